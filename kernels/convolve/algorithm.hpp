@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The names of the algorithms, of both backends. The element's enum, its documentation and the tests iterate this
+// table; which of them a backend has, and which cases they serve, is in that backend's own table.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace convolve {
+
+enum class Algorithm : std::uint8_t {
+  automatic,
+  direct,
+  basic,
+  constant,
+  tiled,
+  cached_halo_seed,
+  cached_halo,
+  register_,
+  separable,
+  matrix,
+};
+
+struct AlgorithmRow {
+  Algorithm value;
+  const char* nick;
+  const char* description;
+};
+
+inline constexpr std::array<AlgorithmRow, 10> algorithms{{
+    {Algorithm::automatic, "auto", "The fastest measured for the case"},
+    {Algorithm::direct, "direct", "CPU: sums of products, vectorised over rows"},
+    {Algorithm::basic, "basic", "CUDA: filter and frame in global memory"},
+    {Algorithm::constant, "constant", "CUDA: filter in constant memory"},
+    {Algorithm::tiled, "tiled", "CUDA: input tile with its halo in shared memory"},
+    {Algorithm::cached_halo_seed, "cached-halo-seed",
+     "CUDA: tile in shared memory, halo through the cache, one output a thread"},
+    {Algorithm::cached_halo, "cached-halo", "CUDA: tile in shared memory, halo through the cache, rebuilt for video"},
+    {Algorithm::register_, "register", "CUDA: accumulators in registers, rows streamed"},
+    {Algorithm::separable, "separable", "Rank-1 filters: both passes on chip"},
+    {Algorithm::matrix, "matrix", "Banded matrix products on tensor cores (CUDA) or tiles (CPU)"},
+}};
+
+constexpr const char* nick(Algorithm algorithm) {
+  for (const AlgorithmRow& row : algorithms)
+    if (row.value == algorithm) return row.nick;
+  return "?";
+}
+
+}  // namespace convolve

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "convolve/arithmetic.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace convolve {
+namespace {
+
+// The largest magnitude that (in - z) can have, over the filtered components.
+double largest_input(const FrameLayout& layout, bool constant_border) {
+  if (layout.type == SampleType::f32) return 1;
+  double largest = 0;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) {
+      const Component& component = layout.plane[p].component[c];
+      if (!component.filtered) continue;
+      largest = std::max({largest, component.zero, layout.max_value() - component.zero});
+      if (constant_border) largest = std::max(largest, std::abs(component.ghost - component.zero));
+    }
+  return largest;
+}
+
+bool whole(double v) {
+  return v == std::floor(v);
+}
+
+bool whole_ghosts(const FrameLayout& layout) {
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c)
+      if (!whole(layout.plane[p].component[c].ghost)) return false;
+  return true;
+}
+
+}  // namespace
+
+Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border) {
+  Arithmetic arithmetic;
+  const double input = largest_input(layout, constant_border);
+  if (layout.type != SampleType::f32 && filter.exact() && (!constant_border || whole_ghosts(layout))) {
+    double magnitude = 0;
+    for (const std::int32_t n : filter.exact()->taps) magnitude += std::abs(static_cast<double>(n));
+    if (magnitude * input < (1 << 24)) {
+      arithmetic.accumulator = Accumulator::exact;
+      arithmetic.coefficients.assign(filter.exact()->taps.begin(), filter.exact()->taps.end());
+      arithmetic.divisor = static_cast<double>(filter.exact()->divisor);
+      return arithmetic;
+    }
+  }
+  arithmetic.coefficients = filter.taps();
+  if (layout.type == SampleType::f32) {
+    arithmetic.accumulator = Accumulator::single;
+  } else {
+    // Each of the n multiply-adds rounds a partial sum of at most `bound`, and so does each tap's own conversion.
+    const double bound = filter.sum_abs() * input;
+    const double worst = (filter.count() + 2) * bound * std::numeric_limits<float>::epsilon() / 2;
+    arithmetic.accumulator = worst < 0.95 ? Accumulator::single : Accumulator::double_;
+  }
+  return arithmetic;
+}
+
+Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {
+  Quantizer q;
+  const double offset = component.zero + component.bias;
+  q.divisor = arithmetic.divisor;
+  q.wide_offset = offset;
+  q.offset = static_cast<float>(offset);
+  if (layout.type == SampleType::f32) {
+    q.max = std::numeric_limits<float>::infinity();
+    return q;
+  }
+  q.max = static_cast<float>(layout.max_value());
+  if (arithmetic.accumulator == Accumulator::double_) {
+    q.wide = true;
+  } else if (arithmetic.accumulator == Accumulator::single) {
+    // f32 itself has to hold offset to a fraction of a code value.
+    q.wide = std::abs(offset) > 4.0 * layout.max_value();
+  } else {
+    q.gain = static_cast<float>(1 / arithmetic.divisor);
+    // Multiples of 2^-k up to 2^(22-k) are exact beside snap = 1.5 * 2^(23-k).
+    const int k = 22 - (layout.bits + 1);
+    const double grid = std::ldexp(1.0, -k);
+    q.snap = static_cast<float>(1.5 * std::ldexp(1.0, 23 - k));
+    // |quotient| <= 2 * max near the range that matters, and the gain's relative error is at most 2^-24.
+    const double error = 2.0 * (layout.max_value() + 1) * std::ldexp(1.0, -24);
+    const bool offset_fits = std::abs(offset) <= layout.max_value() && whole(2 * offset);
+    const bool unit = arithmetic.divisor == 1;
+    const bool ties_apart = 0.5 / arithmetic.divisor > grid / 2 + error && grid / 2 > error;
+    q.wide = !offset_fits || !(unit || ties_apart);
+    if (unit && offset_fits) q.snap = 0;
+  }
+  return q;
+}
+
+}  // namespace convolve

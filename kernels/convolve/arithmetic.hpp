@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The numeric contract, once for both backends: which accumulator a filter needs, and how a sum becomes a sample.
+//
+//   out = clamp(round_to_even(sum(coefficient * (in - z)) / divisor + offset), 0, 2^bits - 1),  offset = z + bias
+//
+// Where the taps are integers over one divisor and every partial sum fits 24 bits, the sum is exact in f32 as in
+// int32, and `Quantizer` yields the correctly rounded quotient, ties included. The reciprocal of the divisor is
+// inexact, so that sum * reciprocal would flip exact ties; adding and taking away `snap` rounds the product to
+// multiples of 2^-k first, which puts ties back where they are, while every other quotient is too far from a tie
+// (at least 1 / (2 * divisor)) to be moved onto one. Where f32 has too few bits for that, doubles divide.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "convolve/filter.hpp"
+#include "convolve/host_device.hpp"
+#include "convolve/plane.hpp"
+
+namespace convolve {
+
+enum class Accumulator : std::uint8_t {
+  exact,   ///< integer coefficients; f32 or int32 sums, both exact
+  single,  ///< f32 sums are within one code value
+  double_  ///< cancellation or depth ask for f64 sums
+};
+
+/// A sum to a sample, for one component.
+struct Quantizer {
+  float gain = 1, offset = 0, snap = 0;  ///< single precision: ((sum * gain + (offset + snap)) - snap)
+  float max = 255;                       ///< 2^bits - 1; infinity for f32 samples
+  bool wide = false;                     ///< divide in double precision instead
+  double divisor = 1, wide_offset = 0;
+
+  /// The value before rounding to an integer; round it to nearest, ties to even, and clamp to [0, max].
+  template <class Sum>
+  CONVOLVE_HD double wide_value(Sum sum) const {
+    return static_cast<double>(sum) / divisor + wide_offset;
+  }
+};
+
+/// What a plan computes with: chosen once, for all components of a frame.
+struct Arithmetic {
+  Accumulator accumulator = Accumulator::single;
+  std::vector<double> coefficients;  ///< what multiplies (in - z): exact integers, or the effective taps
+  double divisor = 1;                ///< of an exact sum, else 1
+};
+
+/// Chooses the accumulator for a filter over samples of `layout`. `constant_border`: the components' ghost levels
+/// take part in sums.
+Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
+
+/// The quantizer of one component under that arithmetic.
+Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component);
+
+}  // namespace convolve

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Border modes: what stands in for the ghost cells outside an axis, in x, y and time alike.
+// A new mode is one row of `borders` and one case of `border_index`, side by side below.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "convolve/host_device.hpp"
+
+namespace convolve {
+
+enum class Border : std::uint8_t { constant, replicate, reflect, reflect_101, wrap };
+
+struct BorderRow {
+  Border value;
+  const char* nick;
+  const char* description;
+};
+
+inline constexpr std::array<BorderRow, 5> borders{{
+    {Border::constant, "constant", "Ghost cells hold border-value (v v | a b c d | v v)"},
+    {Border::replicate, "replicate", "The edge sample repeats (a a | a b c d | d d)"},
+    {Border::reflect, "reflect", "Mirrored, edge sample included (b a | a b c d | d c)"},
+    {Border::reflect_101, "reflect-101", "Mirrored about the edge sample (c b | a b c d | c b)"},
+    {Border::wrap, "wrap", "The axis is periodic (c d | a b c d | a b)"},
+}};
+
+/// The index in [0, n) of the sample that stands at position `i` of an axis of `n` >= 1 samples, or -1
+/// where that is the constant ghost cell. Any `i` will do: reflections and wraps fold as often as needed.
+CONVOLVE_HD constexpr int border_index(Border mode, int i, int n) {
+  if (i >= 0 && i < n) return i;
+  switch (mode) {
+    case Border::constant:
+      return -1;
+    case Border::replicate:
+      return i < 0 ? 0 : n - 1;
+    case Border::reflect: {
+      const int period = 2 * n;
+      const int m = (i % period + period) % period;
+      return m < n ? m : period - 1 - m;
+    }
+    case Border::reflect_101: {
+      if (n == 1) return 0;
+      const int period = 2 * n - 2;
+      const int m = (i % period + period) % period;
+      return m < n ? m : period - m;
+    }
+    case Border::wrap:
+      return (i % n + n) % n;
+  }
+  return -1;
+}
+
+}  // namespace convolve

@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "convolve/filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace convolve {
+namespace {
+
+// Numerators and divisors past this are kept as doubles only: their sums could not fit the 24 bits that the exact
+// contract asks for.
+constexpr std::int64_t exact_limit = std::int64_t{1} << 24;
+
+// A double as numerator / denominator with a power of two below the line, or denominator 0.
+Tap binary_fraction(double v) {
+  Tap tap{v, 0, 0};
+  for (std::int64_t denominator = 1; denominator <= 4096; denominator *= 2) {
+    const double scaled = v * static_cast<double>(denominator);
+    if (std::abs(scaled) > static_cast<double>(exact_limit)) break;
+    if (scaled == std::floor(scaled)) {
+      tap.numerator = static_cast<std::int64_t>(scaled);
+      tap.denominator = denominator;
+      break;
+    }
+  }
+  return tap;
+}
+
+std::string axis_error(const char* axis, int n) {
+  return "a filter has 1 to " + std::to_string(max_taps) + " taps on each axis, but this one has " + std::to_string(n) +
+         " " + axis;
+}
+
+// Integer numerators over one divisor, or nothing where a tap is no fraction or the numbers grow past the limit.
+std::optional<ExactTaps> common_divisor(const std::vector<Tap>& taps, const FilterOptions& options) {
+  std::int64_t divisor = 1;
+  for (const Tap& tap : taps) {
+    if (tap.denominator == 0) return std::nullopt;
+    divisor = std::lcm(divisor, tap.denominator);
+    if (divisor > exact_limit) return std::nullopt;
+  }
+  std::vector<std::int64_t> numerators;
+  std::int64_t sum = 0;
+  for (const Tap& tap : taps) {
+    const std::int64_t factor = divisor / tap.denominator;
+    if (std::abs(tap.numerator) > exact_limit) return std::nullopt;
+    numerators.push_back(tap.numerator * factor);
+    sum += numerators.back();
+  }
+  if (options.normalize && sum != 0) divisor = sum;
+
+  Tap scale = Tap::real(options.scale);
+  if (scale.denominator == 0 && options.scale != 0) {
+    // 1/9 as a double is the reciprocal of a whole number: the user meant the fraction.
+    const double reciprocal = std::round(1 / options.scale);
+    if (std::abs(reciprocal) <= static_cast<double>(exact_limit) && 1 / reciprocal == options.scale)
+      scale = Tap::fraction(1, static_cast<std::int64_t>(reciprocal));
+  }
+  if (scale.denominator == 0) return std::nullopt;
+  std::int64_t common = 0;
+  for (std::int64_t& n : numerators) {
+    if (std::abs(n) > exact_limit) return std::nullopt;
+    n *= scale.numerator;
+    common = std::gcd(common, n);
+  }
+  if (std::abs(divisor) > exact_limit) return std::nullopt;
+  divisor *= scale.denominator;
+  common = std::gcd(common, divisor);
+  if (divisor < 0) common = -common;
+  ExactTaps exact;
+  exact.divisor = divisor / common;
+  if (exact.divisor > exact_limit) return std::nullopt;
+  for (const std::int64_t n : numerators) {
+    if (std::abs(n / common) > exact_limit) return std::nullopt;
+    exact.taps.push_back(static_cast<std::int32_t>(n / common));
+  }
+  return exact;
+}
+
+// matrix[i][j] = left[i] * right[j], with left scaled to 1 at the pivot. False where the rank is not 1.
+bool rank_one(const std::vector<double>& matrix, int rows, int columns, std::vector<double>& left,
+              std::vector<double>& right) {
+  std::size_t pivot = 0;
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    if (std::abs(matrix[i]) > std::abs(matrix[pivot])) pivot = i;
+  if (matrix[pivot] == 0) return false;
+  const std::size_t row = pivot / columns, column = pivot % columns;
+  left.assign(rows, 0);
+  right.assign(columns, 0);
+  for (int i = 0; i < rows; ++i) left[i] = matrix[i * columns + column] / matrix[pivot];
+  for (int j = 0; j < columns; ++j) right[j] = matrix[row * columns + j];
+  const double tolerance = 1e-12 * std::abs(matrix[pivot]);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      if (std::abs(left[i] * right[j] - matrix[i * columns + j]) > tolerance) return false;
+  return true;
+}
+
+// The same in integers: left is the primitive integer vector of the columns' direction.
+bool rank_one(const std::vector<std::int32_t>& matrix, int rows, int columns, std::vector<std::int32_t>& left,
+              std::vector<std::int32_t>& right) {
+  const auto pivot = std::find_if(matrix.begin(), matrix.end(), [](std::int32_t v) { return v != 0; });
+  if (pivot == matrix.end()) return false;
+  const std::size_t column = (pivot - matrix.begin()) % columns;
+  std::int32_t common = 0;
+  for (int i = 0; i < rows; ++i) common = std::gcd(common, matrix[i * columns + column]);
+  left.assign(rows, 0);
+  right.assign(columns, 0);
+  int lead = -1;
+  for (int i = 0; i < rows; ++i) {
+    left[i] = matrix[i * columns + column] / common;
+    if (lead < 0 && left[i] != 0) lead = i;
+  }
+  for (int j = 0; j < columns; ++j) {
+    if (matrix[lead * columns + j] % left[lead] != 0) return false;
+    right[j] = matrix[lead * columns + j] / left[lead];
+  }
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      if (static_cast<std::int64_t>(left[i]) * right[j] != matrix[i * columns + j]) return false;
+  return true;
+}
+
+}  // namespace
+
+Tap Tap::integer(std::int64_t v) {
+  return {static_cast<double>(v), v, 1};
+}
+
+Tap Tap::fraction(std::int64_t numerator, std::int64_t denominator) {
+  if (denominator == 0) throw std::invalid_argument("a tap is a fraction with denominator 0");
+  if (denominator < 0) return fraction(-numerator, -denominator);
+  return {static_cast<double>(numerator) / static_cast<double>(denominator), numerator, denominator};
+}
+
+Tap Tap::real(double v) {
+  return binary_fraction(v);
+}
+
+Filter::Filter(const TapArray& array, const FilterOptions& options) {
+  if (array.depth < 1 || array.depth > max_taps) throw std::invalid_argument(axis_error("frames", array.depth));
+  if (array.height < 1 || array.height > max_taps) throw std::invalid_argument(axis_error("rows", array.height));
+  if (array.width < 1 || array.width > max_taps) throw std::invalid_argument(axis_error("columns", array.width));
+  depth_ = array.depth;
+  height_ = array.height;
+  width_ = array.width;
+  if (array.taps.size() != static_cast<std::size_t>(count()))
+    throw std::invalid_argument("a filter of " + shape() + " taps needs " + std::to_string(count()) + " values, not " +
+                                std::to_string(array.taps.size()));
+  for (std::size_t i = 0; i < array.taps.size(); ++i)
+    if (!std::isfinite(array.taps[i].value))
+      throw std::invalid_argument("tap " + std::to_string(i % width_) + " of row " +
+                                  std::to_string(i / width_ % height_) + " of frame " +
+                                  std::to_string(i / width_ / height_) + " is " + std::to_string(array.taps[i].value) +
+                                  "; every tap is a finite number");
+  if (!std::isfinite(options.scale))
+    throw std::invalid_argument("scale is " + std::to_string(options.scale) + "; it is a finite number");
+
+  std::vector<Tap> ordered = array.taps;
+  if (options.convolve) std::reverse(ordered.begin(), ordered.end());
+  const auto centre = [&](int n) { return options.convolve ? n - 1 - n / 2 : n / 2; };
+  centre_t_ = centre(depth_);
+  centre_y_ = centre(height_);
+  centre_x_ = centre(width_);
+
+  exact_ = common_divisor(ordered, options);
+  if (exact_) {
+    for (const std::int32_t n : exact_->taps) taps_.push_back(static_cast<double>(n) / exact_->divisor);
+  } else {
+    double divisor = 0;
+    for (const Tap& tap : ordered) divisor += tap.value;
+    if (!options.normalize || divisor == 0) divisor = 1;
+    for (const Tap& tap : ordered) taps_.push_back(options.scale * (tap.value / divisor));
+  }
+  // Sums of up to 15^3 products with 16-bit samples are formed in single precision at the least.
+  if (!(sum_abs() <= 1e30))
+    throw std::invalid_argument("the taps' magnitudes sum to " + std::to_string(sum_abs()) +
+                                " after scale and normalize; at most 1e30 is allowed");
+  factor();
+}
+
+Filter Filter::identity() {
+  TapArray one;
+  one.taps.push_back(Tap::integer(1));
+  return Filter(one);
+}
+
+void Filter::factor() {
+  if (depth_ == 1) {
+    SpaceFactors factors;
+    bool found = rank_one(taps_, height_, width_, factors.column, factors.row);
+    if (found && exact_) found = rank_one(exact_->taps, height_, width_, factors.exact_column, factors.exact_row);
+    if (found) space_factors_ = std::move(factors);
+  } else {
+    bool found = rank_one(taps_, depth_, height_ * width_, time_, space_);
+    if (found && exact_) found = rank_one(exact_->taps, depth_, height_ * width_, exact_time_, exact_space_);
+    if (!found) {
+      time_.clear();
+      space_.clear();
+      exact_time_.clear();
+      exact_space_.clear();
+    }
+  }
+}
+
+Filter Filter::space_filter() const {
+  if (depth_ == 1) return *this;
+  Filter filter{Raw{}};
+  filter.height_ = height_;
+  filter.width_ = width_;
+  filter.centre_y_ = centre_y_;
+  filter.centre_x_ = centre_x_;
+  filter.taps_ = space_;
+  if (exact_) filter.exact_ = ExactTaps{exact_space_, exact_->divisor};
+  filter.factor();
+  return filter;
+}
+
+Filter Filter::reversed_in_time() const {
+  Filter filter = *this;
+  const std::size_t frame = static_cast<std::size_t>(height_) * width_;
+  for (int t = 0; t < depth_; ++t)
+    for (std::size_t i = 0; i < frame; ++i) {
+      filter.taps_[t * frame + i] = taps_[(depth_ - 1 - t) * frame + i];
+      if (exact_) filter.exact_->taps[t * frame + i] = exact_->taps[(depth_ - 1 - t) * frame + i];
+    }
+  filter.centre_t_ = depth_ - 1 - centre_t_;
+  filter.factor();
+  return filter;
+}
+
+bool Filter::is_identity() const {
+  for (int i = 0; i < count(); ++i) {
+    const bool centre = i == (centre_t_ * height_ + centre_y_) * width_ + centre_x_;
+    if (taps_[i] != (centre ? 1.0 : 0.0)) return false;
+  }
+  return true;
+}
+
+double Filter::sum() const {
+  return std::accumulate(taps_.begin(), taps_.end(), 0.0);
+}
+
+double Filter::sum_abs() const {
+  double sum = 0;
+  for (const double tap : taps_) sum += std::abs(tap);
+  return sum;
+}
+
+std::string Filter::shape() const {
+  std::string text = std::to_string(height_) + "x" + std::to_string(width_);
+  return depth_ == 1 ? text : std::to_string(depth_) + "x" + text;
+}
+
+bool Filter::operator==(const Filter& other) const {
+  return depth_ == other.depth_ && height_ == other.height_ && width_ == other.width_ && centre_t_ == other.centre_t_ &&
+         centre_y_ == other.centre_y_ && centre_x_ == other.centre_x_ && taps_ == other.taps_;
+}
+
+}  // namespace convolve

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "convolve/plan.hpp"
+
+#include <cmath>
+
+namespace convolve {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw PlanError("frame layout: " + what);
+}
+
+}  // namespace
+
+void validate(const PlanDesc& desc) {
+  const FrameLayout& layout = desc.layout;
+  if (layout.planes < 1 || layout.planes > max_planes)
+    refuse(std::to_string(layout.planes) + " planes; 1 to " + std::to_string(max_planes) + " are allowed");
+  const int low = layout.type == SampleType::u16 ? 9 : 1, high = layout.type == SampleType::u16 ? 16 : 8;
+  if (layout.type != SampleType::f32 && (layout.bits < low || layout.bits > high))
+    refuse(std::to_string(layout.bits) + " bits a sample; " + std::to_string(low) + " to " + std::to_string(high) +
+           " are allowed for this sample type");
+  if (layout.type != SampleType::f32 &&
+      (layout.shift < 0 || layout.bits + layout.shift > 8 * bytes_per_sample(layout.type)))
+    refuse("a shift of " + std::to_string(layout.shift) + " does not fit the sample type");
+  for (int p = 0; p < layout.planes; ++p) {
+    const PlaneLayout& plane = layout.plane[p];
+    if (plane.components < 1 || plane.components > max_components)
+      refuse(std::to_string(plane.components) + " components in a plane; 1 to 4 are allowed");
+    for (int c = 0; c < plane.components; ++c) {
+      const Component& component = plane.component[c];
+      if (component.width < 1 || component.height < 1)
+        refuse("a component of " + std::to_string(component.width) + "x" + std::to_string(component.height) +
+               " samples; both are at least 1");
+      if (component.step < 1 || component.step > 4 || component.offset < 0 || component.offset > 3)
+        refuse("component offsets are 0 to 3 and steps 1 to 4");
+      if (!std::isfinite(component.zero) || !std::isfinite(component.bias) || !std::isfinite(component.ghost))
+        refuse("zero, bias and ghost levels are finite");
+    }
+  }
+}
+
+}  // namespace convolve

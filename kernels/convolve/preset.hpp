@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Presets: named filters made from a few parameters. A new preset is one row in preset.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "convolve/filter.hpp"
+
+namespace convolve {
+
+enum class Preset : std::uint8_t {
+  identity,
+  box_blur,
+  gaussian_blur,
+  motion_blur,
+  sharpen,
+  unsharp,
+  emboss,
+  laplacian,
+  laplacian_of_gaussian,
+  sobel_x,
+  sobel_y,
+  scharr_x,
+  scharr_y,
+  prewitt_x,
+  prewitt_y,
+  temporal_mean,
+  temporal_denoise,
+  temporal_difference,
+};
+
+struct PresetParameters {
+  int radius = 1;           ///< spatial radius, 0..7
+  double sigma = 0;         ///< of Gaussians, in samples; 0: (2 * radius + 1) / 6
+  double amount = 1;        ///< strength of sharpen, unsharp and emboss
+  double angle = 0;         ///< degrees, counter-clockwise from the x axis: motion-blur, emboss
+  int temporal_radius = 1;  ///< 0..7
+  bool causal = false;      ///< temporal presets end at the current frame instead of being centred on it
+
+  double effective_sigma() const { return sigma > 0 ? sigma : (2 * radius + 1) / 6.0; }
+};
+
+struct PresetRow {
+  Preset value;
+  const char* nick;
+  const char* description;
+  int sum;  ///< what the taps sum to, whatever the parameters
+  TapArray (*make)(const PresetParameters&);
+};
+
+std::span<const PresetRow> presets();
+TapArray make_preset(Preset preset, const PresetParameters& parameters);
+
+}  // namespace convolve
