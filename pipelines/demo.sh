@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# demo.sh [FILE | URI | /dev/videoN]: sets everything up, decodes the input, filters it in several ways, encodes each
+# to MP4, and writes a contact sheet: the original beside each result. With no argument it makes its own clip from
+# photographs. Results go to demo-out/ (DEMO_OUT to change).
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+"$here/../setup.sh"
+export GST_PLUGIN_PATH="$here/../build/plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"
+out=${DEMO_OUT:-$here/../demo-out}
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+rm -f "$out"/*.original.png "$out"/*.filtered.png "$out"/*.label
+
+input=${1:-}
+if [ -z "$input" ]; then
+  input=$out/clip.mp4
+  echo "Making a clip from photographs: $input"
+  "$here/clip.sh" "$input"
+fi
+
+/usr/bin/python3 "$here/demo.py" "$input" "$out"
+/usr/bin/python3 "$here/denoise.py" "$out"
+
+pairs=()
+for label in "$out"/*.label; do
+  stem=${label%.label}
+  pairs+=(-label "original" "$stem.original.png" -label "$(cat "$label")" "$stem.filtered.png")
+done
+font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
+montage "${pairs[@]}" -font "$font" -pointsize 13 -resize 480x270 -geometry +6+6 -tile 4x "$out/contact-sheet.png"
+echo "Videos: $out/*.mp4"
+echo "Contact sheet, the original beside each result: $out/contact-sheet.png"

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# gpu.sh IN.mp4 [PROPERTY=VALUE...]: H.264 decoded on the GPU and filtered there; no frame comes to the host.
+# -v prints the caps: memory:CUDAMemory on both sides of the filter.
+set -euo pipefail
+in=$1
+shift
+[ $# -gt 0 ] || set -- preset=sharpen
+exec gst-launch-1.0 -v filesrc location="$in" ! qtdemux ! h264parse ! nvh264dec \
+  ! 'video/x-raw(memory:CUDAMemory)' ! videoconvolve backend=cuda "$@" \
+  ! 'video/x-raw(memory:CUDAMemory)' ! fakesink sync=false

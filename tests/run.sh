@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Everything that can be tested on this machine, set-up included: the suites as built for use, under ASan+UBSan and
+# under TSan, a warning-free clang build, a build without CUDA, and each example in pipelines/. What needs a GPU is
+# skipped, and says so. The last line counts: "N passed, N failed, N skipped".
+set -uo pipefail
+cd "$(dirname "$0")/.."
+passed=0 failed=0 skipped=0
+failures=()
+
+pass() { passed=$((passed + 1)); echo "ok: $1"; }
+fail() { failed=$((failed + 1)); failures+=("$1"); echo "FAILED: $1"; }
+skip() { skipped=$((skipped + 1)); echo "skipped: $1"; }
+
+# step NAME COMMAND...: one test; its output is shown where it fails.
+step() {
+  local name=$1 log
+  shift
+  log=$(mktemp)
+  if "$@" >"$log" 2>&1 </dev/null; then pass "$name"; else fail "$name"; tail -n 60 "$log"; fi
+  rm -f "$log"
+}
+
+# suites BUILD NAME [ARGUMENT...]: `meson test` in that folder; adds its own counts.
+suites() {
+  local build=$1 name=$2 log=$1/meson-logs/testlog.txt ok bad skips
+  shift 2
+  rm -f "$log"
+  meson test -C "$build" --no-rebuild --print-errorlogs "$@"
+  ok=$(sed -n 's/^Ok: *\([0-9]*\)/\1/p' "$log" | tail -n 1)
+  bad=$(sed -n 's/^\(Fail\|Timeout\|Unexpected Pass\): *\([0-9]*\)/\2/p' "$log" | paste -sd+ | bc)
+  skips=$(sed -n 's/^Skipped: *\([0-9]*\)/\1/p' "$log" | tail -n 1)
+  if [ "${ok:-0}" -eq 0 ]; then fail "$name: no test ran"; fi
+  if [ "${bad:-0}" -gt 0 ]; then failures+=("$name: $bad failed"); fi
+  passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0})) skipped=$((skipped + ${skips:-0}))
+}
+
+gpu=no
+if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then gpu=yes; fi
+
+# Without a GPU nothing of the CUDA code runs, so that one chip is enough to see it compile.
+configure=()
+if [ $gpu = no ]; then configure=(-Dcuda-arch=75); fi
+if ! EXTRA_PACKAGES="clang bc shellcheck" ./setup.sh "${configure[@]}" >build.log 2>&1; then
+  tail -n 60 build.log
+  echo "FAILED: set-up and build"
+  echo "0 passed, 1 failed, 0 skipped"
+  exit 1
+fi
+rm -f build.log
+pass "set-up and build"
+
+suites build "suites"
+
+step "the plugin loads with no NVIDIA library on its list" bash -c '
+  ! ldd build/plugin/libgstconvolve.so | grep -E "libcuda\.so|libcudart|libnv"'
+export GST_PLUGIN_PATH=$PWD/build/plugin GST_REGISTRY=$PWD/build/registry.bin
+step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+step "shell scripts are clean" shellcheck setup.sh tests/run.sh pipelines/*.sh tests/gpu/*.sh
+step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
+step "pipelines/file.sh" pipelines/file.sh "$work/clip.mp4" "$work/file.mp4"
+step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
+step "pipelines/motion.sh (test picture)" pipelines/motion.sh test
+step "pipelines/denoise.py" pipelines/denoise.py "$work"
+step "pipelines/demo.sh" env DEMO_OUT="$work/demo" pipelines/demo.sh "$work/clip.mp4"
+step "the contact sheet is there" test -s "$work/demo/contact-sheet.png"
+if [ $gpu = yes ]; then
+  step "pipelines/gpu.sh" pipelines/gpu.sh "$work/clip.mp4"
+else
+  skip "pipelines/gpu.sh needs an NVIDIA GPU; none was found"
+fi
+
+# other_build FOLDER NAME MESON-ARGUMENT...: configured anew and built.
+other_build() {
+  local folder=$1 name=$2
+  shift 2
+  rm -rf "$folder"
+  # shellcheck disable=SC2016
+  step "$name" bash -c 'meson setup "$0" "$@" && ninja -C "$0"' "$folder" -Dcuda=disabled "$@"
+}
+CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no CUDA" -Dwerror=true -Dbenchmarks=disabled
+other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debugoptimized -Dbenchmarks=disabled
+ASAN_OPTIONS=detect_leaks=0 suites build-asan "suites under ASan and UBSan" --timeout-multiplier 8
+other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debugoptimized -Dbenchmarks=disabled
+suites build-tsan "threads under TSan" --suite threads --timeout-multiplier 8
+
+if [ $failed -gt 0 ]; then printf 'FAILED: %s\n' "${failures[@]}"; fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]
