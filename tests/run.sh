@@ -6,7 +6,7 @@
 # under TSan, a warning-free clang build, a build without CUDA, and each example in pipelines/. What needs a GPU is
 # skipped, and says so. The last line counts: "N passed, N failed, N skipped".
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
 failures=()
 
@@ -41,8 +41,8 @@ gpu=no
 if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then gpu=yes; fi
 
 # Without a GPU nothing of the CUDA code runs, so that one chip is enough to see it compile.
-configure=()
-if [ $gpu = no ]; then configure=(-Dcuda-arch=75); fi
+configure=(-Dwerror=true)
+if [ $gpu = no ]; then configure+=(-Dcuda-arch=75); fi
 if ! EXTRA_PACKAGES="clang bc shellcheck" ./setup.sh "${configure[@]}" >build.log 2>&1; then
   tail -n 60 build.log
   echo "FAILED: set-up and build"
