@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What `auto` takes: the first row that matches the case and whose algorithm serves it. Data, measured by tests/bench.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "convolve/arithmetic.hpp"
+#include "convolve/plan.hpp"
+
+namespace convolve::cuda {
+
+/// What speed depends on.
+struct Case {
+  SampleType type;
+  int components;  ///< of the plane that has most of them
+  int depth;       ///< frames
+  int side;        ///< the longer of the filter's height and width
+  bool rank_one;   ///< in space, and in time where it is deeper than one frame
+  Accumulator accumulator;
+};
+
+inline Case case_of(const PlanDesc& desc) {
+  Case wanted{};
+  wanted.type = desc.layout.type;
+  for (int p = 0; p < desc.layout.planes; ++p)
+    wanted.components = std::max(wanted.components, desc.layout.plane[p].components);
+  const Filter& filter = desc.filter;
+  wanted.depth = filter.depth();
+  wanted.side = std::max(filter.height(), filter.width());
+  wanted.rank_one = filter.depth() == 1 ? filter.space_factors().has_value()
+                                        : !filter.time_factor().empty() && filter.space_filter().space_factors();
+  wanted.accumulator = choose_arithmetic(filter, desc.layout, desc.border == Border::constant).accumulator;
+  return wanted;
+}
+
+constexpr unsigned bit(SampleType type) {
+  return 1u << static_cast<unsigned>(type);
+}
+constexpr unsigned bit(Accumulator accumulator) {
+  return 1u << static_cast<unsigned>(accumulator);
+}
+
+struct ChoiceRow {
+  Algorithm algorithm;
+  unsigned types = 7;         ///< of bit(SampleType)
+  unsigned accumulators = 7;  ///< of bit(Accumulator)
+  bool rank_one = false;      ///< true: only rank-1 filters
+  int max_components = 4;
+  int max_depth = max_taps;
+  int min_side = 1, max_side = max_taps;
+
+  constexpr bool matches(const Case& c) const {
+    return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && (c.rank_one || !rank_one) &&
+           c.components <= max_components && c.depth <= max_depth && c.side >= min_side && c.side <= max_side;
+  }
+};
+
+inline constexpr std::array choices{
+    ChoiceRow{.algorithm = Algorithm::separable, .rank_one = true, .min_side = 3},
+    ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8)},
+    ChoiceRow{.algorithm = Algorithm::register_},
+    ChoiceRow{.algorithm = Algorithm::cached_halo},
+    ChoiceRow{.algorithm = Algorithm::tiled},
+    ChoiceRow{.algorithm = Algorithm::constant},
+    ChoiceRow{.algorithm = Algorithm::basic},
+};
+
+}  // namespace convolve::cuda

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A sum to a sample on the device, as convolve/arithmetic.hpp lays down.
+//
+// The intrinsics are explicit, so that no compiler contracts or cancels what adding and taking away `snap` does.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "convolve/arithmetic.hpp"
+
+namespace convolve::cuda {
+
+#ifdef __CUDACC__
+
+/// The value before it is rounded to an integer, in single precision; not for `wide` quantizers.
+__device__ __forceinline__ float narrow_value(float sum, const Quantizer& q) {
+  return __fadd_rn(__fmaf_rn(sum, q.gain, __fadd_rn(q.offset, q.snap)), -q.snap);
+}
+
+/// To the nearest code value, ties to even, within [0, max].
+__device__ __forceinline__ int to_code(float value, float max) {
+  return __float2int_rn(fminf(fmaxf(value, 0.f), max));
+}
+__device__ __forceinline__ int to_code(double value, float max) {
+  return __double2int_rn(fmin(fmax(value, 0.0), static_cast<double>(max)));
+}
+
+/// The stored sample of a sum. f32 samples are not rounded.
+template <class Sample, class Sum>
+__device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shift) {
+  if constexpr (std::is_floating_point_v<Sample>) {
+    return static_cast<Sample>(sum + static_cast<Sum>(q.offset));
+  } else if constexpr (std::is_same_v<Sum, double>) {
+    return static_cast<Sample>(to_code(q.wide_value(sum), q.max) << shift);
+  } else {
+    const int code = q.wide ? to_code(q.wide_value(sum), q.max) : to_code(narrow_value(sum, q), q.max);
+    return static_cast<Sample>(code << shift);
+  }
+}
+
+#endif
+
+}  // namespace convolve::cuda
