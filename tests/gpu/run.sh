@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Runs the GPU tests of a bundle (tests/gpu/bundle.sh) on a host with an NVIDIA driver and no GStreamer.
+#
+#   run.sh [-o result-dir] [step...]     steps: conformance sanitizer element pipeline; default: all four
+#
+# Writes result-dir/result.md (hardware, driver, commit, each step) and a log a step. Last line: N passed, N failed, N skipped.
+# SANITIZER_FILTER: the gtest filter of what runs under compute-sanitizer. JOBS: steps at a time (default 6).
+set -uo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+results=$here/results
+if [ "${1:-}" = -o ]; then
+  results=$2
+  shift 2
+fi
+steps=("$@")
+[ $# -gt 0 ] || steps=(conformance sanitizer element pipeline)
+mkdir -p "$results"
+jobs_at_once=${JOBS:-6}
+
+export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export GST_PLUGIN_SYSTEM_PATH_1_0=$here/gstreamer-1.0 GST_PLUGIN_PATH_1_0=
+export GST_PLUGIN_SCANNER_1_0=$here/bin/gst-plugin-scanner
+export GST_REGISTRY_1_0=$results/registry.bin GST_REGISTRY=$results/registry.bin
+export CK_DEFAULT_TIMEOUT=240 CK_FORK=no
+export CONVOLVE_REQUIRE_CUDA=1
+PATH=$here/bin:$PATH
+
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -1)
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1)
+
+names=()
+# step NAME COMMAND...: one test, in the background; its exit status decides (77: skipped).
+step() {
+  local name=$1
+  shift
+  names+=("$name")
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs_at_once" ]; do sleep 0.1; done
+  (
+    start=$(date +%s)
+    timeout "${STEP_TIMEOUT:-400}" "$@" >"$results/$name.log" 2>&1 </dev/null
+    echo "$? $(($(date +%s) - start))" >"$results/$name.rc"
+  ) &
+}
+skip() {
+  names+=("$1")
+  echo "$2" >"$results/$1.log"
+  echo "77 0" >"$results/$1.rc"
+}
+wanted() { [[ " ${steps[*]} " == *" $1 "* ]]; }
+programs() { find "$here/tests/$1" -type f -executable 2>/dev/null | sort; }
+
+conformance() {
+  local program name
+  for program in $(programs unit) $(programs conformance); do
+    name=$(basename "$program")
+    step "conformance-$name" "$program"
+  done
+}
+
+# The quick set under the four tools. racecheck and synccheck look at shared memory alone, initcheck at global reads.
+sanitizers() {
+  local program tool filter=${SANITIZER_FILTER:-*uick*:*anitize*}
+  for program in $(programs conformance); do
+    for tool in memcheck racecheck initcheck synccheck; do
+      if [ -z "$sanitizer" ]; then
+        skip "sanitizer-$tool" "compute-sanitizer was not found"
+      else
+        step "sanitizer-$tool-$(basename "$program")" sanitized "$tool" "$program" "--gtest_filter=$filter"
+      fi
+    done
+  done
+}
+# A run that launched nothing proves nothing: gtest says how many tests passed.
+sanitized() {
+  local tool=$1 log
+  shift
+  log=$(mktemp)
+  "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$@" >"$log" 2>&1
+  local status=$?
+  cat "$log"
+  if grep -q '\[  PASSED  \] 0 tests' "$log"; then
+    echo "no test ran"
+    status=1
+  fi
+  rm -f "$log"
+  return $status
+}
+export -f sanitized
+export sanitizer
+
+element() {
+  local program
+  for program in $(programs element); do
+    step "element-$(basename "$program")" "$program"
+  done
+}
+
+launch_decode() {
+  local log
+  log=$(mktemp)
+  GST_DEBUG='*convolve*:5' gst-launch-1.0 -v filesrc location="$here/media/clip.mp4" ! qtdemux ! h264parse ! nvh264dec ! \
+    videoconvolve name=filter preset=sharpen ! fakesink sync=false >"$log" 2>&1
+  local status=$?
+  head -c 60000 "$log"
+  [ $status -eq 0 ] || return 1
+  grep -q 'filter.GstPad:src: caps = video/x-raw(memory:CUDAMemory)' "$log" || { echo "no CUDA memory on the source pad"; return 1; }
+  grep -q 'filter.GstPad:sink: caps = video/x-raw(memory:CUDAMemory)' "$log" || { echo "no CUDA memory on the sink pad"; return 1; }
+  rm -f "$log"
+}
+export -f launch_decode
+export here
+
+pipeline() {
+  step pipeline-inspect gst-inspect-1.0 videoconvolve
+  if ! gst-inspect-1.0 --exists nvh264dec; then
+    skip pipeline-decode "nvh264dec does not register here"
+    return
+  fi
+  step pipeline-decode bash -c launch_decode
+  local program
+  for program in $(programs gpu); do
+    step "pipeline-$(basename "$program")" "$program" "$here/media/clip.mp4"
+  done
+}
+
+# The registry is written once, before the steps run side by side.
+gst-inspect-1.0 videoconvolve >/dev/null 2>&1
+wanted conformance && conformance
+wanted element && element
+wanted pipeline && pipeline
+wanted sanitizer && sanitizers
+wait
+
+passed=0 failed=0 skipped=0
+{
+  echo "# GPU tests"
+  echo
+  echo "| | |"
+  echo "|---|---|"
+  echo "| GPU | ${gpu:-none found} |"
+  echo "| driver | ${driver:-none found} |"
+  echo "| processor | $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo), $(nproc) cores |"
+  echo "| date | $(date -u +%F) |"
+  sed 's/^\([a-z]*\): \(.*\)/| \1 | \2 |/' "$here/info.txt"
+  echo
+  echo "| step | result | seconds | counts |"
+  echo "|---|---|---|---|"
+} >"$results/result.md"
+for name in "${names[@]}"; do
+  read -r status seconds <"$results/$name.rc"
+  case $status in
+    0) passed=$((passed + 1)) word=passed ;;
+    77) skipped=$((skipped + 1)) word=skipped ;;
+    *) failed=$((failed + 1)) word="FAILED ($status)" ;;
+  esac
+  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, ' "$results/$name.log" |
+    sed 's/=*//; s/^ *//' | paste -sd';' | cut -c1-160)
+  [ "$word" = skipped ] && counts=$(head -1 "$results/$name.log")
+  echo "| $name | $word | $seconds | $counts |" >>"$results/result.md"
+  if [ "$word" != passed ] && [ "$word" != skipped ]; then
+    echo "--- $name: $word"
+    grep -avE '^\[ +(OK|RUN) +\]' "$results/$name.log" | tail -n "${SHOW:-25}"
+  fi
+done
+echo "$passed passed, $failed failed, $skipped skipped" >>"$results/result.md"
+cat "$results/result.md"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]
