@@ -14,6 +14,9 @@ namespace {
 // Tests, error messages and `auto`'s last resort go through it from the top.
 constexpr std::array table{
     &basic,
+    &constant,
+    &tiled,
+    &cached_halo_seed,
 };
 
 const Entry* find(Algorithm algorithm) {
