@@ -233,6 +233,12 @@ Filter Filter::reversed_in_time() const {
   return filter;
 }
 
+Filter Filter::ending_at_newest() const {
+  Filter filter = *this;
+  filter.centre_t_ = depth_ - 1;
+  return filter;
+}
+
 bool Filter::is_identity() const {
   for (int i = 0; i < count(); ++i) {
     const bool centre = i == (centre_t_ * height_ + centre_y_) * width_ + centre_x_;

@@ -90,6 +90,8 @@ class Filter {
 
   /// The same filter with time running backwards, for reverse playback.
   Filter reversed_in_time() const;
+  /// The same taps with the newest frame as the centre, for a causal window.
+  Filter ending_at_newest() const;
 
   /// "5x3" or "3x7x7" (depth x height x width), for messages and logs.
   std::string shape() const;
