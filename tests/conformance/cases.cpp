@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <string_view>
+
+namespace conformance {
+namespace {
+
+using convolve::Border;
+
+struct Size {
+  int width, height;
+};
+
+constexpr std::array sizes{Size{33, 31},  Size{1, 1},   Size{640, 37}, Size{7, 5},  Size{130, 70},
+                           Size{1921, 3}, Size{2, 3},   Size{65, 19},  Size{1, 40}, Size{258, 9},
+                           Size{16, 16},  Size{300, 1}, Size{64, 33}};
+constexpr std::array shapes{Shape{1, 3, 3}, Shape{1, 5, 5},   Shape{1, 1, 1},  Shape{1, 15, 15}, Shape{1, 7, 7},
+                            Shape{1, 2, 2}, Shape{1, 1, 15},  Shape{1, 15, 1}, Shape{1, 3, 5},   Shape{1, 4, 6},
+                            Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 14, 3}, Shape{1, 13, 13}, Shape{1, 1, 3},
+                            Shape{1, 3, 1}, Shape{1, 8, 15},  Shape{1, 6, 12}, Shape{1, 1, 2},   Shape{1, 12, 10}};
+constexpr std::array level_choices{LevelChoice{0, 0},     LevelChoice{1, 0.5},     LevelChoice{0.5, 0.5},
+                                   LevelChoice{1, -0.25}, LevelChoice{0.37, 0.13}, LevelChoice{0, 1}};
+
+oracle::Edge edge_of(Border border) {
+  switch (border) {
+    case Border::constant:
+      return oracle::Edge::constant;
+    case Border::replicate:
+      return oracle::Edge::replicate;
+    case Border::reflect:
+      return oracle::Edge::reflect;
+    case Border::reflect_101:
+      return oracle::Edge::reflect_101;
+    case Border::wrap:
+      return oracle::Edge::wrap;
+  }
+  throw std::logic_error("a border mode that the oracle does not know");
+}
+
+bool multiple_of_quarter(double v) {
+  return 4 * v == std::floor(4 * v);
+}
+
+// The numeric contract's exact class: integers over one divisor, in lowest terms, whose sum of products fits 24 bits.
+bool is_exact(const Case& c) {
+  if (c.kernel.divisor == 0 || c.desc.layout.type == convolve::SampleType::f32) return false;
+  std::int64_t common = c.kernel.divisor;
+  for (const std::int64_t n : c.kernel.integers) common = std::gcd(common, n);
+  double magnitude = 0;
+  for (const std::int64_t n : c.kernel.integers) magnitude += static_cast<double>(std::abs(n / common));
+  const double full = std::ldexp(1.0, c.desc.layout.bits) - 1;
+  double input = 0;
+  for (int p = 0; p < c.desc.layout.planes; ++p)
+    for (int i = 0; i < c.desc.layout.plane[p].components; ++i) {
+      const convolve::Component& k = c.desc.layout.plane[p].component[i];
+      if (!k.filtered) continue;
+      // An offset that is no short binary fraction makes ties of its own rounding.
+      if (!multiple_of_quarter(k.bias)) return false;
+      input = std::max({input, k.zero, full - k.zero});
+      if (c.desc.border == Border::constant) {
+        if (k.ghost != std::floor(k.ghost)) return false;
+        input = std::max(input, std::abs(k.ghost - k.zero));
+      }
+    }
+  return magnitude * input < 0x1p24;
+}
+
+template <class T, std::size_t n>
+const T& rotate(const std::array<T, n>& values, std::size_t i) {
+  return values[i % n];
+}
+
+const LayoutRow* layout_named(std::string_view name) {
+  for (const LayoutRow& row : layouts())
+    if (row.name == name) return &row;
+  throw std::logic_error("no layout of that name");
+}
+
+// Draws what the systematic loops leave open.
+CaseOptions draw(Random& random) {
+  CaseOptions o;
+  o.layout = &random.pick(layouts());
+  o.kind = &random.pick(kinds());
+  o.border = random.pick(convolve::borders).value;
+  o.shape = random.pick(shapes);
+  const Size size = random.pick(sizes);
+  o.width = size.width;
+  o.height = size.height;
+  o.content = random.chance(0.5) ? Content::noise : static_cast<Content>(random.integer(0, 4));
+  o.levels = random.pick(level_choices);
+  o.in = static_cast<Placement>(random.integer(0, 5));
+  o.out = static_cast<Placement>(random.integer(0, 5));
+  return o;
+}
+
+}  // namespace
+
+Case make_case(const CaseOptions& o, std::uint64_t seed) {
+  Random random(seed);
+  Case c;
+  c.seed = seed;
+  c.desc.layout = make_layout(*o.layout, o.width, o.height, o.levels);
+  c.desc.border = o.border;
+  c.edge = edge_of(o.border);
+  FilterPair pair = make_filter(*o.kind, o.shape, random);
+  c.desc.filter = std::move(pair.filter);
+  c.kernel = std::move(pair.kernel);
+  c.content = o.content;
+  c.in = o.in;
+  c.out = o.out;
+  if (o.border == Border::constant && o.shape.depth > 1 && random.chance(0.7))
+    c.ghosts = static_cast<unsigned>(random.next()) & ((1u << o.shape.depth) - 1) & ~(1u << c.kernel.centre_t);
+  c.exact = is_exact(c);
+
+  char text[512];
+  std::snprintf(text, sizeof text, "%s %dx%d, %s, %s value=%g bias=%g, %s, in %s, out %s%s%s, seed %llx",
+                o.layout->name, o.width, o.height, pair.text.c_str(),
+                convolve::borders[static_cast<int>(o.border)].nick, o.levels.border_value, o.levels.bias,
+                content_names[static_cast<int>(o.content)], placement_names[static_cast<int>(o.in)],
+                placement_names[static_cast<int>(o.out)], c.ghosts ? ", null frames" : "", c.exact ? ", exact" : "",
+                static_cast<unsigned long long>(seed));
+  c.name = text;
+  return c;
+}
+
+Case random_case(std::uint64_t seed) {
+  Random random(~seed);
+  CaseOptions o = draw(random);
+  o.shape = {random.chance(0.7) ? 1 : random.integer(1, 15), random.integer(1, 15), random.integer(1, 15)};
+  if (o.shape.depth > 5) o.shape.height = random.integer(1, 5);
+  const bool wide = random.chance(0.3);
+  o.width = wide ? random.integer(1, 700) : random.integer(1, 80);
+  o.height = wide ? random.integer(1, 20) : random.integer(1, 50);
+  o.levels = {random.chance(0.5) ? random.integer(0, 1) : random.real(0, 1),
+              random.chance(0.5) ? random.integer(-2, 2) * 0.5 : random.real(-1, 1)};
+  return make_case(o, seed);
+}
+
+std::vector<Case> systematic_cases(std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Case> cases;
+  std::size_t turn = 0;
+  const auto add = [&](const CaseOptions& o) {
+    cases.push_back(make_case(o, random.next()));
+    ++turn;
+  };
+  const auto all_kinds = kinds();
+
+  for (const LayoutRow& layout : layouts())
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Shape& shape : shapes) {
+        CaseOptions o = draw(random);
+        o.layout = &layout;
+        o.border = border.value;
+        o.shape = shape;
+        o.kind = &all_kinds[turn % all_kinds.size()];
+        add(o);
+      }
+
+  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "yuy2"})
+    for (const KindRow& kind : all_kinds)
+      for (const Shape& shape : shapes) {
+        CaseOptions o = draw(random);
+        o.layout = layout_named(name);
+        o.kind = &kind;
+        o.shape = shape;
+        add(o);
+      }
+
+  for (const char* name : {"gray8", "rgb8", "i420", "p010"})
+    for (const Size& size : sizes)
+      for (const convolve::BorderRow& border : convolve::borders)
+        for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 15, 15}, Shape{1, 4, 7}}) {
+          CaseOptions o = draw(random);
+          o.layout = layout_named(name);
+          o.border = border.value;
+          o.shape = shape;
+          o.width = size.width;
+          o.height = size.height;
+          o.kind = &all_kinds[turn % all_kinds.size()];
+          add(o);
+        }
+
+  constexpr std::array spatial{Shape{1, 3, 3}, Shape{1, 1, 1}, Shape{1, 5, 5}, Shape{1, 2, 3}, Shape{1, 7, 1}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "gray-f32"})
+    for (int depth = 1; depth <= convolve::max_taps; ++depth)
+      for (const convolve::BorderRow& border : convolve::borders) {
+        CaseOptions o = draw(random);
+        o.layout = layout_named(name);
+        o.border = border.value;
+        o.shape = rotate(spatial, turn);
+        o.shape.depth = depth;
+        o.kind = &all_kinds[(turn / 5) % all_kinds.size()];
+        if (o.width > 300) o.width = 131;
+        add(o);
+      }
+  // The largest that there is.
+  for (const convolve::BorderRow& border : convolve::borders) {
+    CaseOptions o = draw(random);
+    o.shape = {15, 15, 15};
+    o.border = border.value;
+    o.width = 37;
+    o.height = 11;
+    add(o);
+  }
+  return cases;
+}
+
+}  // namespace conformance

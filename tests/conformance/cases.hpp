@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Case: one filter over one layout, and all that decides its input and where in memory it lies. The same seed gives
+// the same case everywhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convolve/plan.hpp"
+#include "filters.hpp"
+#include "layouts.hpp"
+
+namespace conformance {
+
+enum class Content { noise, near_zero, near_full, extremes, ramp };
+inline constexpr const char* content_names[] = {"noise", "near-zero", "near-full", "extremes", "ramp"};
+
+/// How a plane lies in memory; each ends with its last sample.
+enum class Placement { tight, aligned, odd_stride, shifted, bottom_up, bottom_up_shifted };
+inline constexpr const char* placement_names[] = {"tight",   "aligned",   "odd-stride",
+                                                  "shifted", "bottom-up", "bottom-up-shifted"};
+
+struct Case {
+  std::string name;  ///< all parameters, for --filter and for messages
+  std::uint64_t seed = 0;
+  convolve::PlanDesc desc;  ///< algorithm: automatic
+  oracle::Kernel kernel;
+  oracle::Edge edge = oracle::Edge::replicate;
+  bool exact = false;  ///< every backend gives the correctly rounded exact value
+  Content content = Content::noise;
+  Placement in = Placement::tight, out = Placement::tight;
+  unsigned ghosts = 0;  ///< bit t: image t of the window is null
+};
+
+struct CaseOptions {
+  const LayoutRow* layout;
+  const KindRow* kind;
+  Shape shape;
+  convolve::Border border;
+  int width, height;
+  Content content;
+  LevelChoice levels;
+  Placement in, out;
+};
+
+Case make_case(const CaseOptions& options, std::uint64_t seed);
+
+/// Every parameter drawn at random.
+Case random_case(std::uint64_t seed);
+
+/// The systematic set: every layout x border x filter shape, every kind x shape, every size x border, and every depth
+/// x border, with all else rotating and drawn.
+std::vector<Case> systematic_cases(std::uint64_t seed);
+
+}  // namespace conformance

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "memory.hpp"
+
+#ifdef CONVOLVE_HAVE_CUDA
+#include <cuda_runtime_api.h>
+
+#include <stdexcept>
+
+namespace conformance {
+namespace {
+
+void check(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+class CudaMemory final : public Memory {
+ public:
+  CudaMemory() {
+    check(cudaSetDevice(0));
+    // Not ordered behind the NULL stream: a plan that strays from its stream gives wrong results.
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~CudaMemory() override { cudaStreamDestroy(stream_); }
+
+  void* allocate(std::size_t size) override {
+    void* data = nullptr;
+    check(cudaMalloc(&data, size));
+    return data;
+  }
+  void release(void* data) override { cudaFree(data); }
+  void upload(void* to, std::span<const std::byte> from) override {
+    check(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, stream_));
+    check(cudaStreamSynchronize(stream_));
+  }
+  void download(std::span<std::byte> to, const void* from) override {
+    check(cudaMemcpyAsync(to.data(), from, to.size(), cudaMemcpyDeviceToHost, stream_));
+    check(cudaStreamSynchronize(stream_));
+  }
+  void* stream() override { return stream_; }
+  std::string synchronize() override {
+    const cudaError_t error = cudaStreamSynchronize(stream_);
+    return error == cudaSuccess ? "" : cudaGetErrorString(error);
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Memory> cuda_memory() {
+  return std::make_unique<CudaMemory>();
+}
+
+}  // namespace conformance
+#endif

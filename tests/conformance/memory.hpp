@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Memory: where a backend's frames live, as far as the tests need to know. Blocks are exactly as large as asked, so
+// that the sanitizers see any access past an end.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace conformance {
+
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  /// Aligned to 256 bytes.
+  virtual void* allocate(std::size_t size) = 0;
+  virtual void release(void* data) = 0;
+  virtual void upload(void* to, std::span<const std::byte> from) = 0;
+  virtual void download(std::span<std::byte> to, const void* from) = 0;
+  /// What plans are enqueued on; null for the host.
+  virtual void* stream() { return nullptr; }
+  /// Waits for the stream; empty, or what went wrong on the device.
+  virtual std::string synchronize() { return {}; }
+};
+
+std::unique_ptr<Memory> host_memory();
+
+#ifdef CONVOLVE_HAVE_CUDA
+/// Memory of the first device, whose primary context it makes current. Throws std::runtime_error where there is none.
+std::unique_ptr<Memory> cuda_memory();
+#endif
+
+/// One block.
+class Block {
+ public:
+  Block(Memory& memory, std::size_t size) : memory_(&memory), data_(memory.allocate(size)) {}
+  ~Block() {
+    if (data_) memory_->release(data_);
+  }
+  Block(Block&& other) noexcept : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)) {}
+  Block& operator=(Block&&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  Memory* memory_;
+  void* data_;
+};
+
+}  // namespace conformance

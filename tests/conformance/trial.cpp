@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace conformance {
+namespace {
+
+using convolve::Component;
+using convolve::FrameLayout;
+using convolve::Image;
+using convolve::PlaneLayout;
+using convolve::SampleType;
+
+constexpr std::ptrdiff_t guard = 192;  // bytes on each side of an output plane; a multiple of every alignment asked
+
+std::ptrdiff_t row_bytes(const FrameLayout& layout, const PlaneLayout& plane) {
+  std::ptrdiff_t samples = 0;
+  for (int c = 0; c < plane.components; ++c) {
+    const Component& k = plane.component[c];
+    samples = std::max<std::ptrdiff_t>(samples, k.offset + static_cast<std::ptrdiff_t>(k.width - 1) * k.step + 1);
+  }
+  return samples * bytes_per_sample(layout.type);
+}
+
+int rows(const PlaneLayout& plane) {
+  int rows = 0;
+  for (int c = 0; c < plane.components; ++c) rows = std::max(rows, plane.component[c].height);
+  return rows;
+}
+
+// Lays a plane out and fills it, padding included, with random bytes.
+PlaneBytes place(const FrameLayout& layout, const PlaneLayout& plane, Placement placement, std::ptrdiff_t margin,
+                 Random& random) {
+  const std::ptrdiff_t sample = bytes_per_sample(layout.type), row = row_bytes(layout, plane);
+  std::ptrdiff_t stride = row, begin = 0;
+  switch (placement) {
+    case Placement::tight:
+    case Placement::bottom_up:
+      break;
+    case Placement::aligned:
+      stride = (row + 255) / 256 * 256;
+      break;
+    case Placement::odd_stride:
+      stride = row + sample * (1 + 2 * random.integer(0, 20));
+      break;
+    case Placement::shifted:
+    case Placement::bottom_up_shifted:
+      stride = row + sample * random.integer(0, 9);
+      begin = sample * random.integer(1, 15);
+      break;
+  }
+  const int height = rows(plane);
+  PlaneBytes p;
+  p.bytes.resize(margin + begin + stride * (height - 1) + row + margin);
+  for (std::byte& b : p.bytes) b = static_cast<std::byte>(random.next());
+  const bool bottom_up = placement == Placement::bottom_up || placement == Placement::bottom_up_shifted;
+  p.first = margin + begin + (bottom_up ? stride * (height - 1) : 0);
+  p.stride = bottom_up ? -stride : stride;
+  return p;
+}
+
+// The bytes of one sample.
+std::byte* at(const FrameLayout& layout, PlaneBytes& plane, const Component& k, int x, int y) {
+  return plane.bytes.data() + plane.first + y * plane.stride +
+         (k.offset + static_cast<std::ptrdiff_t>(x) * k.step) * bytes_per_sample(layout.type);
+}
+
+double load(SampleType type, const std::byte* from) {
+  std::uint16_t word;
+  float real;
+  switch (type) {
+    case SampleType::u8:
+      return static_cast<double>(*from);
+    case SampleType::u16:
+      std::memcpy(&word, from, sizeof word);
+      return word;
+    case SampleType::f32:
+      std::memcpy(&real, from, sizeof real);
+      return real;
+  }
+  return 0;
+}
+
+void store(SampleType type, std::byte* to, double value) {
+  const auto word = static_cast<std::uint16_t>(value);
+  const auto real = static_cast<float>(value);
+  if (type == SampleType::u8)
+    *to = static_cast<std::byte>(word);
+  else if (type == SampleType::u16)
+    std::memcpy(to, &word, sizeof word);
+  else
+    std::memcpy(to, &real, sizeof real);
+}
+
+double draw_value(Content content, bool real, double full, int x, int y, Random& random) {
+  double value = 0;
+  switch (content) {
+    case Content::noise:
+      value = random.real(0, full + 1);
+      break;
+    case Content::near_zero:
+      value = random.real(0, 3);
+      break;
+    case Content::near_full:
+      value = full + 1 - random.real(0, 3);
+      break;
+    case Content::extremes:
+      value = random.chance(0.5) ? full : 0;
+      break;
+    case Content::ramp:
+      value = std::fmod((x + 3.0 * y) * full / 97 + random.real(0, full / 32), full + 1);
+      break;
+  }
+  value = std::clamp(real ? value : std::floor(value), 0.0, full);
+  return real ? value / 256 : value;
+}
+
+// An image in the backend's memory.
+struct Resident {
+  std::vector<Block> blocks;
+  Image image;
+
+  Resident(Memory& memory, const ImageBytes& bytes) {
+    for (std::size_t p = 0; p < bytes.size(); ++p) {
+      blocks.emplace_back(memory, bytes[p].bytes.size());
+      memory.upload(blocks.back().data(), bytes[p].bytes);
+      image.plane[p] = {static_cast<std::byte*>(blocks.back().data()) + bytes[p].first, bytes[p].stride};
+    }
+  }
+  ImageBytes download(Memory& memory, const ImageBytes& like) const {
+    ImageBytes found = like;
+    for (std::size_t p = 0; p < found.size(); ++p) memory.download(found[p].bytes, blocks[p].data());
+    return found;
+  }
+};
+
+}  // namespace
+
+Trial::Trial(const Case& c) : case_(c) {
+  Random random(c.seed ^ 0x5eed);
+  const FrameLayout& layout = c.desc.layout;
+  const bool real = layout.type == SampleType::f32;
+  const double full = real ? 256 : std::ldexp(1.0, layout.bits) - 1;
+  const int depth = c.kernel.depth;
+
+  // values[t][plane][component], as the oracle takes them.
+  std::vector<std::vector<std::vector<oracle::Plane>>> values(depth);
+  for (int t = 0; t < depth; ++t) {
+    input_.emplace_back();
+    for (int p = 0; p < layout.planes; ++p) {
+      const PlaneLayout& plane = layout.plane[p];
+      // Images of a window need not lie alike.
+      const auto placement = static_cast<Placement>((static_cast<int>(c.in) + t) % std::size(placement_names));
+      PlaneBytes& bytes = input_.back().emplace_back(place(layout, plane, placement, 0, random));
+      values[t].emplace_back();
+      for (int i = 0; i < plane.components; ++i) {
+        const Component& k = plane.component[i];
+        oracle::Plane& dense = values[t].back().emplace_back();
+        dense.width = k.width;
+        dense.height = k.height;
+        for (int y = 0; y < k.height; ++y)
+          for (int x = 0; x < k.width; ++x) {
+            double value = draw_value(c.content, real, full, x, y, random);
+            // The bits below the value are another's litter, to be left out of account.
+            double word = value;
+            if (!real) word = value * (1 << layout.shift) + random.integer(0, (1 << layout.shift) - 1);
+            store(layout.type, at(layout, bytes, k, x, y), word);
+            if (real) value = static_cast<float>(value);
+            dense.samples.push_back(k.filtered || real ? value : word);
+          }
+      }
+    }
+  }
+
+  for (int p = 0; p < layout.planes; ++p) {
+    expected_.emplace_back();
+    poisoned_.push_back(place(layout, layout.plane[p], c.out, guard, random));
+    for (int i = 0; i < layout.plane[p].components; ++i) {
+      const Component& k = layout.plane[p].component[i];
+      if (!k.filtered) {
+        expected_[p].push_back(values[c.kernel.centre_t][p][i]);
+        continue;
+      }
+      std::vector<const oracle::Plane*> window;
+      for (int t = 0; t < depth; ++t) window.push_back(c.ghosts >> t & 1 ? nullptr : &values[t][p][i]);
+      const oracle::Levels levels{real ? 0 : layout.bits, k.zero, k.bias, k.ghost};
+      expected_[p].push_back(oracle::filter(c.kernel, window, c.edge, levels));
+    }
+  }
+}
+
+double Trial::tolerance(const Component& component) const {
+  if (!component.filtered || case_.exact) return 0;
+  if (case_.desc.layout.type != SampleType::f32) return 1;
+  // Each of n multiply-adds in single precision rounds a sum of at most this magnitude.
+  double magnitude = 0;
+  const oracle::Kernel& kernel = case_.kernel;
+  for (const double tap : kernel.taps) magnitude += std::abs(tap);
+  for (const std::int64_t n : kernel.integers) magnitude += std::abs(static_cast<double>(n)) / kernel.divisor;
+  const double taps = kernel.depth * kernel.height * kernel.width;
+  return ((taps + 2) * magnitude + 4) * 0x1p-24;
+}
+
+std::string Trial::compare(const ImageBytes& poisoned, const ImageBytes& found_image) const {
+  const FrameLayout& layout = case_.desc.layout;
+  const double word = layout.type == SampleType::f32 ? 1 : 1 << layout.shift;
+  ImageBytes found = found_image, rest = poisoned;
+  char text[256];
+  for (int p = 0; p < layout.planes; ++p) {
+    for (int i = 0; i < layout.plane[p].components; ++i) {
+      const Component& k = layout.plane[p].component[i];
+      const double allowed = tolerance(k), unit = k.filtered ? word : 1;
+      std::size_t index = 0;
+      for (int y = 0; y < k.height; ++y)
+        for (int x = 0; x < k.width; ++x) {
+          std::byte* sample = at(layout, found[p], k, x, y);
+          const double value = load(layout.type, sample) / unit, expected = expected_[p][i].samples[index++];
+          const bool padding = layout.type != SampleType::f32 && value != std::floor(value);
+          if (!(std::abs(value - expected) <= allowed) || padding) {
+            std::snprintf(text, sizeof text, "plane %d component %d at x=%d y=%d: expected %.9g, found %.9g%s%s", p, i,
+                          x, y, expected, value, allowed > 0 && !padding ? ", too far apart" : "",
+                          padding ? ", with bits below the value" : "");
+            return text;
+          }
+          std::memcpy(at(layout, rest[p], k, x, y), sample, bytes_per_sample(layout.type));
+        }
+    }
+    const auto [left, right] = std::mismatch(rest[p].bytes.begin(), rest[p].bytes.end(), found[p].bytes.begin());
+    if (left != rest[p].bytes.end()) {
+      std::snprintf(text, sizeof text,
+                    "plane %d: a byte outside of the image was written, %td bytes from row 0 (stride %td)", p,
+                    left - rest[p].bytes.begin() - rest[p].first, rest[p].stride);
+      return text;
+    }
+  }
+  return {};
+}
+
+std::string Trial::run(convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm) const {
+  convolve::PlanDesc desc = case_.desc;
+  desc.algorithm = algorithm;
+  std::unique_ptr<convolve::Plan> plan;
+  try {
+    plan = backend.make_plan(desc);
+  } catch (const convolve::PlanError& error) {
+    return std::string("no plan: ") + error.what();
+  }
+  if (algorithm != convolve::Algorithm::automatic && plan->algorithm() != algorithm)
+    return std::string("asked for this algorithm, got ") + nick(plan->algorithm());
+
+  std::vector<Resident> resident;
+  for (const ImageBytes& bytes : input_) resident.emplace_back(memory, bytes);
+  const Resident output(memory, poisoned_);
+  convolve::Window window;
+  window.depth = case_.kernel.depth;
+  for (int t = 0; t < window.depth; ++t) window.image[t] = case_.ghosts >> t & 1 ? nullptr : &resident[t].image;
+
+  std::string wrong;
+  for (int pass = 0; pass < 2 && wrong.empty(); ++pass) {
+    if (pass == 1) {
+      for (std::size_t p = 0; p < poisoned_.size(); ++p) memory.upload(output.blocks[p].data(), poisoned_[p].bytes);
+    }
+    if (const char* error = plan->enqueue(window, output.image, memory.stream())) wrong = error;
+    const std::string fault = memory.synchronize();
+    if (!fault.empty()) {
+      // A CUDA context is lost with its first fault: nothing after it would mean anything.
+      std::fprintf(stderr, "FATAL: %s\n  %s\n  %s\n", fault.c_str(), case_.name.c_str(), plan->describe().c_str());
+      std::_Exit(1);
+    }
+    if (wrong.empty()) wrong = compare(poisoned_, output.download(memory, poisoned_));
+    if (!wrong.empty() && pass == 1) wrong = "second frame: " + wrong;
+  }
+  for (std::size_t t = 0; t < input_.size() && wrong.empty(); ++t) {
+    const ImageBytes after = resident[t].download(memory, input_[t]);
+    for (std::size_t p = 0; p < after.size(); ++p)
+      if (after[p].bytes != input_[t][p].bytes) wrong = "the input was written";
+  }
+  return wrong.empty() ? wrong : wrong + "\n    plan: " + plan->describe();
+}
+
+std::string Trial::run_refused(convolve::Backend& backend, convolve::Algorithm algorithm) const {
+  convolve::PlanDesc desc = case_.desc;
+  desc.algorithm = algorithm;
+  try {
+    backend.make_plan(desc);
+  } catch (const convolve::PlanError& error) {
+    const std::string message = error.what();
+    for (const convolve::Algorithm other : backend.algorithms())
+      if (backend.serves(other, case_.desc) && message.find(nick(other)) != std::string::npos) return {};
+    return "the refusal names no algorithm that serves the case: " + message;
+  }
+  return "serves() says no, but a plan was made";
+}
+
+}  // namespace conformance
