@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Kernel times on the CPU, one thread ("cpu1") and two ("cpu2"), beside memcpy and, in the rows of `auto`, OpenCV.
+//
+// Ours, the copy and the peers take turns within each iteration, on the same frames, so that what else the machine does
+// hits all alike. One thread is timed by the process's CPU time, which leaves out what others took; two by the wall
+// clock. Counters beside the shared ones: <peer>_us, and vs_<peer>, the peer's time over ours.
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <memory>
+
+#include "bench.hpp"
+#include "opencv_peers.hpp"
+#include "statistics.hpp"
+
+namespace convolve::bench {
+namespace {
+
+/// Host frames of one layout, inputs random; more than the caches of a core hold.
+class HostFrames {
+ public:
+  static constexpr int count = 6;
+
+  explicit HostFrames(const FrameLayout& layout) : layout_(layout), shape_(layout) {
+    const std::vector<unsigned char> data = random_frames(layout.type, shape_.bytes);
+    for (int i = 0; i < 2 * count; ++i) {
+      memory_.emplace_back(static_cast<unsigned char*>(std::aligned_alloc(256, shape_.bytes)));
+      std::memcpy(memory_.back().get(), data.data(), shape_.bytes);
+      images_.push_back(shape_.at(memory_.back().get()));
+    }
+  }
+  const FrameLayout& layout() const { return layout_; }
+  Window window(int i, int depth) const {
+    Window window{.depth = depth};
+    for (int t = 0; t < depth; ++t) window.image[t] = &images_[static_cast<std::size_t>((i + t) % count)];
+    return window;
+  }
+  const Image& in(int i) const { return images_[static_cast<std::size_t>(i % count)]; }
+  const Image& out(int i) const { return images_[static_cast<std::size_t>(count + i % count)]; }
+  void copy(int i) const {
+    std::memcpy(memory_[static_cast<std::size_t>(count + i % count)].get(),
+                memory_[static_cast<std::size_t>(i % count)].get(), shape_.bytes);
+  }
+
+ private:
+  struct Free {
+    void operator()(unsigned char* p) const { std::free(p); }
+  };
+  FrameLayout layout_;
+  FrameShape shape_;
+  std::vector<std::unique_ptr<unsigned char[], Free>> memory_;
+  std::vector<Image> images_;
+};
+
+double clock_us(bool cpu_time) {
+  timespec now{};
+  clock_gettime(cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
+}
+
+struct Cpu {
+  std::unique_ptr<Backend> backend;
+  unsigned threads;
+  std::shared_ptr<std::unique_ptr<HostFrames>> frames;  ///< shared by all thread counts
+
+  HostFrames& frames_of(const FrameLayout& layout) const {
+    if (!*frames || !((*frames)->layout() == layout)) {
+      frames->reset();
+      *frames = std::make_unique<HostFrames>(layout);
+    }
+    return **frames;
+  }
+};
+
+void run(benchmark::State& state, const Cpu& cpu, const PlanDesc& desc) {
+  std::unique_ptr<Plan> plan;
+  try {
+    plan = cpu.backend->make_plan(desc);
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+    return;
+  }
+  const HostFrames& frames = cpu.frames_of(desc.layout);
+  const bool cpu_time = cpu.threads == 1;
+  const auto timed = [&](const std::function<void()>& work) {
+    const double start = clock_us(cpu_time);
+    work();
+    return clock_us(cpu_time) - start;
+  };
+  std::vector<Peer> peers;
+  if (desc.algorithm == Algorithm::automatic) peers = opencv_peers(desc, cpu.threads);
+  std::vector<std::vector<double>> peer_us(peers.size());
+  std::vector<double> us, copy_us;
+  const char* fault = plan->enqueue(frames.window(0, desc.filter.depth()), frames.out(0), nullptr);
+  for (Peer& peer : peers) peer.run(frames.in(0), frames.out(0));
+  int i = 1;
+  for ([[maybe_unused]] auto iteration : state) {
+    us.push_back(timed([&] {
+      if (!fault) fault = plan->enqueue(frames.window(i, desc.filter.depth()), frames.out(i), nullptr);
+    }));
+    copy_us.push_back(timed([&] { frames.copy(i + 1); }));
+    for (std::size_t p = 0; p < peers.size(); ++p)
+      peer_us[p].push_back(timed([&] { peers[p].run(frames.in(i + 2), frames.out(i + 2)); }));
+    state.SetIterationTime(us.back() * 1e-6);
+    ++i;
+  }
+  if (fault) {
+    state.SkipWithError(fault);
+    return;
+  }
+  count(state, desc, median(us), median(copy_us));
+  for (std::size_t p = 0; p < peers.size(); ++p) {
+    state.counters[peers[p].name + "_us"] = median(peer_us[p]);
+    state.counters["vs_" + peers[p].name] = median(peer_us[p]) / median(us);
+  }
+  state.SetLabel(plan->describe());
+}
+
+}  // namespace
+
+void register_cpu(const Options& options) {
+  const auto frames = std::make_shared<std::unique_ptr<HostFrames>>();
+  std::vector<std::shared_ptr<Cpu>> cpus;
+  for (unsigned threads : {1u, 2u})
+    cpus.push_back(std::make_shared<Cpu>(Cpu{make_cpu_backend(threads), threads, frames}));
+  for (const Case& c : all_cases()) {
+    PlanDesc desc = c.desc(options.width, options.height);
+    for (const auto& cpu : cpus) {
+      std::vector<Algorithm> algorithms{Algorithm::automatic};
+      for (Algorithm algorithm : cpu->backend->algorithms()) algorithms.push_back(algorithm);
+      for (Algorithm algorithm : algorithms) {
+        desc.algorithm = algorithm;
+        if (algorithm != Algorithm::automatic && !cpu->backend->serves(algorithm, desc)) continue;
+        const std::string name =
+            "cpu" + std::to_string(cpu->threads) + "/" + std::string(nick(algorithm)) + "/" + c.name();
+        benchmark::RegisterBenchmark(name.c_str(), [cpu, desc](benchmark::State& state) { run(state, *cpu, desc); })
+            ->UseManualTime()
+            ->Iterations(options.iterations);
+      }
+    }
+  }
+}
+
+}  // namespace convolve::bench

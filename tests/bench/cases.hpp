@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What is measured: tables of layouts, tap classes and filter shapes, and their product.
+//
+// A case's name is "<layout>/<height>x<width>[x<depth>]/<taps>", such as "GRAY8/7x7/integer" or "NV12/3x3x5/real".
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convolve/plan.hpp"
+
+namespace convolve::bench {
+
+struct LayoutRow {
+  const char* name;
+  FrameLayout (*make)(int width, int height);
+};
+std::span<const LayoutRow> layouts();
+
+/// A class of filters that are alike in cost. All sum to 1; only the two separable ones factor.
+struct TapsRow {
+  const char* nick;
+  bool separable;
+  Filter (*make)(int depth, int side);
+};
+std::span<const TapsRow> tap_classes();
+
+struct Case {
+  const LayoutRow* layout;
+  const TapsRow* taps;
+  int side, depth;
+
+  std::string name() const;
+  PlanDesc desc(int width, int height) const;
+};
+/// Every layout by every side by every tap class, and the 3D ones.
+std::vector<Case> all_cases();
+
+/// What a case must do at least, whatever the algorithm.
+struct Work {
+  double macs;   ///< multiply-adds of one output frame, none saved by factoring
+  double bytes;  ///< each input frame of the window read once, the output written once
+};
+Work work_of(const PlanDesc& desc);
+
+/// Memory of one frame: planes one after the other, rows at strides of a multiple of 256 bytes.
+struct FrameShape {
+  explicit FrameShape(const FrameLayout& layout);
+  Image at(void* base) const;
+
+  int planes;
+  std::array<std::ptrdiff_t, max_planes> stride{}, offset{};
+  std::size_t bytes = 0;
+};
+
+/// Random samples for `frames` frames of `bytes` each: f32 in [0, 256), else random bytes.
+std::vector<unsigned char> random_frames(SampleType type, std::size_t bytes);
+
+}  // namespace convolve::bench

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "opencv_peers.hpp"
+
+#ifdef HAVE_OPENCV
+
+#include <opencv2/core.hpp>
+#include <opencv2/imgproc.hpp>
+
+namespace convolve::bench {
+namespace {
+
+int depth_of(SampleType type) {
+  return type == SampleType::u8 ? CV_8U : type == SampleType::u16 ? CV_16U : CV_32F;
+}
+
+/// Calls `filter(in, out)` on each plane, as matrices over the same memory.
+template <class Filter2D>
+auto on_planes(const FrameLayout& layout, Filter2D filter) {
+  return [layout, filter](const Image& in, const Image& out) {
+    for (int p = 0; p < layout.planes; ++p) {
+      const PlaneLayout& plane = layout.plane[p];
+      const int type = CV_MAKETYPE(depth_of(layout.type), plane.components);
+      const auto matrix = [&](const PlaneView& view) {
+        return cv::Mat(plane.component[0].height, plane.component[0].width, type, view.data,
+                       static_cast<std::size_t>(view.stride));
+      };
+      const cv::Mat source = matrix(in.plane[p]);
+      cv::Mat destination = matrix(out.plane[p]);
+      filter(source, destination);
+    }
+  };
+}
+
+}  // namespace
+
+std::vector<Peer> opencv_peers(const PlanDesc& desc, unsigned threads) {
+  const Filter& filter = desc.filter;
+  if (filter.depth() != 1 || desc.layout.shift != 0) return {};
+  for (int p = 0; p < desc.layout.planes; ++p)
+    if (!desc.layout.plane[p].uniform()) return {};
+  cv::setNumThreads(static_cast<int>(threads));
+
+  cv::Mat taps(filter.height(), filter.width(), CV_32F);
+  for (int y = 0; y < filter.height(); ++y)
+    for (int x = 0; x < filter.width(); ++x) taps.at<float>(y, x) = static_cast<float>(filter.tap(0, y, x));
+  std::vector<Peer> peers{{"filter2D", on_planes(desc.layout, [taps](const cv::Mat& in, cv::Mat& out) {
+                             cv::filter2D(in, out, -1, taps, {-1, -1}, 0, cv::BORDER_REPLICATE);
+                           })}};
+  if (const auto& factors = filter.space_factors()) {
+    const cv::Mat row(factors->row, true), column(factors->column, true);
+    peers.push_back({"sepFilter2D", on_planes(desc.layout, [row, column](const cv::Mat& in, cv::Mat& out) {
+                       cv::sepFilter2D(in, out, -1, row, column, {-1, -1}, 0, cv::BORDER_REPLICATE);
+                     })});
+    const cv::Size size(filter.width(), filter.height());
+    const double sigma = size.width / 6.0;  // as the Gaussian preset has it
+    if (!filter.exact())
+      peers.push_back({"GaussianBlur", on_planes(desc.layout, [size, sigma](const cv::Mat& in, cv::Mat& out) {
+                         cv::GaussianBlur(in, out, size, sigma, sigma, cv::BORDER_REPLICATE);
+                       })});
+  }
+  return peers;
+}
+
+}  // namespace convolve::bench
+
+#else
+
+namespace convolve::bench {
+std::vector<Peer> opencv_peers(const PlanDesc&, unsigned) {
+  return {};
+}
+}  // namespace convolve::bench
+
+#endif
