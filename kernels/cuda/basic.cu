@@ -20,12 +20,11 @@ __global__ void __launch_bounds__(block_width* block_height)
   if (x >= component.width || y >= component.height) return;
   if (!component.filtered) return copy_sample<Sample>(frame, component, x, y);
   Sum sum = 0;
-  for (int t = 0; t < frame.depth; ++t) {
-    const Source<Sample, Sum> source(frame, component, t);
-    for (int row = 0; row < frame.height; ++row)
-      for (int column = 0; column < frame.width; ++column)
-        sum += *taps++ * source.at(x + column - frame.centre_x, y + row - frame.centre_y);
-  }
+  for (int t = 0; t < frame.depth; ++t)
+    for (int j = 0; j < frame.height; ++j) {
+      const auto row = row_at<Sum, Sample>(frame, component, t, y - frame.centre_y + j);
+      for (int i = 0; i < frame.width; ++i) sum += *taps++ * row.at(x - frame.centre_x + i);
+    }
   store_sum<Sample>(frame, component, x, y, sum);
 }
 

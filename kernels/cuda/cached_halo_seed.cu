@@ -35,18 +35,19 @@ __global__ void __launch_bounds__(side* side)
   Sum sum = 0;
   int tap = 0;
   for (int t = 0; t < frame.depth; ++t) {
-    const Source<Sample, Sum> source(frame, component, t);
     if (t > 0) __syncthreads();
-    cells[row][column] = source.at(x, y);
+    cells[row][column] = row_at<Sum, Sample>(frame, component, t, y).at(x);
     __syncthreads();
     if (!works) continue;
-    for (int j = -frame.centre_y; j < frame.height - frame.centre_y; ++j)
+    for (int j = -frame.centre_y; j < frame.height - frame.centre_y; ++j) {
+      const auto in = row_at<Sum, Sample>(frame, component, t, y + j);
+      const bool row_in_tile = row + j >= 0 && row + j < side;
       for (int i = -frame.centre_x; i < frame.width - frame.centre_x; ++i) {
-        const int cell_y = row + j, cell_x = column + i;
         // Cells of the tile past the frame's edge hold what the border mode puts there.
-        const bool in_tile = cell_y >= 0 && cell_y < side && cell_x >= 0 && cell_x < side;
-        sum += args.taps.value[tap++] * (in_tile ? cells[cell_y][cell_x] : source.at(x + i, y + j));
+        const bool in_tile = row_in_tile && column + i >= 0 && column + i < side;
+        sum += args.taps.value[tap++] * (in_tile ? cells[row + j][column + i] : in.at(x + i));
       }
+    }
   }
   if (works) store_sum<Sample>(frame, component, x, y, sum);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // constant: one thread an output, filter in constant memory, frames in global memory. Borders are tested once a
-// thread: those whose whole window lies inside the frame walk plain pointers.
+// row: rows that lie inside the frame are walked by a plain pointer.
 #include "cuda/filter_plan.cuh"
 
 namespace convolve::cuda {
@@ -23,24 +23,20 @@ __global__ void __launch_bounds__(256) constant_kernel(const __grid_constant__ F
   if (!component.filtered) return copy_sample<Sample>(frame, component, x, y);
 
   const int left = x - frame.centre_x, top = y - frame.centre_y;
-  const bool whole =
-      left >= 0 && top >= 0 && left + frame.width <= component.width && top + frame.height <= component.height;
+  const bool whole = left >= 0 && left + frame.width <= component.width;
   Sum sum = 0;
   int tap = 0;
-  for (int t = 0; t < frame.depth; ++t) {
-    const Source<Sample, Sum> source(frame, component, t);
-    if (whole && !source.is_ghost()) {
-      for (int row = 0; row < frame.height; ++row) {
-        const Sample* in = sample_at<const Sample>(source.plane, component, left, top + row);
-        for (int column = 0; column < frame.width; ++column, in += component.step)
+  for (int t = 0; t < frame.depth; ++t)
+    for (int j = 0; j < frame.height; ++j) {
+      const auto row = row_at<Sum, Sample>(frame, component, t, top + j);
+      if (whole && row.samples) {
+        const Sample* in = row.samples + static_cast<std::ptrdiff_t>(left) * component.step;
+        for (int i = 0; i < frame.width; ++i, in += component.step)
           sum += args.taps.value[tap++] * from_sample<Sum>(__ldg(in), frame.shift, component.zero);
+      } else {
+        for (int i = 0; i < frame.width; ++i) sum += args.taps.value[tap++] * row.at(left + i);
       }
-    } else {
-      for (int row = 0; row < frame.height; ++row)
-        for (int column = 0; column < frame.width; ++column)
-          sum += args.taps.value[tap++] * source.at(left + column, top + row);
     }
-  }
   store_sum<Sample>(frame, component, x, y, sum);
 }
 

@@ -92,7 +92,41 @@ __device__ __forceinline__ Sum from_sample(Sample sample, int shift, float zero)
     return static_cast<Sum>(sample >> shift) - static_cast<Sum>(zero);
 }
 
-/// One component of one frame of the window, read with its border mode.
+/// One row of one component of one frame of the window, read with its border mode in x.
+template <class Sample, class Sum>
+struct Row {
+  const Sample* samples;  ///< null: all ghost cells
+  const ComponentArgs& component;
+  const Border border;
+  const int shift;
+
+  __device__ __forceinline__ Sum ghost() const { return static_cast<Sum>(component.ghost); }
+  /// 0 <= x < width, and the row is no ghost.
+  __device__ __forceinline__ Sum inside(int x) const {
+    return from_sample<Sum>(__ldg(samples + static_cast<std::ptrdiff_t>(x) * component.step), shift, component.zero);
+  }
+  /// Any position.
+  __device__ __forceinline__ Sum at(int x) const {
+    if (samples == nullptr) return ghost();
+    if (static_cast<unsigned>(x) >= static_cast<unsigned>(component.width)) {
+      x = border_index(border, x, component.width);
+      if (x < 0) return ghost();
+    }
+    return inside(x);
+  }
+};
+
+/// Row y, any y, of a component in frame t of the window.
+template <class Sum, class Sample>
+__device__ __forceinline__ Row<Sample, Sum> row_at(const FrameArgs& frame, const ComponentArgs& component, int t,
+                                                   int y) {
+  const PlaneView& plane = frame.in[t][component.plane];
+  y = border_index(frame.border, y, component.height);
+  const bool ghost = y < 0 || plane.data == nullptr;
+  return {ghost ? nullptr : sample_at<const Sample>(plane, component, 0, y), component, frame.border, frame.shift};
+}
+
+/// One component of one frame of the window, read with its border mode in x and y.
 template <class Sample, class Sum>
 struct Source {
   const PlaneView plane;

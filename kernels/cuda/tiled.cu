@@ -41,11 +41,11 @@ __global__ void __launch_bounds__(1024)
   Sum sum = 0;
   int tap = 0;
   for (int t = 0; t < frame.depth; ++t) {
-    const Source<Sample, Sum> source(frame, component, t);
     if (t > 0) __syncthreads();
-    for (int j = row; j < cells_y; j += blockDim.y)
-      for (int i = column; i < cells_x; i += blockDim.x)
-        cells[j * cells_x + i] = source.at(left - frame.centre_x + i, top - frame.centre_y + j);
+    for (int j = row; j < cells_y; j += blockDim.y) {
+      const auto in = row_at<Sum, Sample>(frame, component, t, top - frame.centre_y + j);
+      for (int i = column; i < cells_x; i += blockDim.x) cells[j * cells_x + i] = in.at(left - frame.centre_x + i);
+    }
     __syncthreads();
     if (!works) continue;
     for (int j = 0; j < frame.height; ++j) {
