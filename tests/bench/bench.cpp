@@ -7,10 +7,12 @@
 //   bench --benchmark_filter='auto/GRAY8' --benchmark_out=result.json --benchmark_context=commit=...,hardware=...
 #include "bench.hpp"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <map>
+#include <cstdlib>
 #include <string_view>
+
+#include "convolve/arithmetic.hpp"
 
 namespace convolve::bench {
 
@@ -18,6 +20,18 @@ void count(benchmark::State& state, const PlanDesc& desc, double us, double copy
   const Work work = work_of(desc);
   const double bytes_of_a_copy = work.bytes * 2 / (desc.filter.depth() + 1);
   state.counters["us"] = us;
+  int components = 0;
+  for (int p = 0; p < desc.layout.planes; ++p) components = std::max(components, desc.layout.plane[p].components);
+  const Filter& filter = desc.filter;
+  const bool rank_one = filter.depth() == 1 ? filter.space_factors().has_value()
+                                            : !filter.time_factor().empty() && filter.space_filter().space_factors();
+  state.counters["side"] = std::max(filter.height(), filter.width());
+  state.counters["depth"] = filter.depth();
+  state.counters["components"] = components;
+  state.counters["type"] = static_cast<int>(desc.layout.type);
+  state.counters["rank_one"] = rank_one;
+  state.counters["accumulator"] =
+      static_cast<int>(choose_arithmetic(filter, desc.layout, desc.border == Border::constant).accumulator);
   state.counters["copy_us"] = copy_us;
   state.counters["times_copy"] = us / (copy_us * work.bytes / bytes_of_a_copy);
   state.counters["GBps"] = work.bytes / us * 1e-3;

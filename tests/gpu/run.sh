@@ -7,7 +7,7 @@
 #   run.sh [-o result-dir] [step...]     steps: conformance sanitizer element pipeline; default: all four
 #
 # Writes result-dir/result.md (hardware, driver, commit, each step) and a log a step. Last line: N passed, N failed, N skipped.
-# SANITIZER_FILTER: the gtest filter of what runs under compute-sanitizer. JOBS: steps at a time (default 6).
+# SANITIZER_CASES: how many of the conformance cases run under compute-sanitizer (default 400). JOBS: steps at a time (8).
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,7 +19,7 @@ fi
 steps=("$@")
 [ $# -gt 0 ] || steps=(conformance sanitizer element pipeline)
 mkdir -p "$results"
-jobs_at_once=${JOBS:-6}
+jobs_at_once=${JOBS:-8}
 
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export GST_PLUGIN_SYSTEM_PATH_1_0=$here/gstreamer-1.0 GST_PLUGIN_PATH_1_0=
@@ -54,44 +54,36 @@ skip() {
 wanted() { [[ " ${steps[*]} " == *" $1 "* ]]; }
 programs() { find "$here/tests/$1" -type f -executable 2>/dev/null | sort; }
 
+# The CUDA algorithms, as the conformance program's table has them.
+algorithms() {
+  "$here/tests/conformance/conformance" --backend=cuda --cases=1 2>/dev/null | sed -n 's/^ *cuda, \([a-z_-]*\) .*/\1/p'
+}
+
 conformance() {
-  local program name
-  for program in $(programs unit) $(programs conformance); do
-    name=$(basename "$program")
-    step "conformance-$name" "$program"
+  local algorithm program found
+  found=$(algorithms)
+  [ -n "$found" ] || step conformance-cuda "$here/tests/conformance/conformance" --backend=cuda --cases=1
+  for algorithm in $found; do
+    step "conformance-$algorithm" "$here/tests/conformance/conformance" --backend=cuda --algorithm="$algorithm"
+  done
+  step conformance-cpu "$here/tests/conformance/conformance" --backend=cpu
+  for program in $(programs unit); do
+    step "unit-$(basename "$program")" "$program"
   done
 }
 
-# The quick set under the four tools. racecheck and synccheck look at shared memory alone, initcheck at global reads.
+# The quick set, all algorithms, under the four tools.
 sanitizers() {
-  local program tool filter=${SANITIZER_FILTER:-*uick*:*anitize*}
-  for program in $(programs conformance); do
-    for tool in memcheck racecheck initcheck synccheck; do
-      if [ -z "$sanitizer" ]; then
-        skip "sanitizer-$tool" "compute-sanitizer was not found"
-      else
-        step "sanitizer-$tool-$(basename "$program")" sanitized "$tool" "$program" "--gtest_filter=$filter"
-      fi
-    done
+  local tool
+  for tool in memcheck racecheck initcheck synccheck; do
+    if [ -z "$sanitizer" ]; then
+      skip "sanitizer-$tool" "compute-sanitizer was not found"
+    else
+      step "sanitizer-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
+        "$here/tests/conformance/conformance" --backend=cuda --cases="${SANITIZER_CASES:-400}"
+    fi
   done
 }
-# A run that launched nothing proves nothing: gtest says how many tests passed.
-sanitized() {
-  local tool=$1 log
-  shift
-  log=$(mktemp)
-  "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$@" >"$log" 2>&1
-  local status=$?
-  cat "$log"
-  if grep -q '\[  PASSED  \] 0 tests' "$log"; then
-    echo "no test ran"
-    status=1
-  fi
-  rm -f "$log"
-  return $status
-}
-export -f sanitized
-export sanitizer
 
 element() {
   local program
@@ -158,13 +150,13 @@ for name in "${names[@]}"; do
     77) skipped=$((skipped + 1)) word=skipped ;;
     *) failed=$((failed + 1)) word="FAILED ($status)" ;;
   esac
-  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, ' "$results/$name.log" |
+  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(' "$results/$name.log" |
     sed 's/=*//; s/^ *//' | paste -sd';' | cut -c1-160)
   [ "$word" = skipped ] && counts=$(head -1 "$results/$name.log")
   echo "| $name | $word | $seconds | $counts |" >>"$results/result.md"
   if [ "$word" != passed ] && [ "$word" != skipped ]; then
     echo "--- $name: $word"
-    grep -avE '^\[ +(OK|RUN) +\]' "$results/$name.log" | tail -n "${SHOW:-25}"
+    grep -avE '^\[ +(OK|RUN) +\]|^=+ +(Host Frame|    in)' "$results/$name.log" | tail -n "${SHOW:-25}"
   fi
 done
 echo "$passed passed, $failed failed, $skipped skipped" >>"$results/result.md"

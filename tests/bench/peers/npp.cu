@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// NPP as a peer: FilterBorder and the separable Gaussian, on the frames and by the method of bench_cuda.cpp (graph
+// replay, rotating buffers, random samples, medians, a copy beside), as JSON rows of the same form.
+//
+//   nvcc -O3 -std=c++17 -arch=native npp.cu -lnppif -lnppc -o npp && ./npp > npp.json
+//
+// A program of its own, built on the GPU host: NPP is large, and bench should build where it is absent.
+#include <npp.h>
+#include <nppi_filtering_functions.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#define CHECK(call)                                                             \
+  do {                                                                          \
+    const cudaError_t status = (call);                                          \
+    if (status != cudaSuccess) {                                                \
+      std::fprintf(stderr, "npp: %s: %s\n", #call, cudaGetErrorString(status)); \
+      std::exit(1);                                                             \
+    }                                                                           \
+  } while (0)
+
+namespace {
+
+constexpr int width = 3840, height = 2160;
+
+struct Format {
+  const char* name;
+  int components, sample_bytes;
+};
+constexpr Format formats[] = {{"GRAY8", 1, 1}, {"RGB", 3, 1}, {"RGBA", 4, 1}, {"GRAY16", 1, 2}, {"F32", 1, 4}};
+
+/// Median time of one call in microseconds, of `frames` calls replayed as a graph; negative: NPP's status.
+double median_us(cudaStream_t stream, int frames, const std::function<int(int)>& call) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  int status = 0;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  for (int i = 0; i < frames && status == 0; ++i) status = call(i);
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  if (status != 0) return status < 0 ? status : -status;
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  cudaEvent_t start, stop;
+  CHECK(cudaEventCreate(&start));
+  CHECK(cudaEventCreate(&stop));
+  std::vector<float> times;
+  for (int i = 0; i < 17; ++i) {
+    float ms = 0;
+    CHECK(cudaEventRecord(start, stream));
+    CHECK(cudaGraphLaunch(executable, stream));
+    CHECK(cudaEventRecord(stop, stream));
+    CHECK(cudaEventSynchronize(stop));
+    CHECK(cudaEventElapsedTime(&ms, start, stop));
+    if (i > 1) times.push_back(ms);
+  }
+  CHECK(cudaGraphExecDestroy(executable));
+  CHECK(cudaGraphDestroy(graph));
+  std::nth_element(times.begin(), times.begin() + 7, times.end());
+  return times[7] * 1000.0 / frames;
+}
+
+}  // namespace
+
+int main() {
+  cudaStream_t stream;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, 0));
+  NppStreamContext context{};
+  context.hStream = stream;
+  context.nMultiProcessorCount = properties.multiProcessorCount;
+  context.nMaxThreadsPerMultiProcessor = properties.maxThreadsPerMultiProcessor;
+  context.nMaxThreadsPerBlock = properties.maxThreadsPerBlock;
+  context.nSharedMemPerBlock = properties.sharedMemPerBlock;
+  context.nCudaDevAttrComputeCapabilityMajor = properties.major;
+  context.nCudaDevAttrComputeCapabilityMinor = properties.minor;
+
+  float* taps = nullptr;
+  std::mt19937 random(1);
+  std::vector<float> host_taps(225);
+  for (float& tap : host_taps) tap = std::uniform_real_distribution<float>(-0.3f, 0.9f)(random) / 70;
+  CHECK(cudaMalloc(&taps, sizeof(float) * 225));
+  CHECK(cudaMemcpy(taps, host_taps.data(), sizeof(float) * 225, cudaMemcpyHostToDevice));
+
+  const NppiSize size{width, height};
+  const NppiPoint origin{0, 0};
+  bool first = true;
+  std::printf("{\"context\": {\"gpu\": \"%s\", \"frame\": \"%dx%d\"}, \"benchmarks\": [\n", properties.name, width,
+              height);
+  for (const Format& format : formats) {
+    const std::size_t bytes = std::size_t{width} * height * format.components * format.sample_bytes;
+    const int pairs = std::max<int>(6, static_cast<int>((4 * properties.l2CacheSize + 2 * bytes - 1) / (2 * bytes)));
+    std::vector<unsigned char> samples(bytes);
+    if (format.sample_bytes == 4)
+      for (std::size_t i = 0; i < bytes / 4; ++i)
+        reinterpret_cast<float*>(samples.data())[i] = static_cast<float>(random() >> 24);
+    else
+      for (unsigned char& sample : samples) sample = static_cast<unsigned char>(random());
+    std::vector<void*> in(pairs), out(pairs);
+    for (int i = 0; i < pairs; ++i) {
+      CHECK(cudaMalloc(&in[i], bytes));
+      CHECK(cudaMalloc(&out[i], bytes));
+      CHECK(cudaMemcpy(in[i], samples.data(), bytes, cudaMemcpyHostToDevice));
+    }
+    const double copy_us = median_us(stream, 96, [&](int i) {
+      return static_cast<int>(cudaMemcpyAsync(out[i % pairs], in[i % pairs], bytes, cudaMemcpyDeviceToDevice, stream));
+    });
+    const int step = width * format.components * format.sample_bytes;
+    for (int side : {3, 5, 7, 9, 11, 15}) {
+      const NppiSize mask{side, side};
+      const NppiPoint anchor{side / 2, side / 2};
+      const auto filter = [&](int i) -> int {
+        void *source = in[i % pairs], *target = out[i % pairs];
+        switch (format.components * 10 + format.sample_bytes) {
+          case 11:
+            return nppiFilterBorder32f_8u_C1R_Ctx(static_cast<Npp8u*>(source), step, size, origin,
+                                                  static_cast<Npp8u*>(target), step, size, taps, mask, anchor,
+                                                  NPP_BORDER_REPLICATE, context);
+          case 31:
+            return nppiFilterBorder32f_8u_C3R_Ctx(static_cast<Npp8u*>(source), step, size, origin,
+                                                  static_cast<Npp8u*>(target), step, size, taps, mask, anchor,
+                                                  NPP_BORDER_REPLICATE, context);
+          case 41:
+            return nppiFilterBorder32f_8u_C4R_Ctx(static_cast<Npp8u*>(source), step, size, origin,
+                                                  static_cast<Npp8u*>(target), step, size, taps, mask, anchor,
+                                                  NPP_BORDER_REPLICATE, context);
+          case 12:
+            return nppiFilterBorder32f_16u_C1R_Ctx(static_cast<Npp16u*>(source), step, size, origin,
+                                                   static_cast<Npp16u*>(target), step, size, taps, mask, anchor,
+                                                   NPP_BORDER_REPLICATE, context);
+          default:
+            return nppiFilterBorder_32f_C1R_Ctx(static_cast<Npp32f*>(source), step, size, origin,
+                                                static_cast<Npp32f*>(target), step, size, taps, mask, anchor,
+                                                NPP_BORDER_REPLICATE, context);
+        }
+      };
+      const auto gauss = [&](int i) -> int {
+        return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx(static_cast<Npp8u*>(in[i % pairs]), step, size, origin,
+                                                        static_cast<Npp8u*>(out[i % pairs]), step, size, side, taps,
+                                                        NPP_BORDER_REPLICATE, context);
+      };
+      const auto row = [&](const char* what, const char* tap_class, double us) {
+        if (us <= 0) {
+          std::fprintf(stderr, "npp: %s %s %dx%d: status %.0f\n", what, format.name, side, side, us);
+          return;
+        }
+        std::printf("%s{\"name\": \"npp/%s/%s/%dx%d/%s\", \"us\": %.3f, \"copy_us\": %.3f, \"times_copy\": %.3f}",
+                    first ? "" : ",\n", what, format.name, side, side, tap_class, us, copy_us, us / copy_us);
+        first = false;
+      };
+      row("FilterBorder", "real", median_us(stream, 16, filter));
+      if (format.components == 1 && format.sample_bytes == 1)
+        row("FilterGauss", "separable-real", median_us(stream, 16, gauss));
+    }
+    for (int i = 0; i < pairs; ++i) {
+      CHECK(cudaFree(in[i]));
+      CHECK(cudaFree(out[i]));
+    }
+  }
+  std::printf("\n]}\n");
+}
