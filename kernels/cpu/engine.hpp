@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Engine: how the samples of one group are computed, as plain data and the functions of one SIMD target.
+//
+// Input rows are converted once ("staged"), borders included, into a ring of rows; a kernel then makes `block_rows`
+// output rows at a time from the ring. Patterns repeat every `components` samples and are long enough to be loaded
+// with whole vectors from any of their first `components` entries. No function allocates, and none reads or writes past
+// the samples it is given, but for ring rows, which have room for `row_slack` elements after their end.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "convolve/arithmetic.hpp"
+#include "convolve/plan.hpp"
+#include "cpu/groups.hpp"
+
+namespace convolve::cpu {
+
+inline constexpr int max_block_rows = 8;
+inline constexpr int row_slack = 512;
+inline constexpr int pattern_length = 96;  ///< components, plus a block of samples
+
+/// A value for each component, in both precisions, repeated up to pattern_length.
+struct Pattern {
+  std::vector<float> single;
+  std::vector<double> wide;
+
+  Pattern() = default;
+  explicit Pattern(const std::vector<double>& values);
+  template <class T>
+  const T* get() const {
+    if constexpr (sizeof(T) == sizeof(float))
+      return single.data();
+    else
+      return wide.data();
+  }
+};
+
+/// Samples to ring elements: (sample >> shift) - zero; of several frames, their weighted sum.
+struct Staging {
+  int components = 1, shift = 0;
+  Pattern zero, ghost;          ///< ghost: with zero taken off, of one frame
+  std::vector<double> weights;  ///< of the frames; empty: one frame as it is
+  /// `rows`: for each frame the first of `n` samples, or null for ghost cells. Writes up to a vector past n.
+  void (*run)(const Staging&, const void* const* rows, void* elements, int n) = nullptr;
+};
+
+/// A pass along the row while it is staged, of separable filters: element i comes from i, i + components, ...
+struct RowPass {
+  int components = 1;
+  std::vector<double> coefficients;  ///< empty: no pass
+  std::shared_ptr<const void> packed;
+  int line_element_size = 4;  ///< what staging makes and this reads
+  void (*run)(const RowPass&, const void* line, void* elements, int n) = nullptr;
+};
+
+/// Sums to samples; see Quantizer.
+struct Quantization {
+  int shift = 0;
+  float gain = 1, snap = 0, max = 255;
+  bool wide = false;
+  double divisor = 1;
+  Pattern offset;  ///< single: snap included
+};
+
+/// What a kernel call works on: rows[t * (height + block_rows - 1) + i] is ring row i of frame t, at tap column 0 of
+/// the first output sample.
+struct Block {
+  const void* const* rows;
+  void* const* out;  ///< block_rows pointers; null: that row is not wanted
+  int n;             ///< samples
+  void* scratch;     ///< Engine::scratch_bytes of this thread
+};
+
+struct Kernel {
+  int depth = 1, height = 1, width = 1;  ///< taps
+  int components = 1;                    ///< distance of neighbouring taps
+  std::vector<double> coefficients;      ///< [depth][height][width]
+  std::vector<float> coefficients_f;     ///< the same
+  std::shared_ptr<const void> packed;    ///< the same in the kernel's own form, where it has one
+  Quantization quantization;
+  void (*run)(const Kernel&, const Block&) = nullptr;
+};
+
+struct Engine {
+  int element_size = 4;   ///< of the ring, in bytes
+  int block_rows = 4;     ///< output rows of one kernel call
+  int scratch_bytes = 0;  ///< for each thread, 64-byte aligned
+  Staging staging;
+  RowPass row_pass;
+  Kernel kernel;
+};
+
+/// Levels of a group's components, and their rounding: where every algorithm starts.
+Staging make_staging(const FrameLayout& layout, const Group& group);
+Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& layout, const Group& group);
+
+}  // namespace convolve::cpu

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/pool.hpp"
+
+#include <atomic>
+
+namespace convolve::cpu {
+
+// Lives on the stack of run(); every field but `next` is guarded by the pool's mutex.
+struct Pool::Job {
+  Job(Task t, void* c, unsigned l, unsigned n) : task(t), context(c), lanes(l), count(n) {}
+
+  Task task;
+  void* context;
+  unsigned lanes, count;
+  std::atomic<unsigned> next{0};
+  unsigned joined = 1, active = 0;
+  std::condition_variable done;
+  Job* after = nullptr;
+};
+
+std::shared_ptr<Pool> Pool::shared() {
+  static std::mutex mutex;
+  static std::weak_ptr<Pool> current;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Pool> pool = current.lock();
+  if (!pool) current = pool = std::make_shared<Pool>();
+  return pool;
+}
+
+Pool::~Pool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void Pool::reserve(unsigned workers) {
+  const std::lock_guard lock(mutex_);
+  workers_.reserve(workers);
+  while (workers_.size() < workers) workers_.emplace_back([this] { work(); });
+}
+
+void Pool::drain(Job& job, unsigned lane) noexcept {
+  for (unsigned i; (i = job.next.fetch_add(1, std::memory_order_relaxed)) < job.count;) job.task(job.context, i, lane);
+}
+
+void Pool::run(unsigned lanes, unsigned count, Task task, void* context) noexcept {
+  if (lanes < 2 || count < 2) {
+    for (unsigned i = 0; i < count; ++i) task(context, i, 0);
+    return;
+  }
+  Job job{task, context, lanes, count};
+  {
+    const std::lock_guard lock(mutex_);
+    Job** end = &jobs_;
+    while (*end) end = &(*end)->after;
+    *end = &job;
+  }
+  for (unsigned i = 1; i < lanes; ++i) wake_.notify_one();
+  drain(job, 0);
+  std::unique_lock lock(mutex_);
+  for (Job** link = &jobs_; *link; link = &(*link)->after)
+    if (*link == &job) {
+      *link = job.after;
+      break;
+    }
+  job.done.wait(lock, [&] { return job.active == 0; });
+}
+
+void Pool::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return stop_ || jobs_; });
+    if (stop_) return;
+    Job& job = *jobs_;
+    const unsigned lane = job.joined++;
+    ++job.active;
+    if (job.joined == job.lanes) jobs_ = job.after;
+    lock.unlock();
+    drain(job, lane);
+    lock.lock();
+    // Under the lock: once the caller sees no active worker, the job is gone.
+    if (--job.active == 0) job.done.notify_one();
+  }
+}
+
+}  // namespace convolve::cpu

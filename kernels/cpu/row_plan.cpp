@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/row_plan.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "convolve/arithmetic.hpp"
+#include "cpu/lines.hpp"
+
+namespace convolve::cpu {
+namespace {
+
+// The ring of a strip stays within this many bytes, unless the strip would become narrower than the least.
+constexpr int ring_bytes = 192 << 10, least_strip = 512;
+// What a band of one thread is worth at least, in multiply-adds, counting what a sample costs beside them.
+constexpr double least_work = 2e6, sample_work = 12;
+constexpr int tasks_per_lane = 4;
+
+std::size_t align(std::size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+std::size_t take(std::size_t& bytes, std::size_t size) {
+  const std::size_t at = bytes;
+  bytes += align(size);
+  return at;
+}
+
+const unsigned char* row_of(const PlaneView& view, int y) {
+  return static_cast<const unsigned char*>(view.data) + y * view.stride;
+}
+
+unsigned char* row_of_output(const PlaneView& view, int y) {
+  return static_cast<unsigned char*>(view.data) + y * view.stride;
+}
+
+}  // namespace
+
+RowPlan::RowPlan(const PlanDesc& desc, Algorithm algorithm, std::string description, MakeEngine make,
+                 const Threads& threads)
+    : desc_(desc),
+      algorithm_(algorithm),
+      description_(std::move(description)),
+      sample_size_(bytes_per_sample(desc.layout.type)) {
+  const Arithmetic arithmetic = choose_arithmetic(desc_.filter, desc_.layout, desc_.border == Border::constant);
+  for (const Group& group : make_groups(desc_.layout)) {
+    Part part;
+    part.group = group;
+    std::size_t bytes = 0;
+    if (group.any_filtered()) {
+      part.engine = make(desc_, arithmetic, group);
+      plan_part(part, bytes);
+    }
+    lane_bytes_ = std::max(lane_bytes_, bytes);
+    parts_.push_back(std::move(part));
+  }
+  plan_tasks(threads);
+  memory_ = std::make_unique<unsigned char[]>(lanes_ * lane_bytes_ + 64);
+}
+
+void RowPlan::plan_part(Part& part, std::size_t& bytes) {
+  const Group& g = part.group;
+  const Engine& e = part.engine;
+  const bool combined = !e.staging.weights.empty();
+  part.frames = combined ? 1 : desc_.filter.depth();
+  part.ring_rows = e.kernel.height + e.block_rows - 1;
+  const int reach = desc_.filter.width() - 1;
+  const int pixel_bytes = part.frames * part.ring_rows * g.components * e.element_size;
+  const int widest = std::max(least_strip / g.components, ring_bytes / pixel_bytes) / 64 * 64;
+  const int strips = (g.width + widest - 1) / widest;
+  part.strip = std::min(g.width, ((g.width + strips - 1) / strips + 63) / 64 * 64);
+
+  const std::size_t elements = static_cast<std::size_t>(part.strip + reach) * g.components + row_slack;
+  // Off multiples of 4 KiB, where the rows of a column would compete for the same cache sets.
+  part.pitch = align(elements * e.element_size) + 64;
+  if (part.pitch % 4096 == 0) part.pitch += 64;
+  part.ring = take(bytes, part.pitch * part.ring_rows * part.frames);
+  if (!e.row_pass.coefficients.empty()) part.line = take(bytes, elements * e.row_pass.line_element_size);
+  const std::size_t staged_frames = combined ? e.staging.weights.size() : 1;
+  part.line_pitch = align(elements * sample_size_);
+  if (g.stride != 1) {
+    part.raw = take(bytes, staged_frames * part.line_pitch);
+    part.out = take(bytes, e.block_rows * part.line_pitch);
+  }
+  part.edge = take(bytes, staged_frames * max_taps * g.components * sample_size_);
+  part.scratch = take(bytes, e.scratch_bytes);
+
+  const void* none[max_taps] = {};
+  const int n = (part.strip + reach) * g.components;
+  part.ghost_line.resize(elements * std::max(e.element_size, e.row_pass.line_element_size));
+  e.staging.run(e.staging, none, part.ghost_line.data(), n);
+  part.ghost_row = part.ghost_line;
+  if (!e.row_pass.coefficients.empty())
+    e.row_pass.run(e.row_pass, part.ghost_line.data(), part.ghost_row.data(), part.strip * g.components);
+}
+
+void RowPlan::plan_tasks(const Threads& threads) {
+  const auto work = [&](const Part& part) {
+    const Kernel& k = part.engine.kernel;
+    return static_cast<double>(part.group.samples()) * part.group.height *
+           (sample_work + k.depth * k.height * k.width + part.engine.row_pass.coefficients.size());
+  };
+  double total = 0;
+  for (const Part& part : parts_) total += work(part);
+  lanes_ = static_cast<unsigned>(std::clamp(total / least_work, 1.0, static_cast<double>(threads.count)));
+  for (const Part& part : parts_) {
+    int bands = 1;
+    if (lanes_ > 1) {
+      // Each band stages the rows around it anew.
+      const int most = std::max(1, part.group.height / (4 * (desc_.filter.height() + part.engine.block_rows)));
+      bands = std::clamp(static_cast<int>(work(part) / total * lanes_ * tasks_per_lane + 0.5), 1, most);
+    }
+    const int step = ((part.group.height + bands - 1) / bands + part.engine.block_rows - 1) / part.engine.block_rows *
+                     part.engine.block_rows;
+    for (int y = 0; y < part.group.height; y += step)
+      tasks_.push_back({&part, y, std::min(part.group.height, y + step)});
+  }
+  lanes_ = std::min(lanes_, static_cast<unsigned>(tasks_.size()));
+  if (lanes_ > 1) pool_ = threads.pool(threads.context, lanes_);
+}
+
+const char* RowPlan::enqueue(const Window& window, const Image& out, void*) noexcept {
+  struct Call {
+    const RowPlan* plan;
+    Frame frame;
+  } call{this, {&window, &out}};
+  const Pool::Task task = [](void* context, unsigned index, unsigned lane) noexcept {
+    const Call& c = *static_cast<Call*>(context);
+    const RowPlan& plan = *c.plan;
+    const std::size_t start = align(reinterpret_cast<std::uintptr_t>(plan.memory_.get()));
+    const Task& t = plan.tasks_[index];
+    if (t.part->engine.kernel.run)
+      plan.filter(t, c.frame, reinterpret_cast<unsigned char*>(start) + lane * plan.lane_bytes_);
+    else
+      plan.copy(t, c.frame);
+  };
+  const unsigned count = static_cast<unsigned>(tasks_.size());
+  if (pool_)
+    pool_->run(lanes_, count, task, &call);
+  else
+    for (unsigned i = 0; i < count; ++i) task(&call, i, 0);
+  return nullptr;
+}
+
+// A group of which nothing is filtered.
+void RowPlan::copy(const Task& task, const Frame& frame) const noexcept {
+  const Group& g = task.part->group;
+  const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
+  for (int y = task.first; y < task.last; ++y) {
+    unsigned char* to = row_of_output(frame.out->plane[g.plane], y) + g.offset * sample_size_;
+    const unsigned char* from = row_of(in, y) + g.offset * sample_size_;
+    if (g.stride == 1)
+      std::memcpy(to, from, static_cast<std::size_t>(g.samples()) * sample_size_);
+    else
+      copy_samples(to, from, g.samples(), g.stride, sample_size_);
+  }
+}
+
+// One source row of a strip, borders included, into `to`: of frame `frame_index`, or of all frames combined.
+void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels,
+                    int frame_index, unsigned char* to) const noexcept {
+  const Group& g = part.group;
+  const Staging& staging = part.engine.staging;
+  const bool pass = !part.engine.row_pass.coefficients.empty();
+  unsigned char* line = pass ? memory + part.line : to;
+  const std::size_t element = pass ? part.engine.row_pass.line_element_size : part.engine.element_size;
+  const int first_frame = staging.weights.empty() ? frame_index : 0;
+  const int frames = staging.weights.empty() ? 1 : static_cast<int>(staging.weights.size());
+
+  const unsigned char* source[max_taps] = {};
+  for (int t = 0; t < frames; ++t)
+    if (const Image* image = frame.window->image[first_frame + t])
+      source[t] = row_of(image->plane[g.plane], row) + g.offset * sample_size_;
+
+  // Pixels [begin, end) are asked for, of which [a, b) lie inside the frame.
+  const int begin = x - desc_.filter.centre_x(), end = begin + pixels + desc_.filter.width() - 1;
+  const int a = std::max(begin, 0), b = std::min(end, g.width);
+  const std::size_t sample_step = static_cast<std::size_t>(g.stride) * sample_size_;
+  const std::size_t pixel_step = sample_step * g.components;
+
+  const auto border = [&](int from, int until) {
+    if (from >= until) return;
+    unsigned char* at = line + static_cast<std::size_t>(from - begin) * g.components * element;
+    const int n = (until - from) * g.components;
+    if (desc_.border == Border::constant) {
+      std::memcpy(at, part.ghost_line.data(), n * element);
+      return;
+    }
+    const void* rows[max_taps] = {};
+    for (int t = 0; t < frames; ++t) {
+      if (!source[t]) continue;
+      unsigned char* edge = memory + part.edge + static_cast<std::size_t>(t) * max_taps * g.components * sample_size_;
+      rows[t] = edge;
+      for (int i = from; i < until; ++i) {
+        const unsigned char* pixel = source[t] + border_index(desc_.border, i, g.width) * pixel_step;
+        for (int c = 0; c < g.components; ++c, edge += sample_size_)
+          std::memcpy(edge, pixel + c * sample_step, sample_size_);
+      }
+    }
+    staging.run(staging, rows, at, n);
+  };
+
+  border(begin, a);
+  const void* rows[max_taps] = {};
+  for (int t = 0; t < frames; ++t) {
+    if (!source[t]) continue;
+    rows[t] = source[t] + a * pixel_step;
+    if (g.stride != 1) {
+      unsigned char* raw = memory + part.raw + t * part.line_pitch;
+      gather(raw, source[t] + a * pixel_step, (b - a) * g.components, g.stride, sample_size_);
+      rows[t] = raw;
+    }
+  }
+  staging.run(staging, rows, line + static_cast<std::size_t>(a - begin) * g.components * element,
+              (b - a) * g.components);
+  border(b, end);
+  if (pass) part.engine.row_pass.run(part.engine.row_pass, line, to, pixels * g.components);
+}
+
+// What a kernel leaves to be done: samples back among those of other groups, and components that are copied.
+void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
+                     int pixels) const noexcept {
+  const Group& g = part.group;
+  const bool copies = !g.all_filtered();
+  if (g.stride == 1 && !copies) return;
+  const std::size_t start = (g.offset + static_cast<std::size_t>(x) * g.components * g.stride) * sample_size_;
+  const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
+  for (int i = 0; i < rows; ++i) {
+    unsigned char* to = row_of_output(frame.out->plane[g.plane], y + i) + start;
+    if (g.stride != 1) scatter(to, lines + i * part.line_pitch, pixels * g.components, g.stride, sample_size_);
+    if (!copies) continue;
+    const unsigned char* from = row_of(in, y + i) + start;
+    for (int c = 0; c < g.components; ++c)
+      if (!g.component[c]->filtered)
+        copy_samples(to + c * g.stride * sample_size_, from + c * g.stride * sample_size_, pixels,
+                     g.components * g.stride, sample_size_);
+  }
+}
+
+void RowPlan::filter(const Task& task, const Frame& frame, unsigned char* memory) const noexcept {
+  const Part& part = *task.part;
+  const Group& g = part.group;
+  const Engine& e = part.engine;
+  const int height = e.kernel.height, centre = desc_.filter.centre_y(), block = e.block_rows;
+  const int window_rows = part.ring_rows;
+  const bool combined = !e.staging.weights.empty();
+  assert(height == desc_.filter.height() && block <= max_block_rows);
+
+  for (int x = 0; x < g.width; x += part.strip) {
+    const int pixels = std::min(part.strip, g.width - x);
+    // Rows count from the first that the band needs; row r lies in slot r % ring_rows.
+    const int base = task.first - centre, needed = task.last - task.first + height - 1;
+    int staged = 0;
+    for (int y = task.first; y < task.last; y += block) {
+      const int top = y - task.first;
+      for (; staged < std::min(top + window_rows, needed); ++staged) {
+        const int row = border_index(desc_.border, base + staged, g.height);
+        if (row < 0) continue;
+        for (int t = 0; t < part.frames; ++t) {
+          if (!combined && !frame.window->image[t]) continue;
+          stage(part, frame, memory, row, x, pixels, t,
+                memory + part.ring + (t * window_rows + staged % window_rows) * part.pitch);
+        }
+      }
+      const void* rows[max_taps * (max_taps + max_block_rows)];
+      for (int t = 0; t < part.frames; ++t)
+        for (int i = 0; i < window_rows; ++i) {
+          const bool ghost =
+              border_index(desc_.border, base + top + i, g.height) < 0 || (!combined && !frame.window->image[t]);
+          rows[t * window_rows + i] =
+              ghost ? part.ghost_row.data()
+                    : memory + part.ring + (t * window_rows + (top + i) % window_rows) * part.pitch;
+        }
+      void* out[max_block_rows] = {};
+      const int wanted = std::min(block, task.last - y);
+      for (int i = 0; i < wanted; ++i)
+        out[i] = g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) +
+                                     static_cast<std::size_t>(x) * g.components * sample_size_
+                               : memory + part.out + i * part.line_pitch;
+      e.kernel.run(e.kernel, {rows, out, pixels * g.components, memory + part.scratch});
+      finish(part, frame, memory + part.out, y, wanted, x, pixels);
+    }
+  }
+}
+
+}  // namespace convolve::cpu

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// RowPlan: runs an engine for each group of samples, over bands of rows on the pool's threads.
+//
+// A band is worked through in strips of columns, narrow enough for the ring of a strip to stay in the cache. All memory
+// is taken when the plan is made. enqueue() is called by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cpu/engine.hpp"
+#include "cpu/pool.hpp"
+
+namespace convolve::cpu {
+
+/// What a plan may run on: `pool` is asked for only where there is work for more than one thread.
+struct Threads {
+  unsigned count = 1;
+  std::shared_ptr<Pool> (*pool)(void* context, unsigned lanes) = nullptr;
+  void* context = nullptr;
+};
+
+/// `group.component` of each group points into the layout that it was made from; the plan copies what it needs.
+class RowPlan final : public Plan {
+ public:
+  /// Makes the engine of a group that has filtered components.
+  using MakeEngine = Engine (*)(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+
+  RowPlan(const PlanDesc& desc, Algorithm algorithm, std::string description, MakeEngine make, const Threads& threads);
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override;
+  Algorithm algorithm() const override { return algorithm_; }
+  std::string describe() const override { return description_; }
+
+ private:
+  /// A group, with where things lie in a thread's scratch memory, in bytes.
+  struct Part {
+    Group group;
+    Engine engine;
+    int strip = 0;                          ///< pixels of a strip
+    int ring_rows = 0;                      ///< of each frame
+    int frames = 1;                         ///< that the ring holds apart
+    std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
+    std::size_t ring = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
+    std::vector<unsigned char> ghost_line, ghost_row;
+  };
+  struct Task {
+    const Part* part;
+    int first, last;  ///< rows
+  };
+  struct Frame {
+    const Window* window;
+    const Image* out;
+  };
+  struct Lane;
+
+  void plan_part(Part& part, std::size_t& bytes);
+  void plan_tasks(const Threads& threads);
+  void copy(const Task& task, const Frame& frame) const noexcept;
+  void filter(const Task& task, const Frame& frame, unsigned char* memory) const noexcept;
+  void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
+             unsigned char* to) const noexcept;
+  void finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
+              int pixels) const noexcept;
+
+  PlanDesc desc_;
+  Algorithm algorithm_;
+  std::string description_;
+  int sample_size_ = 1;
+  std::vector<Part> parts_;
+  std::vector<Task> tasks_;
+  unsigned lanes_ = 1;
+  std::shared_ptr<Pool> pool_;
+  std::size_t lane_bytes_ = 0;
+  std::unique_ptr<unsigned char[]> memory_;
+};
+
+}  // namespace convolve::cpu

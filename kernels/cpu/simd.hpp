@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the files that are compiled once for each SIMD target share: which of Highway's targets are built.
+// Scalable vectors (SVE, RVV) cannot be held in the arrays that register blocks are.
+#pragma once
+
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#include <hwy/detect_targets.h>
+
+#ifdef __clang__
+#define CONVOLVE_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define CONVOLVE_UNROLL _Pragma("GCC unroll 16")
+#endif
