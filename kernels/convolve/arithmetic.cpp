@@ -29,7 +29,7 @@ bool whole(double v) {
 bool whole_ghosts(const FrameLayout& layout) {
   for (int p = 0; p < layout.planes; ++p)
     for (int c = 0; c < layout.plane[p].components; ++c)
-      if (!whole(layout.plane[p].component[c].ghost)) return false;
+      if (layout.plane[p].component[c].filtered && !whole(layout.plane[p].component[c].ghost)) return false;
   return true;
 }
 
@@ -82,8 +82,9 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
     const int k = 22 - (layout.bits + 1);
     const double grid = std::ldexp(1.0, -k);
     q.snap = static_cast<float>(1.5 * std::ldexp(1.0, 23 - k));
-    // |quotient| <= 2 * max near the range that matters, and the gain's relative error is at most 2^-24.
-    const double error = 2.0 * (layout.max_value() + 1) * std::ldexp(1.0, -24);
+    // |quotient| <= max + |offset| in the range that matters; the gain and the product are each rounded by 2^-24 at
+    // most.
+    const double error = 2.0 * (layout.max_value() + 1 + std::abs(offset)) * std::ldexp(1.0, -24);
     const bool offset_fits = std::abs(offset) <= layout.max_value() && whole(2 * offset);
     const bool unit = arithmetic.divisor == 1;
     const bool ties_apart = 0.5 / arithmetic.divisor > grid / 2 + error && grid / 2 > error;
