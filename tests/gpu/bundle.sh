@@ -46,7 +46,7 @@ for name in "${gst_plugins[@]}"; do
   cp "$plugins_from/libgst$name.so" "$out/gstreamer-1.0/" 2>/dev/null || echo "bundle.sh: no plugin $name here"
 done
 cp "$root"/tests/gpu/run.sh "$out/"
-find "$root/tests/bench" -maxdepth 2 \( -name '*.py' -o -name '*.cu' -o -name '*.sh' \) -exec cp {} "$out/bench/" \;
+cp -r "$root"/tests/bench/{run.sh,peers} "$out/bench/"
 
 find "$out/bin" "$out/tests" "$out/gstreamer-1.0" -type f -exec strip --strip-unneeded {} +
 find "$out/bin" "$out/tests" "$out/gstreamer-1.0" -type f -exec ldd {} + 2>/dev/null |
