@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What happens when something is wrong: bad kernels before the start and while playing, backends and algorithms that
+// cannot serve, buffers smaller than their caps.
+#include <cmath>
+#include <limits>
+
+#include "expected.hpp"
+
+namespace element_test {
+namespace {
+
+// --- Bad kernels -------------------------------------------------------------------------------------------------
+
+using Rows = std::vector<std::vector<double>>;
+
+void append_number(GValue* array, double number) {
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, G_TYPE_DOUBLE);
+  g_value_set_double(&value, number);
+  gst_value_array_append_and_take_value(array, &value);
+}
+
+GValue array_of(const Rows& rows) {
+  GValue kernel = G_VALUE_INIT;
+  gst_value_array_init(&kernel, static_cast<guint>(rows.size()));
+  for (const std::vector<double>& numbers : rows) {
+    GValue row = G_VALUE_INIT;
+    gst_value_array_init(&row, static_cast<guint>(numbers.size()));
+    for (const double number : numbers) append_number(&row, number);
+    gst_value_array_append_and_take_value(&kernel, &row);
+  }
+  return kernel;
+}
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+
+// A bad setting, and words of which the message has to hold each: the fault, the value, what is allowed.
+struct Fault {
+  const char* name;
+  Rows kernel;             // set by an application, where there is one
+  std::string properties;  // else as in a launch line
+  std::vector<const char*> words;
+};
+const Fault faults[] = {
+    {"an empty row", {{}}, "", {"kernel"}},
+    {"ragged rows", {{1, 2, 3}, {1, 2}}, "", {"kernel", "3", "2"}},
+    {"ragged frames", {}, "kernel=\"<<<1,2>>,<<1>>>\"", {"kernel"}},
+    {"frames of unlike height", {}, "kernel=\"<<<1>,<2>>,<<1>>>\"", {"kernel"}},
+    {"16 columns", {std::vector<double>(16, 1.0)}, "", {"kernel", "16", "15"}},
+    {"16 rows", Rows(16, {1}), "", {"kernel", "16", "15"}},
+    {"16 frames",
+     {},
+     "kernel=\"<<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>>\"",
+     {"kernel", "16", "15"}},
+    {"a NaN", {{1, nan}}, "", {"kernel", "nan"}},
+    {"an infinity", {{1, 2}, {inf, 0}}, "", {"kernel", "inf"}},
+    {"a minus infinity", {{-inf}}, "", {"kernel", "inf"}},
+    {"words for taps", {}, "kernel=\"<<1,two>>\"", {"kernel", "two", "number"}},
+    {"truth values for taps", {}, "kernel=\"<<(boolean)true,1>>\"", {"kernel"}},
+    {"rows and numbers mixed", {}, "kernel=\"<<1,2>,3>\"", {"kernel"}},
+    {"four levels", {}, "kernel=\"<<<<1>>>>\"", {"kernel"}},
+    {"a sum past all bounds", {{1e300, 1e300}}, "", {"1e"}},
+    {"a scale past all bounds", {}, "kernel=\"<<1>>\" scale=1e300", {"1e"}},
+};
+
+void set_fault(GstElement* element, const Fault& fault) {
+  if (fault.kernel.empty()) return;
+  GValue kernel = array_of(fault.kernel);
+  g_object_set_property(G_OBJECT(element), "kernel", &kernel);
+  g_value_unset(&kernel);
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = g_ascii_tolower(c);
+  return text;
+}
+
+void check_report(const std::vector<Report>& reports, const std::string& name, const std::vector<const char*>& words) {
+  CHECK(reports.size() == 1, "%s: expected one message, found %zu", name.c_str(), reports.size());
+  const Report& report = reports[0];
+  CHECK(report.is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS),
+        "%s: domain %s, code %d instead of RESOURCE/SETTINGS", name.c_str(), g_quark_to_string(report.domain),
+        report.code);
+  for (const char* word : words)
+    CHECK(lower(report.text).find(word) != std::string::npos, "%s: the message does not name \"%s\": %s (%s)",
+          name.c_str(), word, report.text.c_str(), report.debug.c_str());
+}
+
+// Sets an element to READY and returns its errors.
+std::vector<Report> start_and_fail(GstElement* element, const std::string& name) {
+  const Owned<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element, bus.get());
+  const GstStateChangeReturn change = gst_element_set_state(element, GST_STATE_READY);
+  CHECK(change == GST_STATE_CHANGE_FAILURE, "%s: the element reaches READY", name.c_str());
+  std::vector<Report> errors = take_reports(bus.get(), GST_MESSAGE_ERROR);
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_element_set_bus(element, nullptr);
+  return errors;
+}
+
+ELEMENT_TEST_ROWS(a_bad_kernel_set_before_the_start_keeps_the_element_from_ready, std::size(faults)) {
+  const Fault& fault = faults[row];
+  const Owned<GstElement> element = make_element(fault.properties);
+  set_fault(element.get(), fault);
+  check_report(start_and_fail(element.get(), fault.name), fault.name, fault.words);
+}
+
+ELEMENT_TEST_ROWS(a_bad_kernel_set_while_playing_leaves_the_old_filter_whole_and_warns, std::size(faults)) {
+  const Fault& fault = faults[row];
+  std::mt19937 random(1);
+  const GstVideoInfo info = video_info("GRAY8", 16, 8);
+  const Filtering f{random_kernel(random, 1, 3, 3, 6, 8)};
+  Harness harness("kernel=\"" + text_of(f.kernel) + "\"", info);
+  for (int i = 0; i < 4; ++i) {
+    if (i == 1) {
+      if (!fault.kernel.empty()) {
+        set_fault(harness.element(), fault);
+      } else {
+        // The same launch line, read by an element of its own, gives the value.
+        const Owned<GstElement> other = make_element(fault.properties);
+        const char* property = fault.properties.find("scale=") != std::string::npos ? "scale" : "kernel";
+        GValue value = G_VALUE_INIT;
+        g_object_get_property(G_OBJECT(other.get()), property, &value);
+        g_object_set_property(G_OBJECT(harness.element()), property, &value);
+        g_value_unset(&value);
+      }
+    }
+    const Owned<GstBuffer> input = random_buffer(random, info, i);
+    CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s: the stream stops", fault.name);
+    check_buffer(expected(f, frame_of(input.get(), info), info), harness.try_pull().get(), info, 0,
+                 std::string(fault.name) + ", frame " + std::to_string(i));
+  }
+  std::vector<Report> reports =
+      take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  for (const Report& report : reports) CHECK(report.type == GST_MESSAGE_WARNING, "an error: %s", report.text.c_str());
+  check_report(reports, fault.name, fault.words);
+  // A good filter is taken again.
+  harness.set("scale", "1");
+  harness.set("kernel", "<<2>>");
+  const Owned<GstBuffer> input = random_buffer(random, info, 4);
+  CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
+  check_buffer(expected(Filtering{make_kernel(1, 1, 1, {2})}, frame_of(input.get(), info), info),
+               harness.try_pull().get(), info, 0, "after the fault is mended");
+}
+
+ELEMENT_TEST(an_element_that_failed_to_start_starts_once_the_kernel_is_mended) {
+  const Owned<GstElement> element = make_element("kernel=\"<<1,2>,<3>>\"");
+  CHECK(start_and_fail(element.get(), "ragged").size() == 1, "no error");
+  gst_util_set_object_arg(G_OBJECT(element.get()), "kernel", "<<1,2>,<3,4>>");
+  CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS, "READY is not reached");
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+}
+
+// --- Kernel files --------------------------------------------------------------------------------------------------
+
+struct BadFile {
+  const char *text, *place;  // place: line:column of the fault
+};
+constexpr BadFile bad_files[] = {
+    {"1 2 3\n4 x 6\n", ":2:3"},
+    {"abc", ":1:1"},
+    {"1 2\n1 2 3\n", ":2:"},
+    {"# only a comment\n", ":"},
+    {"", ":"},
+    {"1 2\n\n1 2\n1 2\n", ":"},
+    {"1 nan\n", ":1:3"},
+    {"1\ninf\n", ":2:1"},
+    {"1/0 2\n", ":1:1"},
+    {"1  2 3//4\n", ":1:6"},
+    {"1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n", ":1:"},
+    {"<<1,2>,<3,4>>\n", ":1:1"},
+};
+
+ELEMENT_TEST_ROWS(a_malformed_kernel_file_is_reported_with_path_line_and_column, std::size(bad_files)) {
+  const TextFile file(bad_files[row].text);
+  const Owned<GstElement> element = make_element("kernel-location=" + file.path());
+  const std::string place = file.path() + bad_files[row].place;
+  const std::vector<Report> errors = start_and_fail(element.get(), bad_files[row].text);
+  check_report(errors, bad_files[row].text, {});
+  CHECK(errors[0].text.find(place) != std::string::npos, "\"%s\": expected %s in: %s", bad_files[row].text,
+        place.c_str(), errors[0].text.c_str());
+}
+
+ELEMENT_TEST(an_absent_kernel_file_is_reported_with_its_path) {
+  const Owned<GstElement> element = make_element("kernel-location=/no/such/folder/taps.txt");
+  const std::vector<Report> errors = start_and_fail(element.get(), "absent file");
+  check_report(errors, "absent file", {"/no/such/folder/taps.txt", "no such file"});
+}
+
+ELEMENT_TEST(a_bad_kernel_file_while_playing_leaves_the_old_filter_and_warns) {
+  std::mt19937 random(2);
+  const GstVideoInfo info = video_info("NV12", 16, 8);
+  const Filtering f{random_kernel(random, 1, 3, 3, 6, 8)};
+  for (const bool absent : {true, false}) {
+    const TextFile bad("1 2\n3 4.5.6\n");
+    Harness harness("kernel=\"" + text_of(f.kernel) + "\"", info);
+    // The kernel property is emptied first, so that the file counts.
+    for (int i = 0; i < 3; ++i) {
+      if (i == 1) {
+        const TextFile same("1\n");
+        GValue none = G_VALUE_INIT;
+        gst_value_array_init(&none, 0);
+        harness.set("kernel-location", absent ? "/no/such/taps.txt" : bad.path().c_str());
+        g_object_set_property(G_OBJECT(harness.element()), "kernel", &none);
+        g_value_unset(&none);
+      }
+      const Owned<GstBuffer> input = random_buffer(random, info, i);
+      CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "the stream stops");
+      check_buffer(expected(f, frame_of(input.get(), info), info), harness.try_pull().get(), info, 0, "old filter");
+    }
+    const std::vector<Report> warnings = harness.warnings();
+    CHECK(!warnings.empty(), "no warning");
+    CHECK(warnings.back().text.find(absent ? "/no/such/taps.txt" : bad.path() + ":2:3") != std::string::npos,
+          "the warning says: %s", warnings.back().text.c_str());
+  }
+}
+
+// --- Backends and algorithms ---------------------------------------------------------------------------------------
+
+ELEMENT_TEST(without_a_gpu_backend_cuda_fails_with_a_resource_error_that_says_why) {
+  if (have_gpu()) return;
+  const Owned<GstElement> element = make_element("backend=cuda");
+  const std::vector<Report> errors = start_and_fail(element.get(), "backend=cuda");
+  CHECK(errors.size() == 1 && errors[0].domain == GST_RESOURCE_ERROR, "no RESOURCE error");
+  CHECK(lower(errors[0].text).find("cuda") != std::string::npos, "it says only: %s", errors[0].text.c_str());
+}
+
+ELEMENT_TEST(without_a_gpu_backend_auto_runs_on_the_cpu_with_one_warning) {
+  if (have_gpu()) return;
+  std::mt19937 random(3);
+  const GstVideoInfo info = video_info("GRAY8", 16, 8);
+  static int logged;
+  logged = 0;
+  const auto count = [](GstDebugCategory* category, GstDebugLevel level, const gchar*, const gchar*, gint, GObject*,
+                        GstDebugMessage* message, gpointer) {
+    if (level == GST_LEVEL_WARNING && g_str_has_prefix(gst_debug_category_get_name(category), "videoconvolve") &&
+        *gst_debug_message_get(message))
+      ++logged;
+  };
+  gst_debug_set_threshold_for_name("videoconvolve*", GST_LEVEL_WARNING);
+  (gst_debug_add_log_function)(count, nullptr, nullptr);  // bracketed: their macros take no lambda
+  Harness harness("backend=auto preset=box-blur", info);
+  CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
+  CHECK(harness.string("active-backend") == "cpu", "active-backend is %s", harness.string("active-backend").c_str());
+  CHECK(harness.errors().empty(), "an error");
+  const int posted = static_cast<int>(harness.warnings().size());
+  (gst_debug_remove_log_function)(count);
+  CHECK(std::max(posted, logged) == 1, "%d warnings on the bus and %d in the log", posted, logged);
+}
+
+ELEMENT_TEST(an_algorithm_that_cannot_serve_is_an_error_that_names_those_that_can) {
+  std::mt19937 random(4);
+  const bool cpu = std::string(test_backend()) == "cpu";
+  const GstVideoInfo info = video_info("GRAY8", 16, 8);
+  const Owned<GstElement> element =
+      make_element(std::string("preset=sharpen algorithm=") + (cpu ? "cached-halo" : "direct"));
+  const Owned<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  // It may fail as early as READY or as late as the first frame, but no frame may come out.
+  if (gst_element_set_state(element.get(), GST_STATE_READY) != GST_STATE_CHANGE_FAILURE) {
+    GstHarness* harness = gst_harness_new_with_element(element.get(), "sink", "src");
+    GstVideoInfo copy = info;
+    gst_harness_set_src_caps(harness, gst_video_info_to_caps(&copy));
+    CHECK(gst_harness_push(harness, random_buffer(random, info).release()) != GST_FLOW_OK, "the frame is taken");
+    CHECK(gst_harness_try_pull(harness) == nullptr, "a frame comes out");
+    gst_harness_teardown(harness);
+  }
+  const std::vector<Report> errors = take_reports(bus.get(), GST_MESSAGE_ERROR);
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  gst_element_set_bus(element.get(), nullptr);
+  CHECK(errors.size() == 1, "expected one error, found %zu", errors.size());
+  CHECK(errors[0].domain == GST_RESOURCE_ERROR || errors[0].domain == GST_STREAM_ERROR, "domain %s",
+        g_quark_to_string(errors[0].domain));
+  CHECK(errors[0].text.find(cpu ? "direct" : "constant") != std::string::npos, "it names none that can: %s (%s)",
+        errors[0].text.c_str(), errors[0].debug.c_str());
+}
+
+// --- Buffers that lie ----------------------------------------------------------------------------------------------
+
+struct Short {
+  const char* format;
+  int missing;  // bytes
+};
+constexpr Short shorts[] = {{"GRAY8", 1}, {"GRAY8", 100}, {"I420", 1}, {"NV12", 64}, {"RGBA", 4}, {"I420", 100000}};
+
+ELEMENT_TEST_ROWS(a_buffer_smaller_than_its_caps_is_an_error_and_no_frame_comes_out, std::size(shorts)) {
+  const GstVideoInfo info = video_info(shorts[row].format, 32, 16);
+  for (const char* properties : {"preset=box-blur", "preset=temporal-mean", "preset=temporal-mean window=causal"}) {
+    Harness harness(properties, info);
+    const gsize size = GST_VIDEO_INFO_SIZE(&info);
+    const gsize held = size > static_cast<gsize>(shorts[row].missing) ? size - shorts[row].missing : 0;
+    GstBuffer* buffer = gst_buffer_new_allocate(nullptr, held, nullptr);
+    stamp(buffer, 0);
+    CHECK(harness.push(buffer) == GST_FLOW_ERROR, "%s: the buffer is taken", properties);
+    harness.push_event(gst_event_new_eos());
+    CHECK(!harness.try_pull(), "%s: a frame comes out", properties);
+    CHECK(harness.errors().size() == 1, "%s: not one error", properties);
+  }
+}
+
+ELEMENT_TEST(a_video_meta_that_reaches_past_its_memory_is_an_error) {
+  const GstVideoInfo info = video_info("GRAY8", 32, 16);
+  for (const int excess : {1, 1 << 20}) {
+    Harness harness("preset=box-blur", info);
+    GstBuffer* buffer = gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr);
+    stamp(buffer, 0);
+    const gsize offset[GST_VIDEO_MAX_PLANES] = {static_cast<gsize>(excess == 1 ? 1 : 0)};
+    const gint stride[GST_VIDEO_MAX_PLANES] = {excess == 1 ? 32 : excess};
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 32, 16, 1,
+                                   const_cast<gsize*>(offset), const_cast<gint*>(stride));
+    CHECK(harness.push(buffer) == GST_FLOW_ERROR, "a plane that ends %d bytes late is taken", excess);
+    CHECK(!harness.try_pull(), "a frame comes out");
+  }
+}
+
+ELEMENT_TEST(after_a_bad_buffer_the_element_can_be_started_again) {
+  std::mt19937 random(5);
+  const GstVideoInfo info = video_info("I420", 32, 16);
+  Harness harness("kernel=\"<<1,2,1>>\" normalize=true", info);
+  CHECK(harness.push(gst_buffer_new_allocate(nullptr, 10, nullptr)) == GST_FLOW_ERROR, "the buffer is taken");
+  gst_element_set_state(harness.element(), GST_STATE_NULL);
+  gst_harness_play(harness.get());
+  harness.push_event(gst_event_new_stream_start("again"));
+  harness.set_caps(info);
+  harness.push_segment();
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
+  check_buffer(expected(Filtering{make_kernel(1, 1, 3, {1, 2, 1}, 4)}, frame_of(input.get(), info), info),
+               harness.try_pull().get(), info, 0, "after the restart");
+}
+
+}  // namespace
+}  // namespace element_test
+
+int main() {
+  return element_test::run_tests("failures");
+}

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "harness.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace element_test {
+namespace {
+
+struct Case {
+  const char* name;
+  int rows;
+  void (*entry)(int);
+};
+
+std::vector<Case>& cases() {
+  static std::vector<Case> all;
+  return all;
+}
+
+constexpr double seconds_per_case = 60;
+
+}  // namespace
+
+bool add_test(const char* name, int rows, void (*entry)(int)) {
+  cases().push_back({name, rows, entry});
+  return true;
+}
+
+int run_tests(const char* suite_name, bool fork) {
+  static char program[] = "element-test";
+  static char* arguments[] = {program, nullptr};
+  int count = 1;
+  char** values = arguments;
+  gst_check_init(&count, &values);
+  Suite* suite = suite_create(suite_name);
+  for (const Case& test : cases()) {
+    TCase* tcase = tcase_create(test.name);
+    tcase_set_timeout(tcase, seconds_per_case);
+    tcase_add_loop_test(tcase, test.entry, 0, test.rows);
+    suite_add_tcase(suite, tcase);
+  }
+  if (!fork) g_setenv("CK_FORK", "no", TRUE);
+  return gst_check_run_suite(suite, suite_name, __FILE__);
+}
+
+std::vector<Report> take_reports(GstBus* bus, GstMessageType mask) {
+  std::vector<Report> reports;
+  while (Owned<GstMessage> message{gst_bus_pop(bus)}) {
+    const GstMessageType type = GST_MESSAGE_TYPE(message.get());
+    if (!(type & mask)) continue;
+    Report report;
+    report.type = type;
+    if (type == GST_MESSAGE_ERROR || type == GST_MESSAGE_WARNING) {
+      GError* error = nullptr;
+      gchar* debug = nullptr;
+      (type == GST_MESSAGE_ERROR ? gst_message_parse_error : gst_message_parse_warning)(message.get(), &error, &debug);
+      report.domain = error->domain;
+      report.code = error->code;
+      report.text = error->message;
+      report.debug = debug ? debug : "";
+      g_error_free(error);
+      g_free(debug);
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+Tape::Tape(GstPad* pad) : pad_(GST_PAD(gst_object_ref(pad))) {
+  id_ = gst_pad_add_probe(
+      pad, static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_DATA_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH), probe,
+      this, nullptr);
+}
+
+Tape::~Tape() {
+  gst_pad_remove_probe(pad_.get(), id_);
+}
+
+GstPadProbeReturn Tape::probe(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  Tape& tape = *static_cast<Tape*>(self);
+  const std::lock_guard lock(tape.mutex_);
+  Item item;
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    item.buffer.reset(gst_buffer_ref(GST_PAD_PROBE_INFO_BUFFER(info)));
+  else if (info->type & (GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH))
+    item.event.reset(gst_event_ref(GST_PAD_PROBE_INFO_EVENT(info)));
+  else
+    return GST_PAD_PROBE_OK;
+  tape.items_.push_back(std::move(item));
+  return GST_PAD_PROBE_OK;
+}
+
+std::string Tape::text() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (const Item& item : items_) {
+    if (!text.empty()) text += ' ';
+    if (item.event)
+      text += GST_EVENT_TYPE_NAME(item.event.get());
+    else if (GST_BUFFER_PTS_IS_VALID(item.buffer.get()))
+      text += std::to_string(GST_BUFFER_PTS(item.buffer.get()) / GST_MSECOND);
+    else
+      text += '?';
+  }
+  return text;
+}
+
+std::vector<GstBuffer*> Tape::buffers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<GstBuffer*> found;
+  for (const Item& item : items_)
+    if (item.buffer) found.push_back(item.buffer.get());
+  return found;
+}
+
+void Tape::clear() {
+  const std::lock_guard lock(mutex_);
+  items_.clear();
+}
+
+const char* test_backend() {
+  const char* name = std::getenv("ELEMENT_TEST_BACKEND");
+  return name && *name ? name : "cpu";
+}
+
+Owned<GstElement> make_element(const std::string& properties) {
+  return parse("${convolve} " + properties);
+}
+
+Owned<GstElement> parse(std::string launch) {
+  const std::string mark = "${convolve}";
+  for (std::size_t at = 0; (at = launch.find(mark, at)) != std::string::npos;)
+    launch.replace(at, mark.size(), std::string("videoconvolve backend=") + test_backend());
+  GError* error = nullptr;
+  GstElement* element = gst_parse_launch(launch.c_str(), &error);
+  CHECK(element && !error, "cannot parse \"%s\": %s", launch.c_str(), error ? error->message : "?");
+  gst_object_ref_sink(element);
+  return Owned<GstElement>(element);
+}
+
+Harness::Harness(const std::string& properties, const std::string& caps)
+    : element_(make_element(properties)), bus_(gst_bus_new()) {
+  gst_element_set_bus(element_.get(), bus_.get());
+  harness_ = gst_harness_new_with_element(element_.get(), "sink", "src");
+  const Owned<GstPad> pad(gst_element_get_static_pad(element_.get(), "src"));
+  tape_ = std::make_unique<Tape>(pad.get());
+  if (!caps.empty()) gst_harness_set_src_caps_str(harness_, caps.c_str());
+}
+
+Harness::Harness(const std::string& properties, const GstVideoInfo& info) : Harness(properties) {
+  set_caps(info);
+}
+
+Harness::~Harness() {
+  tape_.reset();
+  gst_harness_teardown(harness_);
+  gst_element_set_state(element_.get(), GST_STATE_NULL);
+  gst_element_set_bus(element_.get(), nullptr);
+}
+
+void Harness::set(const char* property, const char* value) {
+  gst_util_set_object_arg(G_OBJECT(element_.get()), property, value);
+}
+
+std::string Harness::string(const char* property) const {
+  gchar* value = nullptr;
+  g_object_get(element_.get(), property, &value, nullptr);
+  const std::string text = value ? value : "";
+  g_free(value);
+  return text;
+}
+
+void Harness::set_caps(const GstVideoInfo& info) {
+  GstVideoInfo copy = info;
+  gst_harness_set_src_caps(harness_, gst_video_info_to_caps(&copy));
+}
+
+void Harness::push_segment(double rate, GstClockTime stop) {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.rate = rate;
+  segment.stop = stop;
+  push_event(gst_event_new_segment(&segment));
+}
+
+void Harness::flush() {
+  push_event(gst_event_new_flush_start());
+  push_event(gst_event_new_flush_stop(TRUE));
+  push_segment();
+}
+
+TextFile::TextFile(const std::string& text) {
+  gchar* path = nullptr;
+  const int file = g_file_open_tmp("videoconvolve-XXXXXX.txt", &path, nullptr);
+  CHECK(file >= 0 && close(file) == 0 &&
+            g_file_set_contents(path, text.data(), static_cast<gssize>(text.size()), nullptr),
+        "no temporary file");
+  path_ = path;
+  g_free(path);
+}
+
+TextFile::~TextFile() {
+  std::remove(path_.c_str());
+}
+
+bool have_gpu() {
+  const Owned<GstElementFactory> up(gst_element_factory_find("cudaupload"));
+  return up != nullptr;
+}
+
+}  // namespace element_test

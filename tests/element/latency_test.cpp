@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Latency, filters that change their depth while playing, and late outputs under QoS.
+#include <algorithm>
+
+#include "stream.hpp"
+
+namespace element_test {
+namespace {
+
+// --- Settings that change ------------------------------------------------------------------------------------------
+
+ELEMENT_TEST(a_depth_that_changes_while_playing_loses_no_frame_and_tells_the_new_latency) {
+  std::mt19937 random(47);
+  const GstVideoInfo info = small();
+  const char* kernels[] = {"<<<1>>,<<2>>,<<4>>>", "<<1>>", "<<<1>>,<<1>>,<<1>>,<<1>>,<<1>>>",
+                           "<<<1>>,<<1>>>",       "<<2>>", "<<<1>>,<<2>>,<<4>>>"};
+  const int ahead[] = {1, 0, 2, 0, 0, 1};
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 30);
+  Harness harness("preset=identity", info);
+  push_all(harness, input, 0, 1);
+  take_reports(harness.bus(), GST_MESSAGE_ANY);
+  int before = 0;
+  for (int i = 0; i < 6; ++i) {
+    harness.set("kernel", kernels[i]);
+    push_all(harness, input, 1 + 4 * i, 5 + 4 * i);
+    const std::size_t messages = take_reports(harness.bus(), GST_MESSAGE_LATENCY).size();
+    CHECK((messages > 0) == (ahead[i] != before), "kernel %s after %d frames ahead: %zu latency messages", kernels[i],
+          before, messages);
+    const GstClockTime latency = gst_harness_query_latency(harness.get());
+    CHECK(latency == ahead[i] * frame_duration, "kernel %s: latency %" GST_TIME_FORMAT, kernels[i],
+          GST_TIME_ARGS(latency));
+    before = ahead[i];
+  }
+  push_all(harness, input, 25);
+  harness.push_event(gst_event_new_eos());
+  const std::vector<GstBuffer*> out = harness.tape().buffers();
+  CHECK(out.size() == 30, "%zu outputs for 30 inputs: %s", out.size(), harness.tape().text().c_str());
+  for (int i = 0; i < 30; ++i)
+    CHECK(GST_BUFFER_PTS(out[i]) == i * frame_duration, "the order is %s", harness.tape().text().c_str());
+}
+
+ELEMENT_TEST(a_window_that_turns_causal_while_playing_loses_no_frame) {
+  std::mt19937 random(48);
+  const GstVideoInfo info = small();
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 20);
+  Harness harness(kernel_is(five()), info);
+  for (int i = 0; i < 20; ++i) {
+    if (i % 5 == 0) harness.set("window", i % 2 ? "causal" : "centered");
+    push_all(harness, input, i, i + 1);
+  }
+  harness.push_event(gst_event_new_eos());
+  const std::vector<GstBuffer*> out = harness.tape().buffers();
+  CHECK(out.size() == 20, "%zu outputs for 20 inputs: %s", out.size(), harness.tape().text().c_str());
+  for (int i = 0; i < 20; ++i)
+    CHECK(GST_BUFFER_PTS(out[i]) == i * frame_duration, "the order is %s", harness.tape().text().c_str());
+}
+
+ELEMENT_TEST(new_taps_of_the_same_depth_take_hold_at_the_next_output) {
+  std::mt19937 random(49);
+  const GstVideoInfo info = small();
+  const Filtering first{three()}, second{make_kernel(3, 1, 1, {4, 2, 1}, 8)};
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 8);
+  Harness harness(kernel_is(first.kernel), info);
+  push_all(harness, input, 0, 4);
+  harness.set("kernel", text_of(second.kernel).c_str());
+  push_all(harness, input, 4);
+  harness.push_event(gst_event_new_eos());
+  std::vector<Frame> wanted = expected(first, frames_of(input, info), info);
+  const std::vector<Frame> later = expected(second, frames_of(input, info), info);
+  std::copy(later.begin() + 3, later.end(), wanted.begin() + 3);
+  check_tape(harness, wanted, input, info, "new taps");
+}
+
+// --- Latency ---------------------------------------------------------------------------------------------------
+
+struct Delay {
+  const char* properties;
+  int frames;
+};
+constexpr Delay delays[] = {
+    {"preset=identity", 0},
+    {"preset=sharpen", 0},
+    {"preset=temporal-mean", 1},
+    {"preset=temporal-mean temporal-radius=7", 7},
+    {"preset=temporal-mean window=causal", 0},
+    {"preset=temporal-denoise temporal-radius=2", 2},
+    {"preset=temporal-difference", 0},
+    {"kernel=\"<<<1>>,<<1>>,<<1>>,<<1>>>\"", 1},
+    {"kernel=\"<<<1>>,<<1>>,<<1>>,<<1>>>\" operation=convolve", 2},
+    {"kernel=\"<<<1>>,<<1>>,<<1>>,<<1>>>\" window=causal", 0},
+};
+
+ELEMENT_TEST_ROWS(a_live_pipeline_is_told_the_frames_after_the_centre_as_latency, std::size(delays)) {
+  std::mt19937 random(50);
+  const GstVideoInfo info = small();
+  Harness harness(delays[row].properties);
+  gst_harness_set_live(harness.get(), TRUE);
+  gst_harness_set_upstream_latency(harness.get(), 7 * GST_MSECOND);
+  harness.set_caps(info);
+  CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstPad> pad(gst_element_get_static_pad(harness.element(), "src"));
+  const Owned<GstQuery> query(gst_query_new_latency());
+  CHECK(gst_pad_query(pad.get(), query.get()), "the LATENCY query fails");
+  gboolean live = FALSE;
+  GstClockTime least = 0, most = 0;
+  gst_query_parse_latency(query.get(), &live, &least, &most);
+  const GstClockTime wanted = 7 * GST_MSECOND + delays[row].frames * frame_duration;
+  CHECK(live && least == wanted, "%s: latency is %" GST_TIME_FORMAT " instead of %" GST_TIME_FORMAT,
+        delays[row].properties, GST_TIME_ARGS(least), GST_TIME_ARGS(wanted));
+  CHECK(most == GST_CLOCK_TIME_NONE || most >= least, "%s: at most %" GST_TIME_FORMAT, delays[row].properties,
+        GST_TIME_ARGS(most));
+}
+
+ELEMENT_TEST_ROWS(a_pipeline_that_is_not_live_is_told_the_same, std::size(delays)) {
+  const Owned<GstElement> pipeline =
+      parse("videotestsrc num-buffers=40 ! video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1 ! ${convolve} " +
+            std::string(delays[row].properties) + " name=f ! fakesink name=s sync=false");
+  gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
+  CHECK(gst_element_get_state(pipeline.get(), nullptr, nullptr, 5 * GST_SECOND) == GST_STATE_CHANGE_SUCCESS,
+        "%s: no preroll", delays[row].properties);
+  const Owned<GstElement> filter(gst_bin_get_by_name(GST_BIN(pipeline.get()), "f"));
+  const Owned<GstPad> pad(gst_element_get_static_pad(filter.get(), "src"));
+  const Owned<GstQuery> query(gst_query_new_latency());
+  CHECK(gst_pad_query(pad.get(), query.get()), "the LATENCY query fails");
+  gboolean live = TRUE;
+  GstClockTime least = 0;
+  gst_query_parse_latency(query.get(), &live, &least, nullptr);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  CHECK(!live && least == delays[row].frames * frame_duration, "%s: latency is %" GST_TIME_FORMAT,
+        delays[row].properties, GST_TIME_ARGS(least));
+}
+
+// --- QoS -------------------------------------------------------------------------------------------------------
+
+ELEMENT_TEST(a_late_output_is_skipped_but_its_frame_still_feeds_the_window) {
+  std::mt19937 random(51);
+  const GstVideoInfo info = small();
+  const Filtering f{causal(three())};
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 10);
+  const std::vector<Frame> wanted = expected(f, frames_of(input, info), info);
+  Harness harness(kernel_is(three()) + "window=causal qos=true", info);
+  push_all(harness, input, 0, 2);
+  // The sink was late by 150 ms with the frame of 40 ms: nothing before 190 ms or so can be in time.
+  gst_harness_push_upstream_event(harness.get(),
+                                  gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 150 * GST_MSECOND, 40 * GST_MSECOND));
+  push_all(harness, input, 2);
+  harness.push_event(gst_event_new_eos());
+  const std::vector<GstBuffer*> out = harness.tape().buffers();
+  CHECK(out.size() >= 3 && out.size() < 10, "%zu outputs of 10: %s", out.size(), harness.tape().text().c_str());
+  for (GstBuffer* buffer : out) {
+    const auto index = static_cast<std::size_t>(GST_BUFFER_PTS(buffer) / frame_duration);
+    check_buffer(wanted[index], buffer, info, 0, "frame " + std::to_string(index) + " of " + harness.tape().text());
+  }
+  CHECK(!take_reports(harness.bus(), GST_MESSAGE_QOS).empty(), "no QoS message");
+}
+
+ELEMENT_TEST(the_output_after_a_skipped_one_is_marked_discont) {
+  std::mt19937 random(52);
+  const GstVideoInfo info = small();
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 10);
+  Harness harness("preset=box-blur qos=true", info);
+  push_all(harness, input, 0, 2);
+  gst_harness_push_upstream_event(harness.get(),
+                                  gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 150 * GST_MSECOND, 40 * GST_MSECOND));
+  push_all(harness, input, 2);
+  const std::vector<GstBuffer*> out = harness.tape().buffers();
+  CHECK(out.size() > 2 && out.size() < 10, "%zu outputs of 10", out.size());
+  CHECK(GST_BUFFER_FLAG_IS_SET(out[2], GST_BUFFER_FLAG_DISCONT), "%s: no DISCONT", harness.tape().text().c_str());
+}
+
+}  // namespace
+}  // namespace element_test
+
+int main() {
+  return element_test::run_tests("latency");
+}

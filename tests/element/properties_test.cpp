@@ -1,0 +1,416 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The element's interface: the property table that users read, the ways a kernel is written, passthrough, controllers.
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "expected.hpp"
+
+namespace element_test {
+namespace {
+
+// --- What gst-inspect-1.0 shows ----------------------------------------------------------------------------------
+
+ELEMENT_TEST(the_factory_is_a_video_filter_of_rank_none) {
+  const Owned<GstElementFactory> factory(gst_element_factory_find("videoconvolve"));
+  CHECK(factory != nullptr, "no videoconvolve");
+  CHECK(gst_plugin_feature_get_rank(GST_PLUGIN_FEATURE(factory.get())) == GST_RANK_NONE, "rank");
+  const char* klass = gst_element_factory_get_metadata(factory.get(), GST_ELEMENT_METADATA_KLASS);
+  CHECK(!std::strcmp(klass, "Filter/Effect/Video"), "klass is %s", klass);
+  CHECK(!std::strcmp(gst_plugin_feature_get_plugin_name(GST_PLUGIN_FEATURE(factory.get())), "convolve"), "plugin");
+  for (const char* key : {GST_ELEMENT_METADATA_LONGNAME, GST_ELEMENT_METADATA_DESCRIPTION, GST_ELEMENT_METADATA_AUTHOR})
+    CHECK(gst_element_factory_get_metadata(factory.get(), key) && *gst_element_factory_get_metadata(factory.get(), key),
+          "no %s", key);
+}
+
+enum Traits { none = 0, playing = 1, controllable = 2, read_only = 4 };
+
+struct Scalar {
+  const char* name;
+  double least, most, initial;
+  int traits;
+};
+constexpr double unbounded = -1;
+constexpr Scalar scalars[] = {
+    {"radius", 0, 7, 1, playing | controllable},
+    {"sigma", 0, unbounded, 0, playing | controllable},
+    {"amount", unbounded, unbounded, 1, playing | controllable},
+    {"angle", unbounded, unbounded, 0, playing | controllable},
+    {"temporal-radius", 0, 7, 1, playing},
+    {"scale", unbounded, unbounded, 1, playing | controllable},
+    {"normalize", 0, 1, 0, playing},
+    {"bias", unbounded, unbounded, 0, playing | controllable},
+    {"border-value", 0, 1, 0, playing | controllable},
+    {"cuda-device-id", -1, G_MAXINT, -1, none},
+    {"n-threads", 0, unbounded, 0, none},
+};
+
+double as_double(const GValue* value) {
+  GValue number = G_VALUE_INIT;
+  g_value_init(&number, G_TYPE_DOUBLE);
+  if (G_VALUE_HOLDS_BOOLEAN(value))
+    g_value_set_double(&number, g_value_get_boolean(value));
+  else
+    CHECK(g_value_transform(value, &number), "not a number: %s", G_VALUE_TYPE_NAME(value));
+  return g_value_get_double(&number);
+}
+
+void check_traits(const GParamSpec* spec, int traits) {
+  CHECK(spec->flags & G_PARAM_READABLE, "%s cannot be read", spec->name);
+  CHECK(((spec->flags & G_PARAM_WRITABLE) == 0) == ((traits & read_only) != 0), "%s: writable or not", spec->name);
+  if (traits & playing)
+    CHECK(spec->flags & GST_PARAM_MUTABLE_PLAYING, "%s is not marked as changeable while playing", spec->name);
+  if (traits & controllable) CHECK(spec->flags & GST_PARAM_CONTROLLABLE, "%s is not controllable", spec->name);
+  CHECK(std::strlen(g_param_spec_get_blurb(const_cast<GParamSpec*>(spec))) > 10, "%s has no description", spec->name);
+}
+
+ELEMENT_TEST_ROWS(a_scalar_property_has_the_range_and_default_of_the_table, std::size(scalars)) {
+  const Scalar& s = scalars[row];
+  const Owned<GstElement> element(make_element());
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), s.name);
+  CHECK(spec != nullptr, "no property %s", s.name);
+  check_traits(spec, s.traits);
+  CHECK(as_double(g_param_spec_get_default_value(spec)) == s.initial, "%s: default", s.name);
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element.get()), s.name, &value);
+  CHECK(as_double(&value) == s.initial, "%s: initial value", s.name);
+  g_value_unset(&value);
+  double least = unbounded, most = unbounded;
+  if (G_IS_PARAM_SPEC_INT(spec)) least = G_PARAM_SPEC_INT(spec)->minimum, most = G_PARAM_SPEC_INT(spec)->maximum;
+  if (G_IS_PARAM_SPEC_UINT(spec)) least = G_PARAM_SPEC_UINT(spec)->minimum, most = G_PARAM_SPEC_UINT(spec)->maximum;
+  if (G_IS_PARAM_SPEC_DOUBLE(spec))
+    least = G_PARAM_SPEC_DOUBLE(spec)->minimum, most = G_PARAM_SPEC_DOUBLE(spec)->maximum;
+  if (G_IS_PARAM_SPEC_BOOLEAN(spec)) least = 0, most = 1;
+  const bool device = !std::strcmp(s.name, "cuda-device-id");
+  if (s.least != unbounded || device) CHECK(least == s.least, "%s: minimum is %g", s.name, least);
+  if (s.most != unbounded) CHECK(most == s.most, "%s: maximum is %g", s.name, most);
+}
+
+struct Choice {
+  const char *name, *initial;
+  std::vector<const char*> nicks;
+  int traits;
+};
+const Choice choices[] = {
+    {"preset",
+     "identity",
+     {"identity", "box-blur", "gaussian-blur", "motion-blur", "sharpen", "unsharp", "emboss", "laplacian",
+      "laplacian-of-gaussian", "sobel-x", "sobel-y", "scharr-x", "scharr-y", "prewitt-x", "prewitt-y", "temporal-mean",
+      "temporal-denoise", "temporal-difference"},
+     playing},
+    {"operation", "correlate", {"correlate", "convolve"}, playing},
+    {"border-mode", "replicate", {"constant", "replicate", "reflect", "reflect-101", "wrap"}, playing},
+    {"window", "centered", {"centered", "causal"}, playing},
+    {"backend", "auto", {"auto", "cpu", "cuda"}, none},
+    {"algorithm", "auto", {"auto", "direct", "basic", "constant", "tiled", "cached-halo", "register"}, none},
+};
+
+ELEMENT_TEST_ROWS(an_enum_property_has_the_nicks_and_default_of_the_table, std::size(choices)) {
+  const Choice& choice = choices[row];
+  const Owned<GstElement> element(gst_element_factory_make("videoconvolve", nullptr));
+  gst_object_ref_sink(element.get());
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), choice.name);
+  CHECK(spec && G_IS_PARAM_SPEC_ENUM(spec), "no enum property %s", choice.name);
+  check_traits(spec, choice.traits);
+  GEnumClass* values = G_PARAM_SPEC_ENUM(spec)->enum_class;
+  for (const char* nick : choice.nicks)
+    CHECK(g_enum_get_value_by_nick(values, nick), "%s has no value %s", choice.name, nick);
+  gint value = -1;
+  g_object_get(element.get(), choice.name, &value, nullptr);
+  CHECK(!std::strcmp(g_enum_get_value(values, value)->value_nick, choice.initial), "%s is %s", choice.name,
+        g_enum_get_value(values, value)->value_nick);
+}
+
+ELEMENT_TEST(arrays_strings_and_flags_are_as_in_the_table) {
+  const Owned<GstElement> element(gst_element_factory_make("videoconvolve", nullptr));
+  gst_object_ref_sink(element.get());
+  const auto find = [&](const char* name, int traits) {
+    GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), name);
+    CHECK(spec != nullptr, "no property %s", name);
+    check_traits(spec, traits);
+    return spec;
+  };
+  CHECK(GST_IS_PARAM_SPEC_ARRAY_LIST(find("kernel", playing)), "kernel is no GstValueArray");
+  CHECK(G_IS_PARAM_SPEC_STRING(find("kernel-location", playing)), "kernel-location is no string");
+  CHECK(G_IS_PARAM_SPEC_STRING(find("active-backend", read_only)), "active-backend is no string");
+  CHECK(G_IS_PARAM_SPEC_STRING(find("active-algorithm", read_only)), "active-algorithm is no string");
+  GParamSpec* components = find("components", playing);
+  CHECK(G_IS_PARAM_SPEC_FLAGS(components), "components are no flags");
+  GFlagsClass* flags = G_PARAM_SPEC_FLAGS(components)->flags_class;
+  guint all_but_alpha = 0;
+  for (const char* nick : {"luma", "chroma", "red", "green", "blue", "alpha"}) {
+    const GFlagsValue* value = g_flags_get_value_by_nick(flags, nick);
+    CHECK(value != nullptr, "components has no %s", nick);
+    if (std::strcmp(nick, "alpha")) all_but_alpha |= value->value;
+  }
+  guint initial = 0;
+  g_object_get(element.get(), "components", &initial, nullptr);
+  CHECK(initial == all_but_alpha, "components are 0x%x at first", initial);
+}
+
+ELEMENT_TEST(what_was_set_is_what_is_read) {
+  const Owned<GstElement> element = make_element(
+      "kernel=\"<<1,2.5,1/9>,<0,-1,0>>\" kernel-location=/no/such/file bias=0.25 scale=-2 amount=-1.5 angle=400 "
+      "sigma=2.5 "
+      "components=luma+alpha border-mode=wrap window=causal operation=convolve normalize=true n-threads=3");
+  gchar* location = nullptr;
+  gdouble bias = 0, angle = 0;
+  gint border = -1;
+  g_object_get(element.get(), "kernel-location", &location, "bias", &bias, "angle", &angle, "border-mode", &border,
+               nullptr);
+  CHECK(!std::strcmp(location, "/no/such/file") && bias == 0.25 && angle == 400 && border == 4, "values differ");
+  g_free(location);
+  GValue kernel = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element.get()), "kernel", &kernel);
+  CHECK(GST_VALUE_HOLDS_ARRAY(&kernel) && gst_value_array_get_size(&kernel) == 2, "the kernel does not read back");
+  const GValue* first = gst_value_array_get_value(&kernel, 0);
+  CHECK(GST_VALUE_HOLDS_ARRAY(first) && gst_value_array_get_size(first) == 3, "its rows do not read back");
+  CHECK(as_double(gst_value_array_get_value(first, 1)) == 2.5, "its taps do not read back");
+  g_value_unset(&kernel);
+}
+
+ELEMENT_TEST(active_backend_and_algorithm_say_what_runs) {
+  const GstVideoInfo info = video_info("GRAY8", 16, 16);
+  std::mt19937 random(1);
+  Harness harness("preset=box-blur", info);
+  CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
+  CHECK(harness.string("active-backend") == test_backend(), "active-backend is \"%s\"",
+        harness.string("active-backend").c_str());
+  CHECK(!harness.string("active-algorithm").empty(), "active-algorithm is empty");
+}
+
+// --- Ways to write a kernel --------------------------------------------------------------------------------------
+
+// A tap for g_value arrays, as an application would append it.
+struct Number {
+  enum { integer, real, fraction, int64, unsigned_, single } type;
+  double value;
+  int denominator = 1;
+};
+
+GValue array_of(const std::vector<std::vector<Number>>& rows) {
+  GValue kernel = G_VALUE_INIT;
+  gst_value_array_init(&kernel, static_cast<guint>(rows.size()));
+  for (const std::vector<Number>& numbers : rows) {
+    GValue row = G_VALUE_INIT;
+    gst_value_array_init(&row, static_cast<guint>(numbers.size()));
+    for (const Number& number : numbers) {
+      GValue tap = G_VALUE_INIT;
+      switch (number.type) {
+        case Number::integer:
+          g_value_init(&tap, G_TYPE_INT);
+          g_value_set_int(&tap, static_cast<int>(number.value));
+          break;
+        case Number::real:
+          g_value_init(&tap, G_TYPE_DOUBLE);
+          g_value_set_double(&tap, number.value);
+          break;
+        case Number::fraction:
+          g_value_init(&tap, GST_TYPE_FRACTION);
+          gst_value_set_fraction(&tap, static_cast<int>(number.value), number.denominator);
+          break;
+        case Number::int64:
+          g_value_init(&tap, G_TYPE_INT64);
+          g_value_set_int64(&tap, static_cast<gint64>(number.value));
+          break;
+        case Number::unsigned_:
+          g_value_init(&tap, G_TYPE_UINT);
+          g_value_set_uint(&tap, static_cast<guint>(number.value));
+          break;
+        case Number::single:
+          g_value_init(&tap, G_TYPE_FLOAT);
+          g_value_set_float(&tap, static_cast<float>(number.value));
+          break;
+      }
+      gst_value_array_append_and_take_value(&row, &tap);
+    }
+    gst_value_array_append_and_take_value(&kernel, &row);
+  }
+  return kernel;
+}
+
+ELEMENT_TEST(an_application_may_mix_every_type_of_number_in_one_kernel) {
+  std::mt19937 random(2);
+  const GstVideoInfo info = video_info("GRAY8", 9, 7);
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  const Filtering f{make_kernel(1, 2, 3, {2, -2, 1, 4, 8, -1}, 4)};
+  GValue kernel = array_of({{{Number::real, 0.5}, {Number::fraction, -1, 2}, {Number::single, 0.25}},
+                            {{Number::integer, 1}, {Number::int64, 2}, {Number::fraction, -1, 4}}});
+  Harness harness("", info);
+  g_object_set_property(G_OBJECT(harness.element()), "kernel", &kernel);
+  g_value_unset(&kernel);
+  CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
+  check_buffer(expected(f, frame_of(input.get(), info), info), harness.try_pull().get(), info, 0, "mixed types");
+}
+
+struct Spelling {
+  const char* text;
+  std::vector<double> taps;  // over 36
+  int height, width;
+};
+const Spelling spellings[] = {
+    {"<<1,2,3>>", {36, 72, 108}, 1, 3},
+    {"<<1/9,-1/9,1/36>>", {4, -4, 1}, 1, 3},
+    {"< < 1, 0.5 >, < 1/3, -2 > >", {36, 18, 12, -72}, 2, 2},
+    {"<<(int)1,(double)0.25,(fraction)1/4>>", {36, 9, 9}, 1, 3},
+    {"<<1e0>,<-25e-2>,<2/12>>", {36, -9, 6}, 3, 1},
+    {"<<<1,0>,<0,1/2>>>", {36, 0, 0, 18}, 2, 2},
+};
+
+ELEMENT_TEST_ROWS(a_launch_line_may_mix_ints_doubles_and_fractions, std::size(spellings)) {
+  const Spelling& s = spellings[row];
+  std::mt19937 random(3);
+  const GstVideoInfo info = video_info("GRAY8", 9, 7);
+  const Filtering f{make_kernel(1, s.height, s.width, s.taps, 36)};
+  check_stream(std::string("kernel=\"") + s.text + "\"", f, info, random_stream(random, info, 1), s.text);
+}
+
+struct Text {
+  const char* text;
+  std::vector<double> taps;  // over 36
+  int depth, height, width;
+};
+const Text texts[] = {
+    {"1 2 3\n", {36, 72, 108}, 1, 1, 3},
+    {"1 2 3", {36, 72, 108}, 1, 1, 3},
+    {"# a comment\n1/9 -1/9\n  0.5\t1/2   # another\n", {4, -4, 18, 18}, 1, 2, 2},
+    {"\n\n1 2\n3 4\n\n\n", {36, 72, 108, 144}, 1, 2, 2},
+    {"1 0\n0 1\n\n# next frame\n0 1\n1 0\n", {36, 0, 0, 36, 0, 36, 36, 0}, 2, 2, 2},
+    {"1 2\r\n3 4\r\n", {36, 72, 108, 144}, 1, 2, 2},
+};
+
+ELEMENT_TEST_ROWS(a_kernel_file_says_the_same_as_the_property, std::size(texts)) {
+  const Text& t = texts[row];
+  std::mt19937 random(4);
+  const TextFile file(t.text);
+  const GstVideoInfo info = video_info("GRAY8", 9, 7);
+  const Filtering f{make_kernel(t.depth, t.height, t.width, t.taps, 36)};
+  check_stream("scale=0.25 kernel-location=" + file.path(),
+               Filtering{make_kernel(t.depth, t.height, t.width, t.taps, 144)}, info, random_stream(random, info, 3),
+               t.text);
+}
+
+ELEMENT_TEST(a_kernel_may_change_through_its_file_while_playing) {
+  std::mt19937 random(5);
+  const TextFile first("2\n"), second("0 0 1\n");
+  const GstVideoInfo info = video_info("GRAY8", 9, 7);
+  Harness harness("kernel-location=" + first.path(), info);
+  for (const auto& [path, kernel] : {std::pair{first.path(), make_kernel(1, 1, 1, {2})},
+                                     {second.path(), make_kernel(1, 1, 3, {0, 0, 1})},
+                                     {first.path(), make_kernel(1, 1, 1, {2})}}) {
+    harness.set("kernel-location", path.c_str());
+    const Owned<GstBuffer> input = random_buffer(random, info);
+    CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
+    check_buffer(expected(Filtering{kernel}, frame_of(input.get(), info), info), harness.try_pull().get(), info, 0,
+                 path);
+  }
+}
+
+// --- Passthrough -------------------------------------------------------------------------------------------------
+
+struct Same {
+  const char* properties;
+  bool passes;
+};
+constexpr Same same[] = {
+    {"", true},
+    {"preset=identity", true},
+    {"kernel=\"<<1>>\"", true},
+    {"kernel=\"<<0,0,0>,<0,1,0>,<0,0,0>>\"", true},
+    {"kernel=\"<<2>>\" normalize=true", true},
+    {"preset=box-blur radius=0", true},
+    {"kernel=\"<<1>>\" bias=0.1", false},
+    {"kernel=\"<<1,0,0>>\"", false},
+    {"preset=identity scale=2", false},
+    {"preset=box-blur", false},
+};
+
+ELEMENT_TEST_ROWS(the_identity_filter_hands_on_the_very_buffer, std::size(same)) {
+  std::mt19937 random(6);
+  const GstVideoInfo info = video_info("NV12", 16, 16);
+  Harness harness(same[row].properties, info);
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = harness.try_pull();
+  CHECK(out != nullptr, "%s: no output", same[row].properties);
+  CHECK((out == input) == same[row].passes, "%s: the buffer is %s", same[row].properties,
+        out == input ? "handed on" : "another");
+}
+
+ELEMENT_TEST(passthrough_comes_and_goes_with_the_filter_while_playing) {
+  std::mt19937 random(7);
+  const GstVideoInfo info = video_info("RGBA", 16, 16);
+  Harness harness("", info);
+  for (int i = 0; i < 8; ++i) {
+    harness.set("preset", i % 2 ? "sharpen" : "identity");
+    const Owned<GstBuffer> input = random_buffer(random, info, i);
+    CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
+    const Owned<GstBuffer> out = harness.try_pull();
+    CHECK(out && (out == input) == (i % 2 == 0), "frame %d: passthrough is not as the filter asks", i);
+    const Filtering f{i % 2 ? make_kernel(1, 3, 3, {0, -1, 0, -1, 5, -1, 0, -1, 0}) : make_kernel(1, 1, 1, {1})};
+    check_buffer(expected(f, frame_of(input.get(), info), info), out.get(), info, 0, "frame " + std::to_string(i));
+  }
+}
+
+// --- Controllers and neighbours ----------------------------------------------------------------------------------
+
+ELEMENT_TEST(a_controlled_scalar_has_its_value_of_each_frames_time) {
+  const GstVideoInfo info = video_info("GRAY8", 4, 4);
+  Harness harness("kernel=\"<<1>>\"", info);
+  GstControlSource* source = gst_interpolation_control_source_new();
+  g_object_set(source, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
+  CHECK(
+      gst_object_add_control_binding(GST_OBJECT(harness.element()), gst_direct_control_binding_new_absolute(
+                                                                        GST_OBJECT(harness.element()), "bias", source)),
+      "bias cannot be controlled");
+  auto* timed = GST_TIMED_VALUE_CONTROL_SOURCE(source);
+  gst_timed_value_control_source_set(timed, 0, 0.0);
+  gst_timed_value_control_source_set(timed, 10 * frame_duration, 1.0);
+  for (int i = 0; i <= 10; ++i) {
+    CHECK(harness.push(buffer_of(info, std::vector<int>(16, 3), i).release()) == GST_FLOW_OK, "push failed");
+    const Owned<GstBuffer> out = harness.try_pull();
+    CHECK(out != nullptr, "no output");
+    const double wanted = std::min(255.0, std::nearbyint(3 + 25.5 * i));
+    const double found = frame_of(out.get(), info).component[0].samples[5];
+    CHECK(std::abs(found - wanted) <= 1, "frame %d: expected %g, found %g", i, wanted, found);
+  }
+  gst_object_unref(source);
+}
+
+ELEMENT_TEST(two_elements_in_one_process_keep_their_own_filters) {
+  std::mt19937 random(8);
+  const GstVideoInfo info = video_info("I420", 24, 16);
+  std::vector<std::unique_ptr<Harness>> harnesses;
+  std::vector<Filtering> filters;
+  for (int i = 0; i < 4; ++i) {
+    filters.push_back({random_kernel(random, 1, 3, 3, 6, 8)});
+    harnesses.push_back(std::make_unique<Harness>("kernel=\"" + text_of(filters[i].kernel) + "\"", info));
+  }
+  for (int frame = 0; frame < 5; ++frame)
+    for (int i = 0; i < 4; ++i) {
+      const Owned<GstBuffer> input = random_buffer(random, info, frame);
+      CHECK(harnesses[i]->push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
+      check_buffer(expected(filters[i], frame_of(input.get(), info), info), harnesses[i]->try_pull().get(), info, 0,
+                   "element " + std::to_string(i));
+    }
+}
+
+ELEMENT_TEST(any_number_of_threads_gives_the_same_frame) {
+  std::mt19937 random(9);
+  const GstVideoInfo info = video_info("NV12", 130, 70);
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 2);
+  const Filtering f{random_kernel(random, 1, 7, 7, 3, 8)};
+  for (const char* threads : {"1", "2", "7", "64"})
+    check_stream("kernel=\"" + text_of(f.kernel) + "\" n-threads=" + threads, f, info, input, threads);
+}
+
+}  // namespace
+}  // namespace element_test
+
+int main() {
+  return element_test::run_tests("properties");
+}
