@@ -19,9 +19,11 @@ class CudaMemory final : public Memory {
   CudaMemory() {
     check(cudaSetDevice(0));
     // Not ordered behind the NULL stream: a plan that strays from its stream gives wrong results.
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    for (cudaStream_t& stream : streams_) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   }
-  ~CudaMemory() override { cudaStreamDestroy(stream_); }
+  ~CudaMemory() override {
+    for (cudaStream_t stream : streams_) cudaStreamDestroy(stream);
+  }
 
   void* allocate(std::size_t size) override {
     void* data = nullptr;
@@ -30,21 +32,23 @@ class CudaMemory final : public Memory {
   }
   void release(void* data) override { cudaFree(data); }
   void upload(void* to, std::span<const std::byte> from) override {
-    check(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, stream_));
-    check(cudaStreamSynchronize(stream_));
+    check(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, streams_[0]));
+    check(cudaStreamSynchronize(streams_[0]));
   }
   void download(std::span<std::byte> to, const void* from) override {
-    check(cudaMemcpyAsync(to.data(), from, to.size(), cudaMemcpyDeviceToHost, stream_));
-    check(cudaStreamSynchronize(stream_));
+    check(cudaMemcpyAsync(to.data(), from, to.size(), cudaMemcpyDeviceToHost, streams_[0]));
+    check(cudaStreamSynchronize(streams_[0]));
   }
-  void* stream() override { return stream_; }
+  void* stream(int which) override { return streams_[which]; }
   std::string synchronize() override {
-    const cudaError_t error = cudaStreamSynchronize(stream_);
-    return error == cudaSuccess ? "" : cudaGetErrorString(error);
+    for (cudaStream_t stream : streams_)
+      if (const cudaError_t error = cudaStreamSynchronize(stream); error != cudaSuccess)
+        return cudaGetErrorString(error);
+    return {};
   }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t streams_[2] = {};
 };
 
 }  // namespace

@@ -166,6 +166,13 @@ constexpr KindRow table[] = {
     {"nothing", nothing},
 };
 
+template <class Number>
+void reverse_time(std::vector<Number>& taps, const Shape& shape) {
+  const std::vector<Number> forwards = taps;
+  const std::size_t frame = static_cast<std::size_t>(shape.height) * shape.width;
+  for (std::size_t i = 0; i < taps.size(); ++i) taps[i] = forwards[(shape.depth - 1 - i / frame) * frame + i % frame];
+}
+
 }  // namespace
 
 std::span<const KindRow> kinds() {
@@ -215,6 +222,19 @@ FilterPair make_filter(const KindRow& kind, const Shape& shape, Random& random) 
     pair.text += " convolve";
   }
   pair.filter = convolve::Filter(array, options);
+
+  if (shape.depth > 1 && random.chance(0.3)) {
+    pair.filter = pair.filter.ending_at_newest();
+    kernel.centre_t = shape.depth - 1;
+    pair.text += " causal";
+  }
+  if (shape.depth > 1 && random.chance(0.2)) {
+    pair.filter = pair.filter.reversed_in_time();
+    kernel.centre_t = shape.depth - 1 - kernel.centre_t;
+    reverse_time(kernel.taps, shape);
+    reverse_time(kernel.integers, shape);
+    pair.text += " backwards";
+  }
   return pair;
 }
 

@@ -38,8 +38,8 @@ struct FilterPair {
   std::string text;  ///< shape, kind and the way the taps were written
 };
 
-/// The same taps may be written as fractions, or as integers with `normalize` or `scale`; and flipped,
-/// with `convolve`. Which of these is drawn too.
+/// The same taps may be written as fractions, or as integers with `normalize` or `scale`;
+/// flipped, with `convolve`; and in time, reversed or with the newest frame as the centre. Which of these is drawn too.
 FilterPair make_filter(const KindRow& kind, const Shape& shape, Random& random);
 
 }  // namespace conformance

@@ -5,25 +5,21 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "trial.hpp"
+#include "runner.hpp"
 
 namespace {
 
 using namespace conformance;
-using convolve::Algorithm;
-using convolve::Backend;
 
 struct Options {
-  std::string filter, backend, algorithm;
+  RunnerOptions runner;
+  std::string filter;
   std::size_t cases = 0;  // 0: all
   std::uint64_t seed = 20260101;
-  bool list = false;
-  int failures = 20;  // printed
+  bool list = false, large = false;
 };
 
 constexpr const char* usage =
@@ -32,40 +28,11 @@ constexpr const char* usage =
     "  --cases=N            about N of the cases, evenly spread\n"
     "  --filter=TEXT,...    those whose names hold all of these texts\n"
     "  --backend=NAME       cpu or cuda\n"
-    "  --algorithm=NAME     one algorithm\n"
+    "  --algorithm=NAME     one algorithm, or auto\n"
     "  --seed=N             draw other cases\n"
     "  --failures=N         print the first N\n"
-    "  --list               print the cases\n";
-
-// A backend under test: its name says how it was made.
-struct Subject {
-  std::string name;
-  std::unique_ptr<Memory> memory;
-  std::unique_ptr<Backend> backend;
-  unsigned stride = 1;  // takes every n-th case
-};
-
-std::vector<Subject> subjects(const std::string& wanted) {
-  std::vector<Subject> all;
-  if (wanted.empty() || wanted == "cpu")
-    for (const unsigned threads : {1u, 2u, 3u})
-      all.push_back({"cpu, " + std::to_string(threads) + " threads", host_memory(), convolve::make_cpu_backend(threads),
-                     threads == 1 ? 1u : 3u});
-  if (wanted.empty() || wanted == "cuda") {
-#ifdef CONVOLVE_HAVE_CUDA
-    try {
-      Subject cuda{"cuda", cuda_memory(), nullptr};
-      cuda.backend = convolve::make_cuda_backend();
-      all.push_back(std::move(cuda));
-    } catch (const std::exception& error) {
-      std::printf("SKIPPED cuda: %s\n", error.what());
-    }
-#else
-    std::printf("SKIPPED cuda: built without it\n");
-#endif
-  }
-  return all;
-}
+    "  --list               print the cases\n"
+    "  --large              the 16384x16384 frame, and nothing else\n";
 
 bool matches(const std::string& name, const std::string& filter) {
   for (std::size_t from = 0; from <= filter.size();) {
@@ -86,27 +53,25 @@ bool parse(int argc, char** argv, Options& options) {
       options.cases = 400;
     else if (name == "--list")
       options.list = true;
+    else if (name == "--large")
+      options.large = true;
     else if (name == "--cases")
       options.cases = std::strtoull(value.c_str(), nullptr, 0);
     else if (name == "--filter")
       options.filter = value;
     else if (name == "--backend")
-      options.backend = value;
+      options.runner.backend = value;
     else if (name == "--algorithm")
-      options.algorithm = value;
+      options.runner.algorithm = value;
     else if (name == "--seed")
       options.seed = std::strtoull(value.c_str(), nullptr, 0);
     else if (name == "--failures")
-      options.failures = std::atoi(value.c_str());
+      options.runner.failures = std::atoi(value.c_str());
     else
       return false;
   }
   return true;
 }
-
-struct Tally {
-  std::size_t run = 0, failed = 0;
-};
 
 }  // namespace
 
@@ -129,54 +94,18 @@ int main(int argc, char** argv) {
     return 0;
   }
 
-  std::vector<Subject> all = subjects(options.backend);
-  if (all.empty()) {
-    // A machine without a GPU was asked for its GPU alone.
-    return options.backend == "cuda" ? 77 : 1;
-  }
-  std::printf("%zu cases, seed %llu\n", cases.size(), static_cast<unsigned long long>(options.seed));
+  Runner runner(options.runner);
+  // 77: skipped, as where a machine without a GPU was asked for its GPU alone.
+  if (!runner.has_backends()) return 77;
   const auto start = std::chrono::steady_clock::now();
-  std::map<std::string, Tally> tallies;
-  std::size_t run = 0, failed = 0, exact = 0;
-  const auto note = [&](const Subject& subject, const char* algorithm, const Case& c, const std::string& wrong) {
-    Tally& tally = tallies[subject.name + ", " + algorithm];
-    ++tally.run;
-    ++run;
-    if (wrong.empty()) return;
-    ++tally.failed;
-    if (static_cast<int>(++failed) <= options.failures)
-      std::printf("FAILED %s, %s: %s\n    %s\n", subject.name.c_str(), algorithm, c.name.c_str(), wrong.c_str());
-  };
-
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Case& c = cases[i];
-    const Trial trial(c);
-    exact += c.exact;
-    for (const Subject& subject : all) {
-      if (i % subject.stride != 0) continue;
-      bool served = false;
-      for (const Algorithm algorithm : subject.backend->algorithms()) {
-        tallies[subject.name + ", " + nick(algorithm)];
-        if (!options.algorithm.empty() && options.algorithm != nick(algorithm)) continue;
-        if (subject.backend->serves(algorithm, c.desc)) {
-          served = true;
-          note(subject, nick(algorithm), c, trial.run(*subject.backend, *subject.memory, algorithm));
-        } else if (const std::string wrong = trial.run_refused(*subject.backend, algorithm); !wrong.empty()) {
-          note(subject, nick(algorithm), c, wrong);
-        }
-      }
-      if (options.algorithm.empty() || options.algorithm == "auto") {
-        const std::string wrong = trial.run(*subject.backend, *subject.memory, Algorithm::automatic);
-        note(subject, "auto", c, !served && options.algorithm.empty() ? "no algorithm serves this case" : wrong);
-      }
-    }
+  if (options.large) {
+    runner.run_large();
+  } else {
+    std::printf("%zu cases, seed %llu\n", cases.size(), static_cast<unsigned long long>(options.seed));
+    for (std::size_t i = 0; i < cases.size(); ++i) runner.run(cases[i], i);
+    for (std::size_t i = 0; i + 1 < cases.size(); i += 1 + cases.size() / 60) runner.run_both(cases[i], cases[i + 1]);
   }
-
-  for (const auto& [name, tally] : tallies)
-    std::printf("  %-28s %6zu run, %zu failed%s\n", name.c_str(), tally.run, tally.failed,
-                tally.run == 0 && options.algorithm.empty() ? " (serves no case on this machine)" : "");
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%zu cases (%zu exact), %zu checks, %zu failed, %.1f s\n", cases.size(), exact, run, failed, seconds);
-  if (run == 0) std::puts("nothing was run: that is a failure");
-  return failed > 0 || run == 0 ? 1 : 0;
+  const bool good = runner.finish();
+  std::printf("%.1f s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return good ? 0 : 1;
 }

@@ -21,9 +21,9 @@ class Memory {
   virtual void release(void* data) = 0;
   virtual void upload(void* to, std::span<const std::byte> from) = 0;
   virtual void download(std::span<std::byte> to, const void* from) = 0;
-  /// What plans are enqueued on; null for the host.
-  virtual void* stream() { return nullptr; }
-  /// Waits for the stream; empty, or what went wrong on the device.
+  /// What plans are enqueued on: one of two, which run beside each other. Null for the host.
+  virtual void* stream(int which) { return static_cast<void>(which), nullptr; }
+  /// Waits for both streams; empty, or what went wrong on the device.
   virtual std::string synchronize() { return {}; }
 };
 

@@ -129,9 +129,12 @@ struct Resident {
   Resident(Memory& memory, const ImageBytes& bytes) {
     for (std::size_t p = 0; p < bytes.size(); ++p) {
       blocks.emplace_back(memory, bytes[p].bytes.size());
-      memory.upload(blocks.back().data(), bytes[p].bytes);
-      image.plane[p] = {static_cast<std::byte*>(blocks.back().data()) + bytes[p].first, bytes[p].stride};
+      image.plane[p] = {static_cast<std::byte*>(blocks[p].data()) + bytes[p].first, bytes[p].stride};
     }
+    upload(memory, bytes);
+  }
+  void upload(Memory& memory, const ImageBytes& bytes) const {
+    for (std::size_t p = 0; p < bytes.size(); ++p) memory.upload(blocks[p].data(), bytes[p].bytes);
   }
   ImageBytes download(Memory& memory, const ImageBytes& like) const {
     ImageBytes found = like;
@@ -207,10 +210,10 @@ double Trial::tolerance(const Component& component) const {
   return ((taps + 2) * magnitude + 4) * 0x1p-24;
 }
 
-std::string Trial::compare(const ImageBytes& poisoned, const ImageBytes& found_image) const {
+std::string Trial::compare(ImageBytes found) const {
   const FrameLayout& layout = case_.desc.layout;
   const double word = layout.type == SampleType::f32 ? 1 : 1 << layout.shift;
-  ImageBytes found = found_image, rest = poisoned;
+  ImageBytes rest = poisoned_;
   char text[256];
   for (int p = 0; p < layout.planes; ++p) {
     for (int i = 0; i < layout.plane[p].components; ++i) {
@@ -242,46 +245,92 @@ std::string Trial::compare(const ImageBytes& poisoned, const ImageBytes& found_i
   return {};
 }
 
-std::string Trial::run(convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm) const {
-  convolve::PlanDesc desc = case_.desc;
-  desc.algorithm = algorithm;
-  std::unique_ptr<convolve::Plan> plan;
-  try {
-    plan = backend.make_plan(desc);
-  } catch (const convolve::PlanError& error) {
-    return std::string("no plan: ") + error.what();
+// A plan with its frames in the backend's memory.
+class Trial::Run {
+ public:
+  /// Throws PlanError.
+  Run(const Trial& trial, convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm)
+      : trial_(trial), memory_(memory), output_(memory, trial.poisoned_) {
+    convolve::PlanDesc desc = trial.case_.desc;
+    desc.algorithm = algorithm;
+    plan_ = backend.make_plan(desc);
+    if (algorithm != convolve::Algorithm::automatic && plan_->algorithm() != algorithm)
+      throw convolve::PlanError(std::string("asked for this algorithm, got ") + nick(plan_->algorithm()));
+    for (const ImageBytes& bytes : trial.input_) inputs_.emplace_back(memory, bytes);
+    window_.depth = trial.case_.kernel.depth;
+    for (int t = 0; t < window_.depth; ++t)
+      window_.image[t] = trial.case_.ghosts >> t & 1 ? nullptr : &inputs_[t].image;
   }
-  if (algorithm != convolve::Algorithm::automatic && plan->algorithm() != algorithm)
-    return std::string("asked for this algorithm, got ") + nick(plan->algorithm());
 
-  std::vector<Resident> resident;
-  for (const ImageBytes& bytes : input_) resident.emplace_back(memory, bytes);
-  const Resident output(memory, poisoned_);
-  convolve::Window window;
-  window.depth = case_.kernel.depth;
-  for (int t = 0; t < window.depth; ++t) window.image[t] = case_.ghosts >> t & 1 ? nullptr : &resident[t].image;
+  void poison() { output_.upload(memory_, trial_.poisoned_); }
+  std::string enqueue(int stream) {
+    const char* error = plan_->enqueue(window_, output_.image, memory_.stream(stream));
+    return error ? std::string("enqueue: ") + error : "";
+  }
+  // A CUDA context is lost with its first fault: nothing after it would mean anything.
+  void synchronize() {
+    const std::string fault = memory_.synchronize();
+    if (fault.empty()) return;
+    std::printf("FAILED: %s\n    %s\n    plan: %s\n", fault.c_str(), trial_.case_.name.c_str(),
+                plan_->describe().c_str());
+    std::fflush(stdout);
+    std::_Exit(1);
+  }
+  std::string check_output() { return trial_.compare(output_.download(memory_, trial_.poisoned_)); }
+  std::string check_input() {
+    for (std::size_t t = 0; t < inputs_.size(); ++t) {
+      const ImageBytes& before = trial_.input_[t];
+      const ImageBytes after = inputs_[t].download(memory_, before);
+      for (std::size_t p = 0; p < after.size(); ++p)
+        if (after[p].bytes != before[p].bytes) return "the input was written";
+    }
+    return {};
+  }
+  std::string described(const std::string& wrong) const {
+    return wrong.empty() ? wrong : wrong + "\n    plan: " + plan_->describe();
+  }
 
+ private:
+  const Trial& trial_;
+  Memory& memory_;
+  std::unique_ptr<convolve::Plan> plan_;
+  std::vector<Resident> inputs_;
+  Resident output_;
+  convolve::Window window_;
+};
+
+std::string Trial::run(convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm) const try {
+  Run run(*this, backend, memory, algorithm);
+  std::string wrong = run.enqueue(0);
+  run.synchronize();
+  if (wrong.empty()) wrong = run.check_output();
+  if (wrong.empty()) wrong = run.check_input();
+  if (wrong.empty()) {
+    run.poison();
+    wrong = run.enqueue(1);
+    run.synchronize();
+    if (wrong.empty()) wrong = run.check_output();
+    if (!wrong.empty()) wrong = "second frame: " + wrong;
+  }
+  return run.described(wrong);
+} catch (const convolve::PlanError& error) {
+  return std::string("no plan: ") + error.what();
+}
+
+std::string Trial::run_both(const Trial& a, const Trial& b, convolve::Backend& backend, Memory& memory,
+                            convolve::Algorithm algorithm) try {
+  Run first(a, backend, memory, algorithm), second(b, backend, memory, algorithm);
   std::string wrong;
-  for (int pass = 0; pass < 2 && wrong.empty(); ++pass) {
-    if (pass == 1) {
-      for (std::size_t p = 0; p < poisoned_.size(); ++p) memory.upload(output.blocks[p].data(), poisoned_[p].bytes);
-    }
-    if (const char* error = plan->enqueue(window, output.image, memory.stream())) wrong = error;
-    const std::string fault = memory.synchronize();
-    if (!fault.empty()) {
-      // A CUDA context is lost with its first fault: nothing after it would mean anything.
-      std::fprintf(stderr, "FATAL: %s\n  %s\n  %s\n", fault.c_str(), case_.name.c_str(), plan->describe().c_str());
-      std::_Exit(1);
-    }
-    if (wrong.empty()) wrong = compare(poisoned_, output.download(memory, poisoned_));
-    if (!wrong.empty() && pass == 1) wrong = "second frame: " + wrong;
+  for (int turn = 0; turn < 6 && wrong.empty(); ++turn) {
+    wrong = first.enqueue(0);
+    if (wrong.empty()) wrong = second.enqueue(1);
   }
-  for (std::size_t t = 0; t < input_.size() && wrong.empty(); ++t) {
-    const ImageBytes after = resident[t].download(memory, input_[t]);
-    for (std::size_t p = 0; p < after.size(); ++p)
-      if (after[p].bytes != input_[t][p].bytes) wrong = "the input was written";
-  }
-  return wrong.empty() ? wrong : wrong + "\n    plan: " + plan->describe();
+  first.synchronize();
+  if (wrong.empty()) wrong = first.described(first.check_output());
+  if (wrong.empty()) wrong = second.described(second.check_output());
+  return wrong;
+} catch (const convolve::PlanError& error) {
+  return std::string("no plan: ") + error.what();
 }
 
 std::string Trial::run_refused(convolve::Backend& backend, convolve::Algorithm algorithm) const {

@@ -13,8 +13,7 @@
 
 namespace conformance {
 
-/// One plane as bytes, and where the rows lie in them. Before `begin` and after `end` stand guard bytes that belong to
-/// nobody (output only).
+/// One plane as bytes, and where the rows lie in them.
 struct PlaneBytes {
   std::vector<std::byte> bytes;
   std::ptrdiff_t first = 0;  ///< offset of row 0
@@ -23,23 +22,29 @@ struct PlaneBytes {
 
 using ImageBytes = std::vector<PlaneBytes>;
 
+/// The case outlives its trial, and the trial its runs.
 class Trial {
  public:
   explicit Trial(const Case& c);
 
-  /// Runs an algorithm twice through one plan, the second time from other addresses. Empty, or what is wrong with the
-  /// first sample that is.
+  /// Runs an algorithm twice through one plan. Empty, or what is wrong with the first sample that is.
   std::string run(convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm) const;
-  /// The plan refuses the algorithm, with a message that names one which serves the case.
+  /// Empty where the plan is refused with a message that names an algorithm which serves the case.
   std::string run_refused(convolve::Backend& backend, convolve::Algorithm algorithm) const;
+  /// Two cases at once: their plans take turns, each on a stream of its own, and neither may see the other's filter.
+  static std::string run_both(const Trial& a, const Trial& b, convolve::Backend& backend, Memory& memory,
+                              convolve::Algorithm algorithm);
+
+  const Case& the_case() const { return case_; }
 
  private:
-  std::string compare(const ImageBytes& poisoned, const ImageBytes& found) const;
+  class Run;
+  std::string compare(ImageBytes found) const;
   double tolerance(const convolve::Component& component) const;
 
   const Case& case_;
   std::vector<ImageBytes> input_;  ///< one an image of the window
-  ImageBytes poisoned_;            ///< the output before
+  ImageBytes poisoned_;            ///< the output before, with guard bytes on both sides
   /// [plane][component]: what the oracle says, or the stored words of a copied component.
   std::vector<std::vector<oracle::Plane>> expected_;
 };

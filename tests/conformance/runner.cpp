@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runner.hpp"
+
+#include <cstdio>
+
+#include "cpu/targets.hpp"
+#include "large.hpp"
+
+namespace conformance {
+
+using convolve::Algorithm;
+
+Runner::Runner(const RunnerOptions& options) : options_(options) {
+  if (options.backend.empty() || options.backend == "cpu") {
+    for (const unsigned threads : {1u, 2u, 3u})
+      subjects_.push_back({"cpu, " + std::to_string(threads) + " threads", host_memory(),
+                           convolve::make_cpu_backend(threads), nullptr, threads == 1 ? 1u : 3u});
+    for (const convolve::cpu::SimdTarget& target : convolve::cpu::simd_targets()) {
+      if (!target.available)
+        std::printf("SKIPPED cpu with %s: not on this machine\n", target.name);
+      else if (target.name != std::string(convolve::cpu::simd_target()))
+        subjects_.push_back(
+            {std::string("cpu, ") + target.name, host_memory(), convolve::make_cpu_backend(1), target.name, 2});
+    }
+  }
+  if (options.backend.empty() || options.backend == "cuda") {
+#ifdef CONVOLVE_HAVE_CUDA
+    try {
+      std::unique_ptr<Memory> memory = cuda_memory();
+      subjects_.push_back({"cuda", std::move(memory), convolve::make_cuda_backend()});
+    } catch (const std::exception& error) {
+      std::printf("SKIPPED cuda: %s\n", error.what());
+    }
+#else
+    std::printf("SKIPPED cuda: built without it\n");
+#endif
+  }
+  for (const Subject& subject : subjects_)
+    for (const Algorithm algorithm : subject.backend->algorithms())
+      if (wanted(nick(algorithm))) tallies_[subject.name + ", " + nick(algorithm)];
+}
+
+void Runner::note(const Subject& subject, const char* algorithm, const std::string& name, const std::string& wrong) {
+  Tally& tally = tallies_[subject.name + ", " + algorithm];
+  ++tally.run;
+  ++checks_;
+  if (wrong.empty()) return;
+  ++tally.failed;
+  if (static_cast<int>(++failures_) <= options_.failures)
+    std::printf("FAILED %s, %s: %s\n    %s\n", subject.name.c_str(), algorithm, name.c_str(), wrong.c_str());
+}
+
+void Runner::run(const Case& c, std::size_t index) {
+  const Trial trial(c);
+  ++cases_;
+  exact_ += c.exact;
+  for (const Subject& subject : subjects_) {
+    if (index % subject.takes_every != 0) continue;
+    convolve::cpu::force_simd_target(subject.simd_target);
+    bool served = false;
+    for (const Algorithm algorithm : subject.backend->algorithms()) {
+      if (!wanted(nick(algorithm))) continue;
+      if (subject.backend->serves(algorithm, c.desc)) {
+        served = true;
+        note(subject, nick(algorithm), c.name, trial.run(*subject.backend, *subject.memory, algorithm));
+      } else if (const std::string wrong = trial.run_refused(*subject.backend, algorithm); !wrong.empty()) {
+        note(subject, nick(algorithm), c.name, wrong);
+      }
+    }
+    if (!wanted("auto")) continue;
+    if (!served && options_.algorithm.empty()) note(subject, "auto", c.name, "no algorithm serves this case");
+    note(subject, "auto", c.name, trial.run(*subject.backend, *subject.memory, Algorithm::automatic));
+  }
+  convolve::cpu::force_simd_target(nullptr);
+}
+
+void Runner::run_both(const Case& a, const Case& b) {
+  const Trial first(a), second(b);
+  ++cases_;
+  for (const Subject& subject : subjects_) {
+    if (subject.simd_target) continue;
+    for (const Algorithm algorithm : subject.backend->algorithms())
+      if (wanted(nick(algorithm)) && subject.backend->serves(algorithm, a.desc) &&
+          subject.backend->serves(algorithm, b.desc))
+        note(subject, nick(algorithm), "two at once: " + a.name + " and " + b.name,
+             Trial::run_both(first, second, *subject.backend, *subject.memory, algorithm));
+  }
+}
+
+void Runner::run_large() {
+  const LargeTrial trial;
+  ++cases_;
+  for (const Subject& subject : subjects_) {
+    if (subject.simd_target) continue;
+    for (const Algorithm algorithm : subject.backend->algorithms())
+      if (wanted(nick(algorithm)) && subject.backend->serves(algorithm, trial.desc()))
+        note(subject, nick(algorithm), trial.name(), trial.run(*subject.backend, *subject.memory, algorithm));
+  }
+}
+
+bool Runner::finish() {
+  for (const auto& [name, tally] : tallies_)
+    std::printf("  %-28s %6zu run, %zu failed%s\n", name.c_str(), tally.run, tally.failed,
+                tally.run == 0 ? " (serves none of these cases on this machine)" : "");
+  std::printf("%zu cases (%zu exact), %zu checks, %zu failed\n", cases_, exact_, checks_, failures_);
+  if (checks_ == 0) std::puts("nothing was run: that is a failure");
+  return failures_ == 0 && checks_ > 0;
+}
+
+}  // namespace conformance

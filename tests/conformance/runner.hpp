@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Runner: holds every backend of this machine, runs cases on all of their algorithms, and counts.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trial.hpp"
+
+namespace conformance {
+
+struct RunnerOptions {
+  std::string backend;    ///< empty: all
+  std::string algorithm;  ///< empty: all, and auto
+  int failures = 20;      ///< printed
+};
+
+class Runner {
+ public:
+  /// Prints one line for each backend or SIMD target that this machine has not.
+  explicit Runner(const RunnerOptions& options);
+
+  bool has_backends() const { return !subjects_.empty(); }
+  /// `index` spreads the cases over the backends that take only some of them.
+  void run(const Case& c, std::size_t index);
+  void run_both(const Case& a, const Case& b);
+  /// 16384 x 16384 samples of four components and 16 bits: more than 2^31 bytes.
+  void run_large();
+  /// The tallies. False where something failed or nothing ran.
+  bool finish();
+  bool failed() const { return failures_ > 0; }
+
+ private:
+  // A backend under test; its name says how it was made.
+  struct Subject {
+    std::string name;
+    std::unique_ptr<Memory> memory;
+    std::unique_ptr<convolve::Backend> backend;
+    const char* simd_target = nullptr;
+    std::size_t takes_every = 1;
+  };
+  struct Tally {
+    std::size_t run = 0, failed = 0;
+  };
+
+  bool wanted(const char* algorithm) const { return options_.algorithm.empty() || options_.algorithm == algorithm; }
+  void note(const Subject& subject, const char* algorithm, const std::string& name, const std::string& wrong);
+
+  RunnerOptions options_;
+  std::vector<Subject> subjects_;
+  std::map<std::string, Tally> tallies_;
+  std::size_t cases_ = 0, exact_ = 0, checks_ = 0, failures_ = 0;
+};
+
+}  // namespace conformance
