@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "allocation.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "fault.hpp"
+#include "log.hpp"
+
+namespace convolve {
+namespace {
+
+struct PoolUnref {
+  void operator()(GstBufferPool* p) const { gst_object_unref(p); }
+};
+using PoolPtr = std::unique_ptr<GstBufferPool, PoolUnref>;
+
+bool asks_for_cuda(GstCaps* caps) {
+  return gst_caps_features_contains(gst_caps_get_features(caps, 0), cuda_memory_feature);
+}
+
+PoolPtr make_system_pool(GstCaps* caps, guint size, guint min, guint max, GstAllocator* allocator,
+                         const GstAllocationParams* params, bool with_meta) {
+  PoolPtr pool(gst_video_buffer_pool_new());
+  GstStructure* config = gst_buffer_pool_get_config(pool.get());
+  gst_buffer_pool_config_set_params(config, caps, size, min, max);
+  if (allocator) gst_buffer_pool_config_set_allocator(config, allocator, params);
+  if (with_meta) gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  return gst_buffer_pool_set_config(pool.get(), config) ? std::move(pool) : nullptr;
+}
+
+}  // namespace
+
+bool propose_allocation(const Process& process, GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gboolean need_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  GstVideoInfo info;
+  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+
+  auto size = static_cast<guint>(std::min<gsize>(info.size, G_MAXUINT));
+  const guint min = process.filter().depth() + 1;
+  CudaSession* session = process.session();
+  PoolPtr pool;
+  if (asks_for_cuda(caps)) {
+    if (session && need_pool) pool.reset(make_cuda_pool(session->context(), caps, size, min, 0));
+  } else {
+    GstAllocator* allocator = session ? session->host_allocator() : nullptr;
+    GstAllocationParams params;
+    gst_allocation_params_init(&params);
+    if (allocator) gst_query_add_allocation_param(query, allocator, &params);
+    if (need_pool) pool = make_system_pool(caps, size, min, 0, allocator, &params, true);
+  }
+  gst_query_add_allocation_pool(query, pool.get(), size, min, 0);
+  if (!gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))
+    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  return true;
+}
+
+bool decide_allocation(const Process& process, CudaContextSlot& context, GstElement* element, GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  GstVideoInfo info;
+  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+
+  GstBufferPool* offered = nullptr;
+  auto size = static_cast<guint>(std::min<gsize>(info.size, G_MAXUINT));
+  guint min = 0, max = 0;
+  const bool has_pool = gst_query_get_n_allocation_pools(query) > 0;
+  if (has_pool) {
+    guint asked = 0;
+    gst_query_parse_nth_allocation_pool(query, 0, &offered, &asked, &min, &max);
+    size = std::max(size, asked);
+  }
+  PoolPtr pool(offered);
+  const bool with_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  CudaSession* session = process.session();
+
+  if (asks_for_cuda(caps)) {
+    if (!session) context.ensure(element, -1);  // the CPU backend reaches CUDA memory through GStreamer's maps
+    if (!session || !session->owns(pool.get()))
+      pool.reset(make_cuda_pool(session ? session->context() : context.get(), caps, size, min, 0)), max = 0;
+  } else {
+    GstAllocator* allocator = nullptr;
+    GstAllocationParams params;
+    gst_allocation_params_init(&params);
+    const bool has_param = gst_query_get_n_allocation_params(query) > 0;
+    if (has_param) gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
+    if (session) {
+      // Downstream's own memory could not be reached by asynchronous copies.
+      if (allocator) gst_object_unref(allocator);
+      allocator = GST_ALLOCATOR(gst_object_ref(session->host_allocator()));
+      params.flags = static_cast<GstMemoryFlags>(0);
+      if (has_param)
+        gst_query_set_nth_allocation_param(query, 0, allocator, &params);
+      else
+        gst_query_add_allocation_param(query, allocator, &params);
+      pool.reset();
+      max = 0;
+    }
+    if (!pool) {
+      pool = make_system_pool(caps, size, min, max, allocator, &params, with_meta);
+    } else if (with_meta) {
+      GstStructure* config = gst_buffer_pool_get_config(pool.get());
+      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+      gst_buffer_pool_set_config(pool.get(), config);
+    }
+    if (allocator) gst_object_unref(allocator);
+  }
+  if (!pool) throw ElementError(GST_RESOURCE_ERROR_SETTINGS, "no pool of output frames could be set up");
+  if (has_pool)
+    gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, min, max);
+  else
+    gst_query_add_allocation_pool(query, pool.get(), size, min, max);
+  return true;
+}
+
+}  // namespace convolve

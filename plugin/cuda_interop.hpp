@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// CUDA interop: all that the plugin knows of gstcuda and of the CUDA runtime, and all differences between their
+// versions. Without CUDA in the build everything here says that it is not there.
+//
+// Streams: one queue of work a session, on a stream that waits for the legacy stream (on which GStreamer 1.22 copies).
+// Threads: a session belongs to the streaming thread, its host allocator to any. Each function that touches the GPU
+// pushes the session's context for its own duration; callers of Backend and Plan hold a CudaScope.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "convolve/backend.hpp"
+
+namespace convolve {
+
+#ifdef CONVOLVE_HAVE_CUDA
+inline constexpr bool built_with_cuda = true;
+#else
+inline constexpr bool built_with_cuda = false;
+#endif
+
+inline constexpr const char* cuda_memory_feature = "memory:CUDAMemory";
+
+/// Whether frames of this format can be allocated in CUDA memory by the gstcuda that this build knows. GStreamer aborts
+/// where it is asked for another.
+bool cuda_can_allocate(GstVideoFormat format);
+
+/// True for CUDA memory of any context.
+bool is_cuda_buffer(GstBuffer* buffer);
+/// The GstCudaContext of a buffer of CUDA memory, and its GPU. Transfer none.
+GstObject* cuda_buffer_context(GstBuffer* buffer);
+int cuda_buffer_device(GstBuffer* buffer);
+/// A pool of CUDA memory, configured for these caps; `size` becomes its buffers'. Transfer full, null on failure.
+GstBufferPool* make_cuda_pool(GstObject* context, GstCaps* caps, guint& size, guint min, guint max);
+
+/// Flags that map CUDA memory to device addresses, besides GST_MAP_READ or GST_MAP_WRITE.
+int cuda_map_flags();
+
+/// The element's GstCudaContext, as GstElement and the CONTEXT query hand it about. Null until there is one.
+class CudaContextSlot {
+ public:
+  CudaContextSlot() = default;
+  CudaContextSlot(const CudaContextSlot&) = delete;
+  CudaContextSlot& operator=(const CudaContextSlot&) = delete;
+  ~CudaContextSlot() { clear(); }
+
+  void set_context(GstElement* element, GstContext* context, int device_id);
+  bool answer(GstElement* element, GstQuery* query);
+  /// Takes the neighbours' context, or makes one. Throws std::runtime_error with why not.
+  void ensure(GstElement* element, int device_id);
+  void replace(GstObject* context);
+  void clear();
+  GstObject* get() const { return context_; }
+
+ private:
+  GstObject* context_ = nullptr;
+};
+
+class CudaSession;
+
+/// A frame's samples in device memory, in rows of the session's own pitch. Goes back to the session's free list, and
+/// may not outlive the session.
+class DeviceFrame {
+ public:
+  struct Slot;
+  DeviceFrame() = default;
+  explicit DeviceFrame(Slot* slot) : slot_(slot) {}
+  DeviceFrame(DeviceFrame&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+  DeviceFrame& operator=(DeviceFrame&& other) noexcept {
+    std::swap(slot_, other.slot_);
+    return *this;
+  }
+  ~DeviceFrame();
+  explicit operator bool() const { return slot_ != nullptr; }
+  const Image& image() const;
+
+ private:
+  Slot* slot_ = nullptr;
+};
+
+/// Makes the session's context current for its own duration.
+class CudaScope {
+ public:
+  explicit CudaScope(CudaSession* session);  ///< null: nothing to do
+  ~CudaScope();
+  CudaScope(const CudaScope&) = delete;
+  CudaScope& operator=(const CudaScope&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
+/// A context with the stream, page-locked allocator and device copies of one element.
+class CudaSession {
+ public:
+  /// Throws std::runtime_error with why not.
+  explicit CudaSession(GstObject* context);
+  ~CudaSession();
+  CudaSession(const CudaSession&) = delete;
+  CudaSession& operator=(const CudaSession&) = delete;
+
+  /// Throws PlanError where a trial launch fails.
+  std::unique_ptr<Backend> make_backend();
+
+  GstObject* context() const;
+  int device_id() const;
+  void* stream() const;
+  /// Waits for the stream. Throws DeviceError.
+  void synchronize();
+
+  /// True for CUDA memory of this context.
+  bool owns(GstBuffer* buffer) const;
+  /// Waits until whoever wrote the buffer is done, where the GStreamer version leaves that to readers.
+  void wait_for_writer(GstBuffer* buffer) const;
+
+  /// Device memory for one frame. Throws ElementError RESOURCE/NO_SPACE_LEFT when there is none after trim().
+  DeviceFrame allocate(const FrameLayout& layout);
+  /// Frees device memory that is not in use.
+  void trim();
+  /// Queues copies of all planes. Throws DeviceError.
+  void upload(const Image& host, const DeviceFrame& frame, const FrameLayout& layout);
+  void download(const DeviceFrame& frame, const Image& host, const FrameLayout& layout);
+  void copy(const Image& device, const DeviceFrame& frame, const FrameLayout& layout);
+
+  /// True for a pool whose buffers are CUDA memory of this context.
+  bool owns(GstBufferPool* pool) const;
+  /// Page-locked system memory. Transfer none.
+  GstAllocator* host_allocator() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  friend class CudaScope;
+  friend class DeviceFrame;
+};
+
+}  // namespace convolve

@@ -1,0 +1,406 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "element.hpp"
+
+#include <gst/base/gstbasetransform.h>
+
+#include <array>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "allocation.hpp"
+#include "fault.hpp"
+#include "formats.hpp"
+#include "log.hpp"
+#include "settings.hpp"
+#include "stream.hpp"
+
+GstDebugCategory* video_convolve_debug = nullptr;
+
+namespace convolve {
+namespace {
+
+struct Element {
+  explicit Element(GstBaseTransform* trans) : stream(trans, context) {}
+
+  Settings settings;    ///< under the object lock, as are the next two
+  guint64 changes = 0;  ///< how often settings changed
+  bool open = false;    ///< from READY on: the published recipe is good, and stays when a change is not
+  CudaContextSlot context;
+  Stream stream;
+  Settings opened_with;  ///< what the backend was opened with
+  bool failed = false;   ///< an error was posted; streaming thread
+};
+
+}  // namespace
+}  // namespace convolve
+
+struct GstVideoConvolve {
+  GstBaseTransform parent;
+  convolve::Element* self;
+};
+struct GstVideoConvolveClass {
+  GstBaseTransformClass parent_class;
+};
+
+G_DEFINE_TYPE(GstVideoConvolve, gst_video_convolve, GST_TYPE_BASE_TRANSFORM)
+
+namespace convolve {
+namespace {
+
+template <class Instance>
+Element& element_of(Instance* instance) {
+  return *reinterpret_cast<GstVideoConvolve*>(instance)->self;
+}
+
+void post(gpointer instance, GstMessageType type, GQuark domain, gint code, const std::string& text) {
+  gst_element_message_full(GST_ELEMENT(instance), type, domain, code, g_strdup(text.c_str()), nullptr, __FILE__,
+                           "videoconvolve", __LINE__);
+}
+
+// Runs `body`; what it throws becomes one error on the bus and `failure` the result.
+template <class Body, class Result = std::invoke_result_t<Body>>
+Result guarded(gpointer instance, Result failure, Body&& body) noexcept {
+  const auto report = [&](GQuark domain, gint code, const std::string& text) {
+    post(instance, GST_MESSAGE_ERROR, domain, code, text);
+    element_of(GST_ELEMENT(instance)).failed = true;
+    return failure;
+  };
+  try {
+    return body();
+  } catch (const ElementError& error) {
+    return report(error.domain, error.code, error.what());
+  } catch (const PlanError& error) {
+    return report(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
+  } catch (const std::invalid_argument& error) {
+    return report(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
+  } catch (const std::bad_alloc&) {
+    return report(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "out of memory");
+  } catch (const std::exception& error) {
+    return report(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, error.what());
+  }
+}
+
+// --- Properties and states ---------------------------------------------------------------------------------------
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  guarded(object, false, [&] {
+    Element& self = element_of(object);
+    for (;;) {
+      GST_OBJECT_LOCK(object);
+      Settings draft = self.settings;
+      const guint64 changes = self.changes;
+      const bool open = self.open;
+      GST_OBJECT_UNLOCK(object);
+
+      if (!set_setting(draft, id, value)) {
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+        return false;
+      }
+      std::shared_ptr<const Recipe> recipe;
+      if (open) {
+        try {
+          if (id == prop_kernel || id == prop_kernel_location) load_kernel_file(draft);
+          recipe = make_recipe(draft);
+        } catch (const std::invalid_argument& error) {
+          post(object, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+               std::string(error.what()) + "; the filter stays as it was");
+          return false;
+        }
+      }
+      // Another thread's change in the meantime is not to be lost.
+      GST_OBJECT_LOCK(object);
+      const bool current = changes == self.changes && open == self.open;
+      if (current) {
+        std::swap(self.settings, draft);
+        ++self.changes;
+        if (recipe) self.stream.publish_locked(recipe);
+      }
+      GST_OBJECT_UNLOCK(object);
+      if (current) return true;
+    }
+  });
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  Element& self = element_of(object);
+  if (id == prop_active_backend) return g_value_set_static_string(value, self.stream.active_backend());
+  if (id == prop_active_algorithm) return g_value_set_static_string(value, self.stream.active_algorithm());
+  GST_OBJECT_LOCK(object);
+  const bool known = get_setting(self.settings, id, value);
+  GST_OBJECT_UNLOCK(object);
+  if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+void open_backend(GstElement* element) {
+  Element& self = element_of(element);
+  GST_OBJECT_LOCK(element);
+  self.opened_with = self.settings;
+  GST_OBJECT_UNLOCK(element);
+  const Settings& settings = self.opened_with;
+  self.stream.process().close();
+  if (settings.backend != BackendChoice::cpu) {
+    try {
+      self.context.ensure(element, settings.cuda_device_id);
+      auto session = std::make_unique<CudaSession>(self.context.get());
+      auto backend = session->make_backend();
+      self.stream.process().open(std::move(session), std::move(backend));
+    } catch (const std::runtime_error& error) {
+      self.context.clear();
+      const std::string why = std::string("the CUDA backend cannot run: ") + error.what();
+      if (settings.backend == BackendChoice::cuda) throw ElementError(GST_RESOURCE_ERROR_NOT_FOUND, why);
+      if (built_with_cuda)
+        post(element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+             why + "; the filter runs on the CPU");
+    }
+  }
+  if (!self.stream.process().is_open()) self.stream.process().open(nullptr, make_cpu_backend(settings.n_threads));
+  self.stream.announce();
+}
+
+bool open(GstElement* element) {
+  Element& self = element_of(element);
+  for (bool current = false; !current;) {
+    GST_OBJECT_LOCK(element);
+    Settings settings = self.settings;
+    const guint64 changes = self.changes;
+    GST_OBJECT_UNLOCK(element);
+    load_kernel_file(settings);
+    std::shared_ptr<const Recipe> recipe = make_recipe(settings);
+    GST_OBJECT_LOCK(element);
+    current = changes == self.changes;
+    if (current) {
+      std::swap(self.settings, settings);
+      self.stream.publish_locked(recipe);
+      self.open = true;
+    }
+    GST_OBJECT_UNLOCK(element);
+  }
+  open_backend(element);
+  return true;
+}
+
+void close(GstElement* element) {
+  Element& self = element_of(element);
+  GST_OBJECT_LOCK(element);
+  self.open = false;
+  GST_OBJECT_UNLOCK(element);
+  self.stream.reset();
+  self.stream.process().close();
+  self.stream.announce();
+  self.context.clear();
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !guarded(element, false, [&] { return open(element); })) {
+    close(element);
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS(gst_video_convolve_parent_class)->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
+      (transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE))
+    close(element);
+  return result;
+}
+
+void set_context(GstElement* element, GstContext* context) {
+  Element& self = element_of(element);
+  GST_OBJECT_LOCK(element);
+  const int device_id = self.settings.cuda_device_id;
+  GST_OBJECT_UNLOCK(element);
+  self.context.set_context(element, context, device_id);
+  GST_ELEMENT_CLASS(gst_video_convolve_parent_class)->set_context(element, context);
+}
+
+gboolean start(GstBaseTransform* trans) {
+  return guarded(trans, FALSE, [&]() -> gboolean {
+    Element& self = element_of(trans);
+    self.failed = false;
+    GST_OBJECT_LOCK(trans);
+    const bool reopen = self.settings.backend != self.opened_with.backend ||
+                        self.settings.cuda_device_id != self.opened_with.cuda_device_id ||
+                        self.settings.n_threads != self.opened_with.n_threads;
+    GST_OBJECT_UNLOCK(trans);
+    if (reopen) {
+      self.context.clear();
+      open_backend(GST_ELEMENT(trans));
+    }
+    return TRUE;
+  });
+}
+
+gboolean stop(GstBaseTransform* trans) {
+  element_of(trans).stream.reset();
+  return TRUE;
+}
+
+// --- Negotiation -------------------------------------------------------------------------------------------------
+
+gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps*) {
+  return guarded(trans, FALSE, [&]() -> gboolean {
+    GstVideoInfo info;
+    if (!gst_video_info_from_caps(&info, in)) return FALSE;
+    element_of(trans).stream.set_format(info);
+    return TRUE;
+  });
+}
+
+gboolean propose(GstBaseTransform* trans, GstQuery* decided, GstQuery* query) {
+  return guarded(trans, FALSE, [&]() -> gboolean {
+    auto* parent = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class);
+    if (!parent->propose_allocation(trans, decided, query)) return FALSE;
+    return !decided || propose_allocation(element_of(trans).stream.process(), query);  // else downstream answered
+  });
+}
+
+gboolean decide(GstBaseTransform* trans, GstQuery* query) {
+  return guarded(trans, FALSE, [&]() -> gboolean {
+    Element& self = element_of(trans);
+    return decide_allocation(self.stream.process(), self.context, GST_ELEMENT(trans), query) &&
+           GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->decide_allocation(trans, query);
+  });
+}
+
+gboolean filter_meta(GstBaseTransform*, GstQuery*, GType api, const GstStructure*) {
+  return api != GST_VIDEO_CROP_META_API_TYPE;  // what is outside of the crop would be filtered in
+}
+
+gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, GstBuffer* in) {
+  // The picture's geometry and colours stay, so what describes them does too.
+  static constexpr std::array kept{GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
+                                   GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_COLORSPACE_STR};
+  bool keep = true;
+  for (const gchar* const* tag = gst_meta_api_type_get_tags(meta->info->api); tag && *tag; ++tag) {
+    bool known = false;
+    for (const char* name : kept) known |= g_str_equal(*tag, name);
+    keep &= known;
+  }
+  return keep || GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->transform_meta(trans, out, meta, in);
+}
+
+// --- Data flow ---------------------------------------------------------------------------------------------------
+
+GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean, GstBuffer* buffer) {
+  BufferPtr owned(buffer);
+  Element& self = element_of(trans);
+  if (self.failed) return GST_FLOW_ERROR;
+  return guarded(trans, GST_FLOW_ERROR, [&] { return self.stream.submit(std::move(owned)); });
+}
+
+GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
+  return guarded(trans, GST_FLOW_ERROR, [&] { return element_of(trans).stream.generate(out); });
+}
+
+// The base class takes an element without this for one that works in place, and asks for no pool.
+GstFlowReturn transform(GstBaseTransform*, GstBuffer*, GstBuffer*) {
+  return GST_FLOW_NOT_SUPPORTED;
+}
+
+bool same_caps(GstPad* pad, GstEvent* event) {
+  GstCaps *caps = nullptr, *before = gst_pad_get_current_caps(pad);
+  gst_event_parse_caps(event, &caps);
+  const bool same = before && gst_caps_is_equal(caps, before);
+  if (before) gst_caps_unref(before);
+  return same;
+}
+
+gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
+  Element& self = element_of(trans);
+  const bool held = guarded(trans, false, [&] {
+    switch (GST_EVENT_TYPE(event)) {
+      case GST_EVENT_FLUSH_STOP:
+        self.stream.flush();
+        self.failed = false;
+        return false;
+      case GST_EVENT_CAPS:
+        if (same_caps(trans->sinkpad, event)) return false;
+        [[fallthrough]];
+      case GST_EVENT_STREAM_START:
+      case GST_EVENT_SEGMENT:
+      case GST_EVENT_SEGMENT_DONE:
+      case GST_EVENT_EOS:
+        if (!self.failed) self.stream.drain();
+        return false;
+      default:
+        return (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) &&
+               self.stream.hold_event(event);
+    }
+  });
+  return held || GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->sink_event(trans, event);
+}
+
+gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) element_of(trans).stream.update_qos(event);
+  return GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->src_event(trans, event);
+}
+
+gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
+  Element& self = element_of(trans);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self.context.answer(GST_ELEMENT(trans), query)) return TRUE;
+  const bool good = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->query(trans, direction, query);
+  if (good && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
+    gboolean live = FALSE;
+    GstClockTime min = 0, max = 0;
+    gst_query_parse_latency(query, &live, &min, &max);
+    const GstClockTime added = self.stream.latency();
+    gst_query_set_latency(query, live, min + added, GST_CLOCK_TIME_IS_VALID(max) ? max + added : max);
+  }
+  return good;
+}
+
+}  // namespace
+}  // namespace convolve
+
+// --- The class ---------------------------------------------------------------------------------------------------
+
+static void gst_video_convolve_init(GstVideoConvolve* instance) {
+  instance->self = new convolve::Element(&instance->parent);
+  gst_base_transform_set_qos_enabled(&instance->parent, TRUE);
+}
+
+static void gst_video_convolve_finalize(GObject* object) {
+  delete reinterpret_cast<GstVideoConvolve*>(object)->self;
+  G_OBJECT_CLASS(gst_video_convolve_parent_class)->finalize(object);
+}
+
+static void gst_video_convolve_class_init(GstVideoConvolveClass* klass) {
+  GST_DEBUG_CATEGORY_INIT(video_convolve_debug, "videoconvolve", 0, "2D and 3D convolution of video");
+
+  auto* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = convolve::set_property;
+  object_class->get_property = convolve::get_property;
+  object_class->finalize = gst_video_convolve_finalize;
+  convolve::install_properties(object_class);
+
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = convolve::change_state;
+  element_class->set_context = convolve::set_context;
+  GstCaps* caps = convolve::make_template_caps();
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+  gst_element_class_set_static_metadata(
+      element_class, "Video convolution", "Filter/Effect/Video",
+      "Convolves video with any 2D filter, or with a 3D filter over a window of frames, on the GPU or the CPU",
+      "The videoconvolve developers");
+
+  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
+  transform_class->passthrough_on_same_caps = FALSE;
+  transform_class->start = convolve::start;
+  transform_class->stop = convolve::stop;
+  transform_class->set_caps = convolve::set_caps;
+  transform_class->propose_allocation = convolve::propose;
+  transform_class->decide_allocation = convolve::decide;
+  transform_class->filter_meta = convolve::filter_meta;
+  transform_class->transform_meta = convolve::transform_meta;
+  transform_class->submit_input_buffer = convolve::submit_input_buffer;
+  transform_class->generate_output = convolve::generate_output;
+  transform_class->transform = convolve::transform;
+  transform_class->sink_event = convolve::sink_event;
+  transform_class->src_event = convolve::src_event;
+  transform_class->query = convolve::query;
+}

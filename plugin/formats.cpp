@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda_interop.hpp"
+
+namespace convolve {
+namespace {
+
+// Everything else about a format comes from GStreamer's own description of it. In order of preference.
+constexpr GstVideoFormat table[] = {
+    GST_VIDEO_FORMAT_GRAY8,     GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_YV12,
+    GST_VIDEO_FORMAT_NV21,      GST_VIDEO_FORMAT_Y42B,      GST_VIDEO_FORMAT_Y41B,      GST_VIDEO_FORMAT_Y444,
+    GST_VIDEO_FORMAT_A420,      GST_VIDEO_FORMAT_NV16,      GST_VIDEO_FORMAT_NV61,      GST_VIDEO_FORMAT_NV24,
+    GST_VIDEO_FORMAT_YUY2,      GST_VIDEO_FORMAT_UYVY,      GST_VIDEO_FORMAT_AYUV,      GST_VIDEO_FORMAT_VUYA,
+    GST_VIDEO_FORMAT_RGB,       GST_VIDEO_FORMAT_BGR,       GST_VIDEO_FORMAT_RGBA,      GST_VIDEO_FORMAT_BGRA,
+    GST_VIDEO_FORMAT_ARGB,      GST_VIDEO_FORMAT_ABGR,      GST_VIDEO_FORMAT_RGBx,      GST_VIDEO_FORMAT_BGRx,
+    GST_VIDEO_FORMAT_xRGB,      GST_VIDEO_FORMAT_xBGR,      GST_VIDEO_FORMAT_GBR,       GST_VIDEO_FORMAT_GBRA,
+    GST_VIDEO_FORMAT_RGBP,      GST_VIDEO_FORMAT_BGRP,      GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_P012_LE,
+    GST_VIDEO_FORMAT_P016_LE,   GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I420_12LE, GST_VIDEO_FORMAT_I422_10LE,
+    GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_Y444_12LE, GST_VIDEO_FORMAT_Y444_16LE,
+    GST_VIDEO_FORMAT_GBR_10LE,  GST_VIDEO_FORMAT_GBR_12LE,  GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_ARGB64_LE,
+    GST_VIDEO_FORMAT_RGBA64_LE,
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+    GST_VIDEO_FORMAT_AYUV64,
+#endif
+};
+
+enum class Role { luma, chroma, red, green, blue, alpha, padding };
+
+constexpr struct {
+  Role role;
+  unsigned flag;
+} role_flags[] = {
+    {Role::luma, component_luma},   {Role::chroma, component_chroma}, {Role::red, component_red},
+    {Role::green, component_green}, {Role::blue, component_blue},     {Role::alpha, component_alpha},
+};
+
+Role role_of(const GstVideoFormatInfo* finfo, unsigned component) {
+  constexpr Role rgb[] = {Role::red, Role::green, Role::blue, Role::alpha};
+  constexpr Role yuv[] = {Role::luma, Role::chroma, Role::chroma, Role::alpha};
+  return GST_VIDEO_FORMAT_INFO_IS_RGB(finfo) ? rgb[component] : yuv[component];  // grey is luma alone
+}
+
+void set_levels(Component& component, Role role, const GstVideoInfo& info, int bits, const Levels& levels) {
+  component.filtered = false;
+  component.zero = component.bias = 0;
+  for (const auto& row : role_flags)
+    if (row.role == role && levels.components & row.flag) component.filtered = true;
+  const double full = std::ldexp(1.0, bits) - 1;
+  if (role == Role::chroma) {
+    component.zero = component.ghost = std::ldexp(1.0, bits - 1);
+    return;
+  }
+  double range = full;
+  if (role == Role::luma && GST_VIDEO_INFO_IS_YUV(&info)) {
+    gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
+    gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset, scale);
+    component.zero = offset[0];
+    range = scale[0];
+  }
+  if (role != Role::alpha && role != Role::padding) component.bias = levels.bias * range;
+  component.ghost = component.zero + levels.ghost * range;
+}
+
+}  // namespace
+
+FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& levels) {
+  const GstVideoFormatInfo* finfo = info.finfo;
+  FrameLayout layout;
+  layout.bits = GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0);
+  layout.type = layout.bits <= 8 ? SampleType::u8 : SampleType::u16;
+  layout.shift = GST_VIDEO_FORMAT_INFO_SHIFT(finfo, 0);
+  layout.planes = GST_VIDEO_FORMAT_INFO_N_PLANES(finfo);
+  const int bytes = bytes_per_sample(layout.type);
+
+  for (unsigned c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c) {
+    PlaneLayout& plane = layout.plane[GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)];
+    Component& component = plane.component[plane.components++];
+    component.offset = GST_VIDEO_FORMAT_INFO_POFFSET(finfo, c) / bytes;
+    component.step = GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c) / bytes;
+    component.width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(finfo, c, info.width);
+    component.height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(finfo, c, height);
+    set_levels(component, role_of(finfo, c), info, layout.bits, levels);
+  }
+  // Components in the order in which they lie, so that interleaved planes are uniform(); then the sample that no
+  // component claims (the x of RGBx) is padding.
+  for (int p = 0; p < layout.planes; ++p) {
+    PlaneLayout& plane = layout.plane[p];
+    if (plane.components == 3 && plane.component[0].step == 4 && plane.component[1].step == 4) {
+      int free_offset = 0 + 1 + 2 + 3;
+      for (int c = 0; c < 3; ++c) free_offset -= plane.component[c].offset;
+      Component& padding = plane.component[plane.components++];
+      padding = plane.component[0];
+      padding.offset = free_offset;
+      set_levels(padding, Role::padding, info, layout.bits, levels);
+    }
+    std::sort(plane.component.begin(), plane.component.begin() + plane.components,
+              [](const Component& a, const Component& b) { return a.offset < b.offset; });
+  }
+  return layout;
+}
+
+GstCaps* make_template_caps() {
+  const auto list_of = [](auto&& takes) {
+    GValue list = G_VALUE_INIT, name = G_VALUE_INIT;
+    g_value_init(&list, GST_TYPE_LIST);
+    g_value_init(&name, G_TYPE_STRING);
+    for (const GstVideoFormat format : table)
+      if (takes(format)) {
+        g_value_set_static_string(&name, gst_video_format_to_string(format));
+        gst_value_list_append_value(&list, &name);
+      }
+    g_value_unset(&name);
+    return list;
+  };
+  const auto caps_of = [](GValue list) {
+    GstCaps* caps = gst_caps_from_string(
+        "video/x-raw, width = (int) [ 1, MAX ], height = (int) [ 1, MAX ], "
+        "framerate = (fraction) [ 0, MAX ]");
+    gst_caps_set_value(caps, "format", &list);
+    g_value_unset(&list);
+    return caps;
+  };
+  GstCaps* caps = gst_caps_new_empty();
+  GValue cuda = list_of(cuda_can_allocate);
+  if (gst_value_list_get_size(&cuda) > 0) {
+    GstCaps* device = caps_of(cuda);
+    gst_caps_set_features_simple(device, gst_caps_features_new(cuda_memory_feature, nullptr));
+    gst_caps_append(caps, device);
+  } else {
+    g_value_unset(&cuda);
+  }
+  gst_caps_append(caps, caps_of(list_of([](GstVideoFormat) { return true; })));
+  return caps;
+}
+
+}  // namespace convolve

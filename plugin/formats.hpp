@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Formats: which GStreamer video formats the element takes, and how a GstVideoInfo becomes the core's FrameLayout.
+// A new format is one row of the table in formats.cpp. Sizes and steps count samples, levels are code values.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "convolve/plane.hpp"
+
+namespace convolve {
+
+/// The bits of the `components` property.
+enum ComponentFlags : unsigned {
+  component_luma = 1,
+  component_chroma = 2,
+  component_red = 4,
+  component_green = 8,
+  component_blue = 16,
+  component_alpha = 32,
+};
+
+/// What of the settings goes into a layout: which components are filtered, and their levels.
+struct Levels {
+  unsigned components = 0;  ///< ComponentFlags that are filtered; the others are copied
+  double bias = 0;          ///< fraction of the nominal range
+  double ghost = 0;         ///< border-value, fraction of the nominal range
+};
+
+/// One image of frames of `info`: planes, depths and levels as the Numbers section of the design asks. `height` is
+/// that of the image: the frame's own, or that of one of its fields.
+FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& levels);
+
+/// The same caps on both pads: every format of the table in system memory, and in CUDA memory those that the gstcuda
+/// of this build can allocate. Transfer full.
+GstCaps* make_template_caps();
+
+}  // namespace convolve

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "process.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "fault.hpp"
+#include "log.hpp"
+
+namespace convolve {
+namespace {
+
+// Every second row, from the first or the second on.
+Image field_of(const Image& frame, int field) {
+  Image image = frame;
+  for (PlaneView& plane : image.plane) {
+    if (field == 1) plane.data = static_cast<std::byte*>(plane.data) + plane.stride;
+    plane.stride *= 2;
+  }
+  return image;
+}
+
+int field_height(int height, int field) {
+  return (height + 1 - field) / 2;
+}
+
+// What of a buffer goes to its output, without its memory.
+BufferPtr shell_of(GstBuffer* buffer) {
+  BufferPtr shell(gst_buffer_new());
+  gst_buffer_copy_into(
+      shell.get(), buffer,
+      static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META), 0,
+      -1);
+  return shell;
+}
+
+}  // namespace
+
+void Process::open(std::unique_ptr<CudaSession> session, std::unique_ptr<Backend> backend) {
+  close();
+  session_ = std::move(session);
+  backend_ = std::move(backend);
+}
+
+void Process::close() noexcept {
+  drop_plans();
+  {
+    const CudaScope scope(session_.get());
+    backend_.reset();
+  }
+  session_.reset();
+}
+
+void Process::drop_plans() noexcept {
+  const CudaScope scope(session_.get());
+  for (auto& plan : plan_) plan.reset();
+  recipe_.reset();
+  result_ = {};
+}
+
+void Process::set_format(const GstVideoInfo& info) {
+  if (info.interlace_mode == GST_VIDEO_INTERLACE_MODE_FIELDS ||
+      info.interlace_mode == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
+    throw ElementError(GST_STREAM_ERROR_FORMAT, std::string("interlace-mode=") +
+                                                    gst_video_interlace_mode_to_string(info.interlace_mode) +
+                                                    " is not served; progressive, interleaved and mixed are");
+  if (has_format_ && gst_video_info_is_equal(&info, &info_)) return;
+  drop_plans();
+  info_ = info;
+  layout_ = make_layout(info_, info_.height, {});
+  has_format_ = true;
+}
+
+void Process::clear_format() noexcept {
+  drop_plans();
+  has_format_ = false;
+}
+
+std::unique_ptr<Plan> Process::make_plan(int height) {
+  const Settings& settings = recipe_->settings;
+  const PlanDesc desc{make_layout(info_, height, settings.levels()), filter_, settings.border, settings.algorithm};
+  std::unique_ptr<Plan> plan;
+  try {
+    plan = backend_->make_plan(desc);
+  } catch (const std::bad_alloc&) {
+    if (!session_) throw;
+    session_->trim();
+    plan = backend_->make_plan(desc);
+  }
+  GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend_->name(), filter_.shape().c_str(),
+                  gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)), info_.width, height,
+                  plan->describe().c_str());
+  return plan;
+}
+
+bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
+  if (recipe == recipe_ && reversed == reversed_) return false;
+  const CudaScope scope(session_.get());
+  for (auto& plan : plan_) plan.reset();
+  recipe_ = std::move(recipe);
+  reversed_ = reversed;
+  // A causal window looks back in order of arrival, whichever way that runs.
+  filter_ = reversed && !recipe_->settings.causal() ? recipe_->filter.reversed_in_time() : recipe_->filter;
+  const GstVideoInterlaceMode mode = info_.interlace_mode;
+  try {
+    if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) plan_[whole] = make_plan(info_.height);
+    if (mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) {
+      plan_[top_field] = make_plan(field_height(info_.height, 0));
+      if (info_.height % 2 == 1 && info_.height > 1) plan_[bottom_field] = make_plan(field_height(info_.height, 1));
+    }
+  } catch (...) {
+    drop_plans();
+    throw;
+  }
+  return true;
+}
+
+bool Process::changes_nothing() const {
+  const FrameLayout layout = make_layout(info_, info_.height, recipe_->settings.levels());
+  bool copies = true, biased = false;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) {
+      const Component& component = layout.plane[p].component[c];
+      copies &= !component.filtered;
+      biased |= component.filtered && component.bias != 0;
+    }
+  // A shifted format's padding bits come out 0, whatever came in.
+  return filter_.depth() == 1 && (copies || (filter_.is_identity() && !biased && layout.shift == 0));
+}
+
+const char* Process::algorithm() const {
+  const auto& plan = plan_[whole] ? plan_[whole] : plan_[top_field];
+  return plan ? nick(plan->algorithm()) : nullptr;
+}
+
+bool Process::wants_context_of(GstBuffer* buffer, int cuda_device_id) const {
+  if (!session_ || !is_cuda_buffer(buffer) || session_->owns(buffer)) return false;
+  return cuda_device_id < 0 || cuda_buffer_device(buffer) == session_->device_id();
+}
+
+bool Process::starves(GstBuffer* buffer) {
+  if (!buffer->pool) return false;
+  if (buffer->pool != known_pool_) {
+    known_pool_ = buffer->pool;
+    GstStructure* config = gst_buffer_pool_get_config(buffer->pool);
+    guint most = 0;
+    gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &most);
+    gst_structure_free(config);
+    known_pool_starves_ = most != 0 && most < static_cast<guint>(filter_.depth()) + 2;
+  }
+  return known_pool_starves_;
+}
+
+HeldFrame Process::admit(BufferPtr buffer, bool keep) {
+  HeldFrame frame;
+  const GstVideoInterlaceMode mode = info_.interlace_mode;
+  frame.interlaced = mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
+                     (mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
+                      GST_BUFFER_FLAG_IS_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_INTERLACED));
+  if (!session_) {
+    if (keep && starves(buffer.get())) buffer.reset(gst_buffer_copy_deep(buffer.get()));
+    frame.map = FrameMap(buffer.get(), info_, layout_, GST_MAP_READ);
+    frame.image = frame.map.image();
+    frame.buffer = std::move(buffer);
+    return frame;
+  }
+
+  const bool on_device = session_->owns(buffer.get());
+  if (on_device) session_->wait_for_writer(buffer.get());
+  frame.map = FrameMap(buffer.get(), info_, layout_, GST_MAP_READ | (on_device ? cuda_map_flags() : 0));
+  frame.image = frame.map.image();
+  if (!on_device || (keep && starves(buffer.get()))) {
+    frame.copy = session_->allocate(layout_);
+    if (on_device)
+      session_->copy(frame.image, frame.copy, layout_);
+    else
+      session_->upload(frame.image, frame.copy, layout_);
+    frame.image = frame.copy.image();
+    if (keep) {
+      session_->synchronize();
+      frame.map.unmap();
+      buffer = shell_of(buffer.get());
+    }
+  }
+  frame.buffer = std::move(buffer);
+  return frame;
+}
+
+void Process::run(const Window& window, const HeldFrame& centre, GstBuffer* out) {
+  const bool on_device = session_ && session_->owns(out);
+  const FrameMap map(out, info_, layout_, GST_MAP_WRITE | (on_device ? cuda_map_flags() : 0));
+  if (session_ && !on_device) {
+    if (!result_) result_ = session_->allocate(layout_);
+    enqueue(window, centre.interlaced, result_.image());
+    session_->download(result_, map.image(), layout_);
+  } else {
+    enqueue(window, centre.interlaced, map.image());
+  }
+  if (session_) session_->synchronize();
+}
+
+void Process::enqueue(const Window& window, bool interlaced, const Image& out) {
+  const CudaScope scope(session_.get());
+  if (!interlaced) {
+    enqueue(*plan_[whole], window, out);
+    return;
+  }
+  for (int field = 0; field < 2 && field_height(info_.height, field) > 0; ++field) {
+    Image images[max_taps];
+    Window fields;
+    fields.depth = window.depth;
+    for (int t = 0; t < window.depth; ++t) {
+      if (!window.image[t]) continue;
+      images[t] = field_of(*window.image[t], field);
+      fields.image[t] = &images[t];
+    }
+    Plan* plan = field == 1 && plan_[bottom_field] ? plan_[bottom_field].get() : plan_[top_field].get();
+    enqueue(*plan, fields, field_of(out, field));
+  }
+}
+
+void Process::enqueue(Plan& plan, const Window& window, const Image& out) {
+  const char* fault = plan.enqueue(window, out, session_ ? session_->stream() : nullptr);
+  if (!fault) return;
+  if (session_) throw DeviceError(std::string("the GPU failed: ") + fault);
+  throw ElementError(GST_RESOURCE_ERROR_FAILED, std::string("the filter failed: ") + fault);
+}
+
+}  // namespace convolve

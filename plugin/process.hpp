@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Process: a backend with the plans for one format and one recipe. Admits buffers as frames that the backend can
+// read, and filters a window of them into an output buffer, done on return.
+//
+// Single-threaded: owned by the streaming thread, and by state changes while that does not run. Functions throw
+// ElementError or PlanError; after a DeviceError only close() is of use.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+
+#include "convolve/backend.hpp"
+#include "cuda_interop.hpp"
+#include "settings.hpp"
+#include "window.hpp"
+
+namespace convolve {
+
+class Process {
+ public:
+  explicit Process(GstElement* element) : element_(element) {}
+  ~Process() { close(); }
+
+  /// `session` is null for the CPU backend. Plans are made anew by set_recipe().
+  void open(std::unique_ptr<CudaSession> session, std::unique_ptr<Backend> backend);
+  /// Frames that were admitted are gone before.
+  void close() noexcept;
+  bool is_open() const { return backend_ != nullptr; }
+  const Backend& backend() const { return *backend_; }
+  CudaSession* session() const { return session_.get(); }
+
+  /// Forgets the plans where the format differs from the last.
+  void set_format(const GstVideoInfo& info);
+  void clear_format() noexcept;
+  bool has_format() const { return has_format_; }
+  const GstVideoInfo& info() const { return info_; }
+
+  /// Makes the plans that are not already there. `reversed`: frames come last first. False: nothing changed.
+  bool set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed);
+  const std::shared_ptr<const Recipe>& recipe() const { return recipe_; }
+  /// The filter as it meets frames in order of arrival.
+  const Filter& filter() const { return filter_; }
+  /// True where each output would equal its input to the bit.
+  bool changes_nothing() const;
+  /// Name of the algorithm that runs.
+  const char* algorithm() const;
+
+  /// True where the buffer's context should become ours before it is admitted.
+  bool wants_context_of(GstBuffer* buffer, int cuda_device_id) const;
+  /// Makes a frame of a buffer. `keep`: the frame will be held beyond its own output.
+  HeldFrame admit(BufferPtr buffer, bool keep);
+  /// Filters into `out`, whose memory comes from the pool that the allocation settled on.
+  void run(const Window& window, const HeldFrame& centre, GstBuffer* out);
+
+ private:
+  enum Part { whole, top_field, bottom_field, parts };
+
+  void drop_plans() noexcept;
+  std::unique_ptr<Plan> make_plan(int height);
+  bool starves(GstBuffer* buffer);
+  void enqueue(const Window& window, bool interlaced, const Image& out);
+  void enqueue(Plan& plan, const Window& window, const Image& out);
+
+  GstElement* element_;
+  std::unique_ptr<CudaSession> session_;
+  std::unique_ptr<Backend> backend_;
+
+  bool has_format_ = false;
+  GstVideoInfo info_{};
+  FrameLayout layout_;  ///< of the whole frame
+
+  std::shared_ptr<const Recipe> recipe_;
+  bool reversed_ = false;
+  Filter filter_;
+  std::unique_ptr<Plan> plan_[parts];
+  DeviceFrame result_;  ///< of outputs in system memory
+
+  gpointer known_pool_ = nullptr;  ///< only compared
+  bool known_pool_starves_ = false;
+};
+
+}  // namespace convolve

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// FrameWindow: the frames of one output, in order of arrival, with the latency of those after its centre and the
+// fill at the ends of the stream. Single-threaded: owned by the streaming thread.
+//
+// Positions count from the oldest frame held. `behind` and `ahead` are the frames before and after the centre that a
+// filter asks for; beyond the frames that have come, the border mode says which of them stands in.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <vector>
+
+#include "convolve/border.hpp"
+#include "convolve/plan.hpp"
+#include "cuda_interop.hpp"
+#include "frame.hpp"
+
+namespace convolve {
+
+struct GstUnref {
+  void operator()(GstBuffer* p) const { gst_buffer_unref(p); }
+  void operator()(GstEvent* p) const { gst_event_unref(p); }
+};
+using BufferPtr = std::unique_ptr<GstBuffer, GstUnref>;
+using EventPtr = std::unique_ptr<GstEvent, GstUnref>;
+
+/// A frame that the window holds.
+struct HeldFrame {
+  BufferPtr buffer;  ///< the frame itself, or its timestamps, flags and metas where `copy` holds the samples
+  DeviceFrame copy;  ///< samples on the device, of a frame that came in system memory
+  FrameMap map;      ///< of `buffer`
+  Image image;       ///< what the backend reads
+  bool interlaced = false;
+  std::vector<EventPtr> events;  ///< that arrived after this frame, and leave after its output
+};
+
+class FrameWindow {
+ public:
+  /// Takes hold for all frames whose output has not been made.
+  void set_shape(int depth, int centre, Border border);
+
+  void push(HeldFrame frame) { frames_.push_back(std::move(frame)); }
+  void push_event(EventPtr event) { frames_.back().events.push_back(std::move(event)); }
+
+  /// Frames whose output has not been made.
+  int pending() const { return static_cast<int>(frames_.size()) - next_; }
+  /// True where the next output can be made; `draining`: no frame will come after those held.
+  bool ready(bool draining) const { return pending() > (draining ? 0 : ahead_); }
+  int ahead() const { return ahead_; }
+
+  /// Of the next output: the frame that it answers, and the images that the filter sees.
+  HeldFrame& centre() { return frames_[next_]; }
+  Window images() const;
+  /// Moves on to the next output and lets go of frames that none will need. Returns the events that come between.
+  std::vector<EventPtr> advance();
+  /// Forgets all; returns the events of frames that had no output.
+  std::vector<EventPtr> clear();
+
+  std::vector<HeldFrame>& frames() { return frames_; }
+
+ private:
+  void trim();
+
+  std::vector<HeldFrame> frames_;  ///< oldest first
+  int next_ = 0;                   ///< position of the next output's centre
+  int behind_ = 0, ahead_ = 0;
+  Border border_ = Border::replicate;
+};
+
+}  // namespace convolve
