@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu/algorithms.hpp"
+#include "cpu/dot.hpp"
+#include "cpu/integer_taps.hpp"
 #include "cpu/real.hpp"
 #include "cpu/targets.hpp"
 
@@ -12,8 +14,36 @@ bool combines_frames(const Filter& filter) {
   return filter.depth() > 1 && !filter.time_factor().empty();
 }
 
+// The dot products of one sample against the multiply-adds of the floating-point kernel, in instructions.
+bool dot_is_cheaper(const Filter& filter, bool pairs) {
+  const int taps = filter.height() * filter.width();
+  const int in_group = pairs ? 2 : 4;
+  const int dot = filter.depth() * filter.height() * ((filter.width() + in_group - 1) / in_group);
+  return dot < (combines_frames(filter) ? 3 * filter.depth() + taps : filter.depth() * taps) + 4;
+}
+
+bool make_dot_engine(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+  if (!use_vnni()) return false;
+  std::optional<IntegerTaps> taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 127);
+  const bool pairs = !taps;
+  if (pairs) taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 32767);
+  if (!taps || !dot_is_cheaper(desc.filter, pairs)) return false;
+  engine.element_size = 1;
+  engine.block_rows = dot_block_rows;
+  engine.staging = make_byte_staging(group);
+  Kernel& kernel = engine.kernel;
+  kernel.depth = desc.filter.depth();
+  kernel.height = desc.filter.height();
+  kernel.width = desc.filter.width();
+  kernel.components = group.components;
+  kernel.quantization = make_quantization(arithmetic, desc.layout, group);
+  make_dot_kernel(kernel, *taps, group);
+  return true;
+}
+
 Engine make_engine(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
   Engine engine;
+  if (make_dot_engine(engine, desc, arithmetic, group)) return engine;
   const Filter& filter = desc.filter;
   const bool wide = arithmetic.accumulator == Accumulator::double_;
   const auto type = static_cast<std::size_t>(desc.layout.type);

@@ -7,6 +7,7 @@
 
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
+#include <hwy/base.h>
 #include <hwy/detect_targets.h>
 
 #ifdef __clang__

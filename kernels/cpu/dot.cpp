@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/dot.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+#include "cpu/simd.hpp"
+
+#if HWY_ARCH_X86_64
+
+// GCC 12 takes the undefined operands inside its own intrinsics for uninitialised variables.
+#if HWY_COMPILER_GCC_ACTUAL
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <immintrin.h>
+
+namespace convolve::cpu {
+namespace {
+
+// A block is `rows` x 64 samples. Its sums lie in `vectors` registers a row, in the order that makes packing cheap:
+// lane 4 * l + j of register b is sample 16 * l + 4 * b + j, so that packing within 128-bit parts puts the samples in
+// their order. A window register holds, for each lane, the samples under the next taps; one byte permutation makes it
+// from 64 bytes of the ring.
+constexpr int rows = dot_block_rows, vectors = 4, samples = 64;
+
+int sample_of(int vector, int lane) {
+  return lane / 4 * 16 + 4 * vector + lane % 4;
+}
+
+// What a block needs, for each position of its first sample within a pixel.
+struct Phase {
+  alignas(64) std::int32_t start[vectors][16];  // of the sums: takes the zero levels off
+  alignas(64) float offset[vectors][16];
+  alignas(64) double wide_offset[vectors][16];
+};
+
+struct Packed {
+  alignas(64) std::uint8_t window[64];
+  int groups = 0;                   // of taps in a filter row
+  bool plain = false;               // sums are code values once `start` is in them
+  std::vector<std::int32_t> words;  // [depth][height][groups]: the taps of a group
+  std::vector<Phase> phases;
+};
+
+}  // namespace
+}  // namespace convolve::cpu
+
+#ifdef __clang__
+#pragma clang attribute push( \
+    __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")
+#endif
+
+namespace convolve::cpu {
+namespace {
+
+// Pairs: windows of two samples widened to 16 bits, and taps of 16 bits; else four samples and taps of 8 bits.
+template <bool Pairs>
+HWY_INLINE __m512i Window(__m512i order, const std::uint8_t* p) {
+  const __m512i v = _mm512_loadu_si512(p);
+  return Pairs ? _mm512_maskz_permutexvar_epi8(0x5555555555555555u, order, v) : _mm512_permutexvar_epi8(order, v);
+}
+
+template <bool Pairs>
+HWY_INLINE __m512i Dot(__m512i sum, __m512i window, __m512i taps) {
+  return Pairs ? _mm512_dpwssd_epi32(sum, window, taps) : _mm512_dpbusd_epi32(sum, window, taps);
+}
+
+// Adds one ring row into output rows First..Last. `words`: the taps of this ring row in output row 0.
+template <bool Pairs, int First, int Last>
+HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t* words, int groups,
+                       int step, __m512i order) {
+  for (int g = 0; g < groups; ++g, q += step, ++words) {
+    __m512i window[vectors];
+    CONVOLVE_UNROLL
+    for (int b = 0; b < vectors; ++b) window[b] = Window<Pairs>(order, q + 4 * b);
+    CONVOLVE_UNROLL
+    for (int i = First; i <= Last; ++i) {
+      const __m512i taps = _mm512_set1_epi32(words[-i * groups]);
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Pairs>(sum[i][b], window[b], taps);
+    }
+  }
+}
+
+HWY_INLINE __m512i Wide(const Quantization& q, __m512i sum, const double* offset) {
+  const __m512d divisor = _mm512_set1_pd(q.divisor);
+  const __m512d low = _mm512_cvtepi32_pd(_mm512_castsi512_si256(sum));
+  const __m512d high = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(sum, 1));
+  const __m256i a = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(low, divisor), _mm512_load_pd(offset)));
+  const __m256i b = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(high, divisor), _mm512_load_pd(offset + 8)));
+  return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
+
+HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const Phase& phase, __m512i (&sum)[vectors]) {
+  if (!k.plain) {
+    const __m512 gain = _mm512_set1_ps(q.gain), snap = _mm512_set1_ps(q.snap);
+    CONVOLVE_UNROLL
+    for (int b = 0; b < vectors; ++b) {
+      if (q.wide) {
+        sum[b] = Wide(q, sum[b], phase.wide_offset[b]);
+      } else {
+        const __m512 v = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[b]), gain, _mm512_load_ps(phase.offset[b]));
+        sum[b] = _mm512_cvtps_epi32(_mm512_sub_ps(v, snap));
+      }
+    }
+  }
+  const __m512i low = _mm512_packs_epi32(sum[0], sum[1]), high = _mm512_packs_epi32(sum[2], sum[3]);
+  return _mm512_min_epu8(_mm512_packus_epi16(low, high), _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max))));
+}
+
+template <bool Pairs>
+void Filter(const Kernel& kernel, const Block& block) {
+  const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
+  constexpr int R = rows;
+  static_assert(R == 4);
+  const __m512i order = _mm512_load_si512(k.window);
+  const int ring_rows = kernel.height + R - 1, groups = k.groups, step = (Pairs ? 2 : 4) * kernel.components;
+  int position = 0;
+  for (int x = 0; x < block.n; x += samples) {
+    const Phase& phase = k.phases[position];
+    position = (position + samples) % kernel.components;
+    __m512i sum[R][vectors];
+    CONVOLVE_UNROLL
+    for (int i = 0; i < R; ++i) {
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors; ++b) sum[i][b] = _mm512_load_si512(phase.start[b]);
+    }
+    for (int t = 0; t < kernel.depth; ++t)
+      for (int r = 0; r < ring_rows; ++r) {
+        const auto* q = static_cast<const std::uint8_t*>(block.rows[t * ring_rows + r]) + x;
+        const std::int32_t* words = k.words.data() + (t * kernel.height + r) * groups;
+        // Output row i takes ring row r with tap row r - i.
+        const int first = std::max(0, r - kernel.height + 1), last = std::min(R - 1, r);
+        switch (first * R + last) {
+          case 0:
+            AddRow<Pairs, 0, 0>(sum, q, words, groups, step, order);
+            break;
+          case 1:
+            AddRow<Pairs, 0, 1>(sum, q, words, groups, step, order);
+            break;
+          case 2:
+            AddRow<Pairs, 0, 2>(sum, q, words, groups, step, order);
+            break;
+          case 3:
+            AddRow<Pairs, 0, 3>(sum, q, words, groups, step, order);
+            break;
+          case R + 1:
+            AddRow<Pairs, 1, 1>(sum, q, words, groups, step, order);
+            break;
+          case R + 2:
+            AddRow<Pairs, 1, 2>(sum, q, words, groups, step, order);
+            break;
+          case R + 3:
+            AddRow<Pairs, 1, 3>(sum, q, words, groups, step, order);
+            break;
+          case 2 * R + 2:
+            AddRow<Pairs, 2, 2>(sum, q, words, groups, step, order);
+            break;
+          case 2 * R + 3:
+            AddRow<Pairs, 2, 3>(sum, q, words, groups, step, order);
+            break;
+          case 3 * R + 3:
+            AddRow<Pairs, 3, 3>(sum, q, words, groups, step, order);
+            break;
+        }
+      }
+    const int left = block.n - x;
+    const __mmask64 wanted = left >= samples ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+    CONVOLVE_UNROLL
+    for (int i = 0; i < R; ++i)
+      if (block.out[i])
+        _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[i]) + x, wanted,
+                                Quantize(kernel.quantization, k, phase, sum[i]));
+  }
+}
+
+}  // namespace
+}  // namespace convolve::cpu
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+namespace convolve::cpu {
+
+void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group) {
+  const bool pairs = std::any_of(taps.taps.begin(), taps.taps.end(), [](int t) { return t < -128 || t > 127; });
+  const int in_group = pairs ? 2 : 4, bits = pairs ? 16 : 8;
+  const std::uint32_t mask = (std::uint64_t{1} << bits) - 1;
+  auto packed = std::make_shared<Packed>();
+  packed->groups = (kernel.width + in_group - 1) / in_group;
+  for (int lane = 0; lane < 16; ++lane)
+    for (int byte = 0; byte < 4; ++byte)
+      packed->window[4 * lane + byte] =
+          static_cast<std::uint8_t>(sample_of(0, lane) + kernel.components * (pairs ? byte / 2 : byte));
+  for (int row = 0; row < kernel.depth * kernel.height; ++row)
+    for (int g = 0; g < packed->groups; ++g) {
+      std::uint32_t word = 0;
+      for (int k = 0; k < in_group && g * in_group + k < kernel.width; ++k)
+        word |= (static_cast<std::uint32_t>(taps.taps[row * kernel.width + g * in_group + k]) & mask) << (bits * k);
+      packed->words.push_back(static_cast<std::int32_t>(word));
+    }
+
+  Quantization& q = kernel.quantization;
+  q.gain = static_cast<float>(q.gain * taps.gain);
+  q.divisor /= taps.gain;
+  packed->plain =
+      !q.wide && q.gain == 1 && q.snap == 0 &&
+      std::all_of(q.offset.wide.begin(), q.offset.wide.end(), [](double v) { return v == static_cast<int>(v); });
+  packed->phases.resize(kernel.components);
+  for (int p = 0; p < kernel.components; ++p)
+    for (int b = 0; b < vectors; ++b)
+      for (int lane = 0; lane < 16; ++lane) {
+        const int c = (p + sample_of(b, lane)) % kernel.components;
+        Phase& phase = packed->phases[p];
+        phase.offset[b][lane] = q.offset.single[c];
+        phase.wide_offset[b][lane] = q.offset.wide[c];
+        const double start = -group.component[c]->zero * static_cast<double>(taps.sum);
+        phase.start[b][lane] = static_cast<std::int32_t>(packed->plain ? start + q.offset.wide[c] : start);
+      }
+  kernel.packed = packed;
+  kernel.run = pairs ? Filter<true> : Filter<false>;
+}
+
+}  // namespace convolve::cpu
+
+#else
+
+namespace convolve::cpu {
+
+void make_dot_kernel(Kernel&, const IntegerTaps&, const Group&) {
+  assert(false);
+}
+
+}  // namespace convolve::cpu
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// dot: kernels over rings of bytes by dot-product instructions (AVX-512 VNNI and VBMI): four 8-bit taps or two 16-bit
+// taps in one instruction. Sums are exact.
+#pragma once
+
+#include "cpu/engine.hpp"
+#include "cpu/integer_taps.hpp"
+
+namespace convolve::cpu {
+
+inline constexpr int dot_block_rows = 4;
+
+/// Fills in engine.kernel's packed taps and function. The kernel's shape and quantization are set already. Only where
+/// use_vnni(). `taps` of at most 8 bits (signed), or of 16.
+void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group);
+
+}  // namespace convolve::cpu

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/integer_taps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace convolve::cpu {
+namespace {
+
+constexpr double largest_error = 0.25;  // in code values
+constexpr double sample_limit = 255, sum_limit = 2147483647.0;
+
+bool whole_byte(double v) {
+  return v == std::floor(v) && v >= 0 && v <= sample_limit;
+}
+
+void stage_bytes(const Staging& s, const void* const* rows, void* elements, int n) {
+  if (rows[0]) {
+    std::memcpy(elements, rows[0], n);
+    return;
+  }
+  auto* out = static_cast<std::uint8_t*>(elements);
+  for (int i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(s.ghost.wide[i % s.components]);
+}
+
+}  // namespace
+
+std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
+                                             const Group& group, int largest) {
+  if (layout.type != SampleType::u8 || layout.shift != 0 || arithmetic.accumulator == Accumulator::double_)
+    return std::nullopt;
+  double most = sample_limit;
+  for (int c = 0; c < group.components; ++c) {
+    const Component& component = *group.component[c];
+    if (!whole_byte(component.zero)) return std::nullopt;
+    if (border == Border::constant && !whole_byte(component.ghost)) return std::nullopt;
+    most = std::max(most, sample_limit + component.zero);
+  }
+  const std::vector<double>& taps = arithmetic.coefficients;
+  double peak = 0, magnitude = 0;
+  for (const double tap : taps) {
+    peak = std::max(peak, std::abs(tap));
+    magnitude += std::abs(tap);
+  }
+
+  IntegerTaps result;
+  double scale = 1;
+  if (arithmetic.accumulator == Accumulator::exact) {
+    if (peak > largest || magnitude * most > sum_limit) return std::nullopt;
+  } else {
+    if (peak == 0) return std::nullopt;
+    const double half_a_step = 0.5 * static_cast<double>(taps.size());
+    scale = std::min(largest / peak, (sum_limit / most - half_a_step) / magnitude);
+    if (!(scale > 0) || !std::isfinite(scale)) return std::nullopt;
+    double error = 0;
+    for (const double tap : taps) error += std::abs(std::nearbyint(tap * scale) - tap * scale);
+    if (error / scale * sample_limit > largest_error) return std::nullopt;
+  }
+  for (const double tap : taps) {
+    result.taps.push_back(static_cast<std::int32_t>(std::nearbyint(tap * scale)));
+    result.sum += result.taps.back();
+  }
+  result.gain = 1 / scale;
+  return result;
+}
+
+Staging make_byte_staging(const Group& group) {
+  Staging staging;
+  staging.components = group.components;
+  std::vector<double> ghost;
+  for (int c = 0; c < group.components; ++c)
+    ghost.push_back(std::min(std::max(group.component[c]->ghost, 0.0), sample_limit));
+  staging.ghost = Pattern(ghost);
+  staging.run = stage_bytes;
+  return staging;
+}
+
+}  // namespace convolve::cpu
