@@ -18,6 +18,8 @@
 
 #include "convolve/backend.hpp"
 
+struct _GstCudaContext;
+
 namespace convolve {
 
 #ifdef CONVOLVE_HAVE_CUDA
@@ -57,10 +59,10 @@ class CudaContextSlot {
   void ensure(GstElement* element, int device_id);
   void replace(GstObject* context);
   void clear();
-  GstObject* get() const { return context_; }
+  GstObject* get() const { return reinterpret_cast<GstObject*>(context_); }
 
  private:
-  GstObject* context_ = nullptr;
+  _GstCudaContext* context_ = nullptr;
 };
 
 class CudaSession;

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Built against GStreamer 1.22 to 1.26. What came after 1.22 is found at run time, so that a plugin built with an older
+// version waits for streams under a newer one. Outputs are finished when they are pushed, so they need no stream.
+#include "cuda_interop.hpp"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#define GST_USE_UNSTABLE_API
+#include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudautils.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "fault.hpp"
+#include "frame.hpp"
+#include "host_memory.hpp"
+
+namespace convolve {
+namespace {
+
+constexpr GstVideoFormat cuda_formats[] = {
+    GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_YV12,      GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_Y42B,
+    GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_NV21,
+    GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_P016_LE,   GST_VIDEO_FORMAT_Y444,      GST_VIDEO_FORMAT_Y444_16LE,
+    GST_VIDEO_FORMAT_RGBP,      GST_VIDEO_FORMAT_BGRP,      GST_VIDEO_FORMAT_GBR,       GST_VIDEO_FORMAT_GBRA,
+    GST_VIDEO_FORMAT_BGRA,      GST_VIDEO_FORMAT_RGBA,      GST_VIDEO_FORMAT_RGBx,      GST_VIDEO_FORMAT_BGRx,
+    GST_VIDEO_FORMAT_ARGB,      GST_VIDEO_FORMAT_ABGR,      GST_VIDEO_FORMAT_RGB,       GST_VIDEO_FORMAT_BGR,
+    GST_VIDEO_FORMAT_YUY2,      GST_VIDEO_FORMAT_UYVY,
+#if GST_CHECK_VERSION(1, 24, 0)
+    GST_VIDEO_FORMAT_I420_12LE, GST_VIDEO_FORMAT_P012_LE,   GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_Y444_12LE,
+    GST_VIDEO_FORMAT_GBR_10LE,  GST_VIDEO_FORMAT_GBR_12LE,
+#endif
+#if GST_CHECK_VERSION(1, 26, 0)
+    GST_VIDEO_FORMAT_VUYA,
+#endif
+};
+
+// gst_cuda_memory_sync(), there from 1.24 on: waits for the stream that writes a memory.
+using MemorySync = void (*)(GstCudaMemory*);
+MemorySync find_memory_sync() {
+  void* library = dlopen("libgstcuda-1.0.so.0", RTLD_LAZY | RTLD_NOLOAD);
+  return library ? reinterpret_cast<MemorySync>(dlsym(library, "gst_cuda_memory_sync")) : nullptr;
+}
+
+GstCudaMemory* cuda_memory(GstBuffer* buffer) {
+  if (gst_buffer_n_memory(buffer) == 0) return nullptr;
+  GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
+  return gst_is_cuda_memory(memory) ? GST_CUDA_MEMORY_CAST(memory) : nullptr;
+}
+
+int device_of(GstCudaContext* context) {
+  guint id = 0;
+  g_object_get(context, "cuda-device-id", &id, nullptr);
+  return static_cast<int>(id);
+}
+
+bool same_context(GstCudaContext* a, GstCudaContext* b) {
+  return a == b || gst_cuda_context_get_handle(a) == gst_cuda_context_get_handle(b);
+}
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  if (status == cudaErrorMemoryAllocation)
+    throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, std::string("device memory ran out: ") + what);
+  throw DeviceError(std::string("the GPU failed: ") + what + ": " + cudaGetErrorString(status));
+}
+
+std::size_t pitch_of(const FrameLayout& layout, int plane) {
+  return (static_cast<std::size_t>(row_bytes(layout, plane)) + 63) / 64 * 64;
+}
+
+}  // namespace
+
+bool cuda_can_allocate(GstVideoFormat format) {
+  return std::find(std::begin(cuda_formats), std::end(cuda_formats), format) != std::end(cuda_formats);
+}
+
+bool is_cuda_buffer(GstBuffer* buffer) {
+  return cuda_memory(buffer) != nullptr;
+}
+
+GstObject* cuda_buffer_context(GstBuffer* buffer) {
+  return GST_OBJECT(cuda_memory(buffer)->context);
+}
+
+int cuda_buffer_device(GstBuffer* buffer) {
+  return device_of(cuda_memory(buffer)->context);
+}
+
+int cuda_map_flags() {
+  return GST_MAP_CUDA;
+}
+
+GstBufferPool* make_cuda_pool(GstObject* context, GstCaps* caps, guint& size, guint min, guint max) {
+  GstBufferPool* pool = gst_cuda_buffer_pool_new(GST_CUDA_CONTEXT(context));
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, size, min, max);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config(pool, config)) {
+    gst_object_unref(pool);
+    return nullptr;
+  }
+  // Rows are as long as the device likes them, which the pool knows by now.
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
+  gst_structure_free(config);
+  return pool;
+}
+
+// --- CudaContextSlot ---------------------------------------------------------------------------------------------
+
+void CudaContextSlot::set_context(GstElement* element, GstContext* context, int device_id) {
+  gst_cuda_handle_set_context(element, context, device_id, &context_);
+}
+
+bool CudaContextSlot::answer(GstElement* element, GstQuery* query) {
+  return context_ && gst_cuda_handle_context_query(element, query, context_);
+}
+
+void CudaContextSlot::ensure(GstElement* element, int device_id) {
+  if (!gst_cuda_load_library())
+    throw std::runtime_error("no NVIDIA driver was found (libcuda.so.1), or it is too old for GStreamer");
+  gst_cuda_memory_init_once();
+  // On the way this calls set_context(), which fills the slot too.
+  if (!gst_cuda_ensure_element_context(element, device_id, &context_) || !context_)
+    throw std::runtime_error(device_id < 0 ? "no GPU could be opened"
+                                           : "GPU " + std::to_string(device_id) + " could not be opened");
+}
+
+void CudaContextSlot::replace(GstObject* context) {
+  gst_object_replace(reinterpret_cast<GstObject**>(&context_), context);
+}
+
+void CudaContextSlot::clear() {
+  gst_clear_object(&context_);
+}
+
+// --- CudaSession -------------------------------------------------------------------------------------------------
+
+struct DeviceFrame::Slot {
+  CudaSession::Impl* owner = nullptr;
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+  Image image;
+};
+
+struct CudaSession::Impl {
+  GstCudaContext* context = nullptr;
+  cudaStream_t stream = nullptr;
+  GstAllocator* allocator = nullptr;
+  MemorySync memory_sync = nullptr;
+  std::vector<std::unique_ptr<DeviceFrame::Slot>> slots;
+  std::vector<DeviceFrame::Slot*> free;
+
+  // Keeps the slots that are in use.
+  void trim() {
+    for (DeviceFrame::Slot* slot : free) {
+      cudaFree(slot->memory);
+      std::erase_if(slots, [slot](const auto& held) { return held.get() == slot; });
+    }
+    free.clear();
+  }
+
+  void copy(const PlaneView& from, const PlaneView& to, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+    const auto bytes = static_cast<std::ptrdiff_t>(width);
+    if (from.stride == to.stride && from.stride >= bytes) {
+      check(cudaMemcpyAsync(to.data, from.data, from.stride * (height - 1) + width, kind, stream), "a copy");
+    } else if (from.stride >= bytes && to.stride >= bytes) {
+      check(cudaMemcpy2DAsync(to.data, to.stride, from.data, from.stride, width, height, kind, stream), "a copy");
+    } else {  // bottom-up, or rows that overlap
+      for (std::size_t y = 0; y < height; ++y)
+        check(cudaMemcpyAsync(static_cast<std::byte*>(to.data) + static_cast<std::ptrdiff_t>(y) * to.stride,
+                              static_cast<const std::byte*>(from.data) + static_cast<std::ptrdiff_t>(y) * from.stride,
+                              width, kind, stream),
+              "a copy");
+    }
+  }
+
+  void copy(const Image& from, const Image& to, const FrameLayout& layout, cudaMemcpyKind kind) {
+    for (int p = 0; p < layout.planes; ++p)
+      copy(from.plane[p], to.plane[p], row_bytes(layout, p), rows(layout, p), kind);
+  }
+};
+
+CudaScope::CudaScope(CudaSession* session) : pushed_(session && gst_cuda_context_push(session->impl_->context)) {}
+
+CudaScope::~CudaScope() {
+  if (pushed_) gst_cuda_context_pop(nullptr);
+}
+
+DeviceFrame::~DeviceFrame() {
+  if (slot_) slot_->owner->free.push_back(slot_);
+}
+
+const Image& DeviceFrame::image() const {
+  return slot_->image;
+}
+
+CudaSession::CudaSession(GstObject* context) : impl_(std::make_unique<Impl>()) {
+  impl_->context = GST_CUDA_CONTEXT(gst_object_ref(context));
+  const CudaScope scope(this);
+  // Not a non-blocking stream: GStreamer's own copies run on the legacy stream, and this one waits for those.
+  if (const cudaError_t status = cudaStreamCreate(&impl_->stream); status != cudaSuccess) {
+    cudaGetLastError();
+    gst_object_unref(impl_->context);
+    throw std::runtime_error(cudaGetErrorString(status));
+  }
+  impl_->memory_sync = find_memory_sync();
+  impl_->allocator = make_host_allocator(context);
+}
+
+CudaSession::~CudaSession() {
+  {
+    const CudaScope scope(this);
+    cudaStreamSynchronize(impl_->stream);
+    impl_->trim();
+    cudaStreamDestroy(impl_->stream);
+    cudaGetLastError();
+  }
+  gst_object_unref(impl_->allocator);
+  gst_object_unref(impl_->context);
+}
+
+std::unique_ptr<Backend> CudaSession::make_backend() {
+  const CudaScope scope(this);
+  return make_cuda_backend();
+}
+
+GstObject* CudaSession::context() const {
+  return GST_OBJECT(impl_->context);
+}
+int CudaSession::device_id() const {
+  return device_of(impl_->context);
+}
+void* CudaSession::stream() const {
+  return impl_->stream;
+}
+GstAllocator* CudaSession::host_allocator() const {
+  return impl_->allocator;
+}
+
+void CudaSession::synchronize() {
+  const CudaScope scope(this);
+  check(cudaStreamSynchronize(impl_->stream), "a frame");
+}
+
+bool CudaSession::owns(GstBuffer* buffer) const {
+  GstCudaMemory* memory = cuda_memory(buffer);
+  return memory && same_context(memory->context, impl_->context);
+}
+
+bool CudaSession::owns(GstBufferPool* pool) const {
+  return pool && GST_IS_CUDA_BUFFER_POOL(pool) && same_context(GST_CUDA_BUFFER_POOL(pool)->context, impl_->context);
+}
+
+void CudaSession::wait_for_writer(GstBuffer* buffer) const {
+  if (impl_->memory_sync) impl_->memory_sync(cuda_memory(buffer));
+}
+
+DeviceFrame CudaSession::allocate(const FrameLayout& layout) {
+  std::size_t bytes = 0;
+  std::size_t offset[max_planes] = {};
+  for (int p = 0; p < layout.planes; ++p) {
+    offset[p] = bytes;
+    bytes += (pitch_of(layout, p) * rows(layout, p) + 255) / 256 * 256;
+  }
+  DeviceFrame::Slot* slot = nullptr;
+  for (DeviceFrame::Slot*& candidate : impl_->free)
+    if (candidate->bytes == bytes) {
+      slot = candidate;
+      std::swap(candidate, impl_->free.back());
+      impl_->free.pop_back();
+      break;
+    }
+  if (!slot) {
+    const CudaScope scope(this);
+    void* memory = nullptr;
+    impl_->trim();  // of another format's
+    check(cudaMalloc(&memory, bytes), "a frame's copy");
+    impl_->slots.push_back(std::make_unique<DeviceFrame::Slot>());
+    impl_->free.reserve(impl_->slots.size());
+    slot = impl_->slots.back().get();
+    slot->owner = impl_.get();
+    slot->memory = memory;
+    slot->bytes = bytes;
+  }
+  for (int p = 0; p < layout.planes; ++p)
+    slot->image.plane[p] = {static_cast<std::byte*>(slot->memory) + offset[p],
+                            static_cast<std::ptrdiff_t>(pitch_of(layout, p))};
+  return DeviceFrame(slot);
+}
+
+void CudaSession::trim() {
+  const CudaScope scope(this);
+  impl_->trim();
+}
+
+void CudaSession::upload(const Image& host, const DeviceFrame& frame, const FrameLayout& layout) {
+  const CudaScope scope(this);
+  impl_->copy(host, frame.image(), layout, cudaMemcpyHostToDevice);
+}
+
+void CudaSession::download(const DeviceFrame& frame, const Image& host, const FrameLayout& layout) {
+  const CudaScope scope(this);
+  impl_->copy(frame.image(), host, layout, cudaMemcpyDeviceToHost);
+}
+
+void CudaSession::copy(const Image& device, const DeviceFrame& frame, const FrameLayout& layout) {
+  const CudaScope scope(this);
+  impl_->copy(device, frame.image(), layout, cudaMemcpyDeviceToDevice);
+}
+
+}  // namespace convolve

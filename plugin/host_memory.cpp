@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host_memory.hpp"
+
+#include <cuda_runtime_api.h>
+#define GST_USE_UNSTABLE_API
+#include <gst/cuda/gstcudacontext.h>
+
+namespace {
+
+struct HostAllocator {
+  GstAllocator parent;
+  GstCudaContext* context;
+};
+struct HostAllocatorClass {
+  GstAllocatorClass parent_class;
+};
+
+struct HostMemory {
+  GstMemory parent;
+  guint8* data;
+  bool pinned;
+};
+
+G_DEFINE_TYPE(HostAllocator, host_allocator, GST_TYPE_ALLOCATOR)
+
+GstMemory* host_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
+  const gsize whole = params->prefix + size + params->padding;
+  auto* memory = g_new0(HostMemory, 1);
+  void* data = nullptr;
+  gst_cuda_context_push(reinterpret_cast<HostAllocator*>(allocator)->context);
+  memory->pinned = cudaHostAlloc(&data, whole, cudaHostAllocPortable) == cudaSuccess;
+  if (!memory->pinned) cudaGetLastError();
+  gst_cuda_context_pop(nullptr);
+  if (!memory->pinned && !(data = g_try_malloc(whole))) {
+    g_free(memory);
+    return nullptr;
+  }
+  memory->data = static_cast<guint8*>(data);
+  gst_memory_init(&memory->parent, params->flags, allocator, nullptr, whole, params->align, params->prefix, size);
+  return &memory->parent;
+}
+
+void host_free(GstAllocator* allocator, GstMemory* memory) {
+  auto* host = reinterpret_cast<HostMemory*>(memory);
+  if (!memory->parent) {
+    gst_cuda_context_push(reinterpret_cast<HostAllocator*>(allocator)->context);
+    if (host->pinned)
+      cudaFreeHost(host->data);
+    else
+      g_free(host->data);
+    gst_cuda_context_pop(nullptr);
+  }
+  g_free(host);
+}
+
+gpointer host_map(GstMemory* memory, gsize, GstMapFlags) {
+  return reinterpret_cast<HostMemory*>(memory)->data;
+}
+
+void host_unmap(GstMemory*) {}
+
+GstMemory* host_share(GstMemory* memory, gssize offset, gssize size) {
+  GstMemory* whole = memory->parent ? memory->parent : memory;
+  auto* part = g_new0(HostMemory, 1);
+  *part = *reinterpret_cast<HostMemory*>(memory);
+  if (size == -1) size = static_cast<gssize>(memory->size) - offset;
+  gst_memory_init(&part->parent,
+                  static_cast<GstMemoryFlags>(GST_MINI_OBJECT_FLAGS(whole) | GST_MINI_OBJECT_FLAG_LOCK_READONLY),
+                  memory->allocator, whole, memory->maxsize, memory->align, memory->offset + static_cast<gsize>(offset),
+                  static_cast<gsize>(size));
+  return &part->parent;
+}
+
+void host_allocator_finalize(GObject* object) {
+  gst_object_unref(reinterpret_cast<HostAllocator*>(object)->context);
+  G_OBJECT_CLASS(host_allocator_parent_class)->finalize(object);
+}
+
+void host_allocator_class_init(HostAllocatorClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = host_allocator_finalize;
+  klass->parent_class.alloc = host_alloc;
+  klass->parent_class.free = host_free;
+}
+
+void host_allocator_init(HostAllocator* allocator) {
+  allocator->parent.mem_type = "ConvolveHostMemory";
+  allocator->parent.mem_map = host_map;
+  allocator->parent.mem_unmap = host_unmap;
+  allocator->parent.mem_share = host_share;
+}
+
+}  // namespace
+
+namespace convolve {
+
+GstAllocator* make_host_allocator(GstObject* context) {
+  auto* allocator = static_cast<HostAllocator*>(g_object_new(host_allocator_get_type(), nullptr));
+  gst_object_ref_sink(allocator);
+  allocator->context = GST_CUDA_CONTEXT(gst_object_ref(context));
+  return &allocator->parent;
+}
+
+}  // namespace convolve

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Host memory: a GstAllocator of page-locked system memory, which a GPU reads and writes while the CPU goes on.
+#pragma once
+
+#include <gst/gst.h>
+
+namespace convolve {
+
+/// Pins memory for all contexts from within `context`, a GstCudaContext, and keeps a reference to it. Where the system
+/// has no more memory to pin, hands out pageable memory. Any thread. Transfer full.
+GstAllocator* make_host_allocator(GstObject* context);
+
+}  // namespace convolve
