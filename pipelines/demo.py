@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """demo.py INPUT OUT_DIR: filters INPUT (file, URI or /dev/videoN) in several ways.
 
-For each way it writes OUT_DIR/NAME.mp4, one original and one filtered frame as PNG, and prints what ran. Called by
-demo.sh, which makes the contact sheet from OUT_DIR/*.original.png and OUT_DIR/*.filtered.png.
+For each way it writes OUT_DIR/NAME.mp4, one original and one filtered frame as PNG with a label, and prints what ran.
+Called by demo.sh, which makes the contact sheet of them.
 """
 import pathlib
 import sys
@@ -36,7 +36,7 @@ def source(where):
     if where.startswith("/dev/video"):
         return f"v4l2src device={where} num-buffers={CAMERA_FRAMES} ! decodebin"
     uri = where if "://" in where else pathlib.Path(where).resolve().as_uri()
-    return f'uridecodebin uri="{uri}" caps=video/x-raw expose-all-streams=false'
+    return f'uridecodebin uri="{uri}"'
 
 
 def write_png(buffer, caps, path):
@@ -69,7 +69,7 @@ def duration_of(where):
     """The clip's length in ns, or 0 for a camera."""
     if where.startswith("/dev/video"):
         return 0
-    pipeline = Gst.parse_launch(f"{source(where)} ! fakesink")
+    pipeline = Gst.parse_launch(f"{source(where)} ! videoconvert ! fakesink")
     pipeline.set_state(Gst.State.PAUSED)
     message = pipeline.get_bus().timed_pop_filtered(
         20 * Gst.SECOND, Gst.MessageType.ASYNC_DONE | Gst.MessageType.ERROR)
@@ -82,17 +82,17 @@ def duration_of(where):
     return duration
 
 
-def run(where, duration, name, properties, out):
+def run(where, duration, number, name, properties, out):
     pipeline = Gst.parse_launch(
         f"{source(where)} ! queue ! videoconvert ! video/x-raw,format=I420 "
         f"! videoconvolve name=filter {properties} "
-        f"! queue ! x264enc speed-preset=veryfast quantizer=18 pass=quant ! mp4mux ! filesink location={out / name}.mp4")
+        f"! queue ! x264enc speed-preset=ultrafast quantizer=18 pass=quant ! mp4mux ! filesink location={out / name}.mp4")
     element = pipeline.get_by_name("filter")
     middle = duration // 2 if duration > 0 else 2 * Gst.SECOND
     before = Snapshot(element.get_static_pad("sink"), middle)
     after = Snapshot(element.get_static_pad("src"), middle)
 
-    start = time.monotonic()
+    start = shown = time.monotonic()
     pipeline.set_state(Gst.State.PLAYING)
     ran = "?"
     try:
@@ -107,8 +107,9 @@ def run(where, duration, name, properties, out):
             if message is None:
                 if sys.stdout.isatty():
                     print(f"\r{name:24} {frames:5} frames {done}", end="", flush=True)
-                elif frames:
-                    print(f"{name:24} {frames:5} frames so far", flush=True)
+                elif time.monotonic() - shown > 2:
+                    shown = time.monotonic()
+                    print(f"{name:24} {frames:5} frames {done}", flush=True)
                 continue
             if message.type == Gst.MessageType.ERROR:
                 error, debug = message.parse_error()
@@ -121,9 +122,10 @@ def run(where, duration, name, properties, out):
         fail(f"{name}: {before.count} frames went in and {after.count} came out")
     print(f"\r{name:24} {after.count:5} frames in, filtered and encoded: {after.count / seconds:6.1f} frames/s, "
           f"ran on {ran}", flush=True)
-    write_png(before.buffer, before.caps, out / f"{name}.original.png")
-    write_png(after.buffer, after.caps, out / f"{name}.filtered.png")
-    (out / f"{name}.label").write_text(f"{name}\n{properties}\n")
+    stem = f"{number:02}-{name}"
+    write_png(before.buffer, before.caps, out / f"{stem}.original.png")
+    write_png(after.buffer, after.caps, out / f"{stem}.filtered.png")
+    (out / f"{stem}.label").write_text(f"{name}\n{properties}\n")
 
 
 def main():
@@ -135,8 +137,8 @@ def main():
     if Gst.ElementFactory.find("videoconvolve") is None:
         fail("GStreamer does not find videoconvolve; start this through demo.sh, or set GST_PLUGIN_PATH to build/plugin")
     duration = duration_of(where)
-    for name, properties in WAYS:
-        run(where, duration, name, properties, out)
+    for number, (name, properties) in enumerate(WAYS, 1):
+        run(where, duration, number, name, properties, out)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ for label in "$out"/*.label; do
   pairs+=(-label "original" "$stem.original.png" -label "$(cat "$label")" "$stem.filtered.png")
 done
 font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
-montage "${pairs[@]}" -font "$font" -pointsize 13 -resize 480x270 -geometry +6+6 -tile 4x "$out/contact-sheet.png"
+# The middle of each frame at its own scale: small filters would not be seen in a whole frame made small.
+montage "${pairs[@]}" -font "$font" -pointsize 13 -gravity center -crop '480x270+0+0' +repage \
+  -geometry +6+6 -tile 4x -depth 8 "$out/contact-sheet.png"
 echo "Videos: $out/*.mp4"
 echo "Contact sheet, the original beside each result: $out/contact-sheet.png"

@@ -4,7 +4,7 @@
 """denoise.py OUT_DIR: adds noise to a still scene, takes it out over a window of frames, and measures the PSNR.
 
 The scene is a photograph (Debian's mate-backgrounds), with fresh Gaussian noise of sigma 10 (of 255) on the luma of
-each frame. Writes OUT_DIR/temporal-denoise.original.png (the noisy frame) and .filtered.png, and prints the PSNR of
+each frame. Writes OUT_DIR/99-temporal-denoise.original.png (the noisy frame) and .filtered.png, and prints the PSNR of
 both against the clean frame. An example of an application that feeds the element and reads from it.
 """
 import pathlib
@@ -50,7 +50,7 @@ def psnr(a, b):
 def write_png(frame, path):
     image = GstVideo.video_convert_sample(
         Gst.Sample.new(Gst.Buffer.new_wrapped(frame.tobytes()), Gst.Caps.from_string(CAPS), None, None),
-        Gst.Caps.from_string("image/png,width=640,height=360"), 10 * Gst.SECOND).get_buffer()
+        Gst.Caps.from_string("image/png"), 10 * Gst.SECOND).get_buffer()
     path.write_bytes(image.extract_dup(0, image.get_size()))
 
 
@@ -101,10 +101,10 @@ def main():
     print(f"temporal-denoise         {FRAMES:5} frames of a still scene with noise of sigma {SIGMA}: "
           f"PSNR {before:.2f} dB before, {after:.2f} dB after (+{after - before:.2f}), ran on {ran}")
     middle = FRAMES // 2
-    write_png(noisy[middle], out / "temporal-denoise.original.png")
-    write_png(filtered[middle], out / "temporal-denoise.filtered.png")
-    (out / "temporal-denoise.label").write_text(
-        f"temporal-denoise of the noisy still scene: {before:.1f} to {after:.1f} dB\n{PROPERTIES}\n")
+    write_png(noisy[middle], out / "99-temporal-denoise.original.png")
+    write_png(filtered[middle], out / "99-temporal-denoise.filtered.png")
+    (out / "99-temporal-denoise.label").write_text(
+        f"temporal-denoise: {before:.1f} dB before, {after:.1f} dB after\npreset=temporal-denoise temporal-radius=2 radius=0\n")
     if after - before < 3:
         fail("the gain is under 3 dB")
 
