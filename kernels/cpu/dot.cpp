@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <utility>
 
 #include "cpu/simd.hpp"
 
@@ -71,10 +72,12 @@ HWY_INLINE __m512i Dot(__m512i sum, __m512i window, __m512i taps) {
   return Pairs ? _mm512_dpwssd_epi32(sum, window, taps) : _mm512_dpbusd_epi32(sum, window, taps);
 }
 
-// Adds one ring row into output rows First..Last. `words`: the taps of this ring row in output row 0.
-template <bool Pairs, int First, int Last>
+// Adds one ring row into output rows First..Last. `words`: the taps of this ring row in output row 0. Groups 0: as many
+// as `groups` says.
+template <bool Pairs, int Groups, int First, int Last>
 HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t* words, int groups,
                        int step, __m512i order) {
+  if (Groups) groups = Groups;
   for (int g = 0; g < groups; ++g, q += step, ++words) {
     __m512i window[vectors];
     CONVOLVE_UNROLL
@@ -84,6 +87,51 @@ HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, con
       const __m512i taps = _mm512_set1_epi32(words[-i * groups]);
       CONVOLVE_UNROLL
       for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Pairs>(sum[i][b], window[b], taps);
+    }
+  }
+}
+
+// Output row i takes ring row r with tap row r - i.
+constexpr int first_output(int r, int height) {
+  return r < height ? 0 : r - height + 1;
+}
+constexpr int last_output(int r) {
+  return r < rows ? r : rows - 1;
+}
+
+// All ring rows of one frame; the height is known to the compiler.
+template <bool Pairs, int Groups, int... Row>
+HWY_INLINE void AddRows(std::integer_sequence<int, Row...>, __m512i (&sum)[rows][vectors], const void* const* ring,
+                        int x, const std::int32_t* words, int step, __m512i order) {
+  constexpr int height = static_cast<int>(sizeof...(Row)) - rows + 1;
+  (AddRow<Pairs, Groups, first_output(Row, height), last_output(Row)>(
+       sum, static_cast<const std::uint8_t*>(ring[Row]) + x, words + Row * Groups, Groups, step, order),
+   ...);
+}
+
+// The same for any height.
+template <bool Pairs>
+HWY_INLINE void AddRows(int height, __m512i (&sum)[rows][vectors], const void* const* ring, int x,
+                        const std::int32_t* words, int groups, int step, __m512i order) {
+  static_assert(rows == 4);
+  for (int r = 0; r < height + rows - 1; ++r, words += groups) {
+    const auto* q = static_cast<const std::uint8_t*>(ring[r]) + x;
+    switch (first_output(r, height) * rows + last_output(r)) {
+#define CONVOLVE_CASE(first, last)                                     \
+  case first* rows + last:                                             \
+    AddRow<Pairs, 0, first, last>(sum, q, words, groups, step, order); \
+    break;
+      CONVOLVE_CASE(0, 0)
+      CONVOLVE_CASE(0, 1)
+      CONVOLVE_CASE(0, 2)
+      CONVOLVE_CASE(0, 3)
+      CONVOLVE_CASE(1, 1)
+      CONVOLVE_CASE(1, 2)
+      CONVOLVE_CASE(1, 3)
+      CONVOLVE_CASE(2, 2)
+      CONVOLVE_CASE(2, 3)
+      CONVOLVE_CASE(3, 3)
+#undef CONVOLVE_CASE
     }
   }
 }
@@ -114,71 +162,54 @@ HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const Phase&
   return _mm512_min_epu8(_mm512_packus_epi16(low, high), _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max))));
 }
 
-template <bool Pairs>
+// Height and Groups: known to the compiler, or 0.
+template <bool Pairs, int Height, int Groups>
 void Filter(const Kernel& kernel, const Block& block) {
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
-  constexpr int R = rows;
-  static_assert(R == 4);
   const __m512i order = _mm512_load_si512(k.window);
-  const int ring_rows = kernel.height + R - 1, groups = k.groups, step = (Pairs ? 2 : 4) * kernel.components;
+  const int height = Height ? Height : kernel.height, groups = Groups ? Groups : k.groups;
+  const int step = (Pairs ? 2 : 4) * kernel.components, turn = samples % kernel.components;
+  const std::int32_t* words = k.words.data();
   int position = 0;
   for (int x = 0; x < block.n; x += samples) {
+    block.ahead.fetch(x);
     const Phase& phase = k.phases[position];
-    position = (position + samples) % kernel.components;
-    __m512i sum[R][vectors];
+    position += turn;
+    if (position >= kernel.components) position -= kernel.components;
+    __m512i sum[rows][vectors];
     CONVOLVE_UNROLL
-    for (int i = 0; i < R; ++i) {
+    for (int i = 0; i < rows; ++i) {
       CONVOLVE_UNROLL
       for (int b = 0; b < vectors; ++b) sum[i][b] = _mm512_load_si512(phase.start[b]);
     }
-    for (int t = 0; t < kernel.depth; ++t)
-      for (int r = 0; r < ring_rows; ++r) {
-        const auto* q = static_cast<const std::uint8_t*>(block.rows[t * ring_rows + r]) + x;
-        const std::int32_t* words = k.words.data() + (t * kernel.height + r) * groups;
-        // Output row i takes ring row r with tap row r - i.
-        const int first = std::max(0, r - kernel.height + 1), last = std::min(R - 1, r);
-        switch (first * R + last) {
-          case 0:
-            AddRow<Pairs, 0, 0>(sum, q, words, groups, step, order);
-            break;
-          case 1:
-            AddRow<Pairs, 0, 1>(sum, q, words, groups, step, order);
-            break;
-          case 2:
-            AddRow<Pairs, 0, 2>(sum, q, words, groups, step, order);
-            break;
-          case 3:
-            AddRow<Pairs, 0, 3>(sum, q, words, groups, step, order);
-            break;
-          case R + 1:
-            AddRow<Pairs, 1, 1>(sum, q, words, groups, step, order);
-            break;
-          case R + 2:
-            AddRow<Pairs, 1, 2>(sum, q, words, groups, step, order);
-            break;
-          case R + 3:
-            AddRow<Pairs, 1, 3>(sum, q, words, groups, step, order);
-            break;
-          case 2 * R + 2:
-            AddRow<Pairs, 2, 2>(sum, q, words, groups, step, order);
-            break;
-          case 2 * R + 3:
-            AddRow<Pairs, 2, 3>(sum, q, words, groups, step, order);
-            break;
-          case 3 * R + 3:
-            AddRow<Pairs, 3, 3>(sum, q, words, groups, step, order);
-            break;
-        }
-      }
+    for (int t = 0; t < kernel.depth; ++t) {
+      const void* const* ring = block.rows + t * (height + rows - 1);
+      if constexpr (Height > 0)
+        AddRows<Pairs, Groups>(std::make_integer_sequence<int, Height + rows - 1>(), sum, ring, x,
+                               words + t * height * groups, step, order);
+      else
+        AddRows<Pairs>(height, sum, ring, x, words + t * height * groups, groups, step, order);
+    }
     const int left = block.n - x;
     const __mmask64 wanted = left >= samples ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
     CONVOLVE_UNROLL
-    for (int i = 0; i < R; ++i)
+    for (int i = 0; i < rows; ++i)
       if (block.out[i])
         _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[i]) + x, wanted,
                                 Quantize(kernel.quantization, k, phase, sum[i]));
   }
 }
+
+struct Special {
+  bool pairs;
+  int height, groups;
+  decltype(Kernel::run) run;
+};
+
+constexpr Special specials[]{
+    {false, 3, 1, Filter<false, 3, 1>}, {false, 5, 2, Filter<false, 5, 2>}, {false, 7, 2, Filter<false, 7, 2>},
+    {true, 3, 2, Filter<true, 3, 2>},   {true, 5, 3, Filter<true, 5, 3>},   {true, 7, 4, Filter<true, 7, 4>},
+};
 
 }  // namespace
 }  // namespace convolve::cpu
@@ -227,7 +258,10 @@ void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group
         phase.start[b][lane] = static_cast<std::int32_t>(packed->plain ? start + q.offset.wide[c] : start);
       }
   kernel.packed = packed;
-  kernel.run = pairs ? Filter<true> : Filter<false>;
+  kernel.run = pairs ? Filter<true, 0, 0> : Filter<false, 0, 0>;
+  for (const Special& special : specials)
+    if (special.pairs == pairs && special.height == kernel.height && special.groups == packed->groups)
+      kernel.run = special.run;
 }
 
 }  // namespace convolve::cpu

@@ -65,6 +65,22 @@ struct Quantization {
   Pattern offset;  ///< single: snap included
 };
 
+/// Memory that will be read and written after this block: a kernel asks for it as it goes, so that staging and stores
+/// find it in the cache. Sample i lies at i * step bytes. Rows may be null, and addresses past the frame do no harm.
+struct Ahead {
+  const char* in[max_block_rows];
+  const char* out[max_block_rows];
+  int rows, step;
+
+  void fetch(int sample) const {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(sample) * step;
+    for (int i = 0; i < rows; ++i) {
+      __builtin_prefetch(in[i] + at, 0, 2);
+      __builtin_prefetch(out[i] + at, 1, 2);
+    }
+  }
+};
+
 /// What a kernel call works on: rows[t * (height + block_rows - 1) + i] is ring row i of frame t, at tap column 0 of
 /// the first output sample.
 struct Block {
@@ -72,6 +88,7 @@ struct Block {
   void* const* out;  ///< block_rows pointers; null: that row is not wanted
   int n;             ///< samples
   void* scratch;     ///< Engine::scratch_bytes of this thread
+  Ahead ahead;
 };
 
 struct Kernel {

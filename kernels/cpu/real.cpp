@@ -229,6 +229,7 @@ void Filter(const Kernel& k, const Block& b) {
     coefficients = k.coefficients.data();
   int phase = 0;
   for (int x = 0; x < b.n; x += B, phase = (phase + B) % k.components) {
+    b.ahead.fetch(x);
     Vector<T> sum[R][block_vectors];
     CONVOLVE_UNROLL
     for (int i = 0; i < R; ++i) {

@@ -239,6 +239,23 @@ void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* 
   }
 }
 
+// What the block of rows after `y` will touch first.
+Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const noexcept {
+  const Group& g = part.group;
+  const int step = g.stride * sample_size_;
+  const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(x) * g.components * step;
+  const int below = part.engine.kernel.height - 1 - desc_.filter.centre_y();
+  const PlaneView &in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane], &out = frame.out->plane[g.plane];
+  Ahead ahead{};
+  ahead.step = step;
+  for (; ahead.rows < part.engine.block_rows && y + ahead.rows < g.height; ++ahead.rows) {
+    const int row = std::min(y + ahead.rows + below, g.height - 1);
+    ahead.in[ahead.rows] = reinterpret_cast<const char*>(row_of(in, row) + start);
+    ahead.out[ahead.rows] = reinterpret_cast<const char*>(row_of(out, y + ahead.rows) + start);
+  }
+  return ahead;
+}
+
 void RowPlan::filter(const Task& task, const Frame& frame, unsigned char* memory) const noexcept {
   const Part& part = *task.part;
   const Group& g = part.group;
@@ -279,7 +296,8 @@ void RowPlan::filter(const Task& task, const Frame& frame, unsigned char* memory
         out[i] = g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) +
                                      static_cast<std::size_t>(x) * g.components * sample_size_
                                : memory + part.out + i * part.line_pitch;
-      e.kernel.run(e.kernel, {rows, out, pixels * g.components, memory + part.scratch});
+      const Block b{rows, out, pixels * g.components, memory + part.scratch, ahead(part, frame, y + block, x)};
+      e.kernel.run(e.kernel, b);
       finish(part, frame, memory + part.out, y, wanted, x, pixels);
     }
   }

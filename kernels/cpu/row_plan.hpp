@@ -63,6 +63,7 @@ class RowPlan final : public Plan {
   void filter(const Task& task, const Frame& frame, unsigned char* memory) const noexcept;
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
              unsigned char* to) const noexcept;
+  Ahead ahead(const Part& part, const Frame& frame, int y, int x) const noexcept;
   void finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
               int pixels) const noexcept;
 
