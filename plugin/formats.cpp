@@ -80,7 +80,9 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
   for (unsigned c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c) {
     PlaneLayout& plane = layout.plane[GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)];
     Component& component = plane.component[plane.components++];
-    component.offset = GST_VIDEO_FORMAT_INFO_POFFSET(finfo, c) / bytes;
+    // Bytes; but GStreamer's P010 and its like count samples, and say 1 where the second of them begins.
+    const int offset = GST_VIDEO_FORMAT_INFO_POFFSET(finfo, c);
+    component.offset = offset % bytes == 0 ? offset / bytes : offset;
     component.step = GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c) / bytes;
     component.width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(finfo, c, info.width);
     component.height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(finfo, c, height);
