@@ -144,10 +144,11 @@ void run(benchmark::State& state, Cuda& cuda, const PlanDesc& desc) {
   const double rough_us =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before).count() / frames.count();
   // About a millisecond of frames in a graph: its start costs nothing, and slow kernels do not hold up the rest.
-  const int n = std::clamp(static_cast<int>(1000 / rough_us), 4, 96);
+  constexpr int most = 96;
+  const int n = std::clamp(static_cast<int>(1000 / rough_us), 4, most);
   Graph filters(cuda.stream, [&] { filter(n); });
   Graph copies(cuda.stream, [&] {
-    for (int i = 0; i < n; ++i) frames.copy(i, cuda.stream);
+    for (int i = 0; i < most; ++i) frames.copy(i, cuda.stream);
   });
   if (fault) {
     state.SkipWithError(fault);
@@ -158,7 +159,7 @@ void run(benchmark::State& state, Cuda& cuda, const PlanDesc& desc) {
   std::vector<double> us, copy_us;
   for ([[maybe_unused]] auto iteration : state) {
     us.push_back(filters.replay_us() / n);
-    copy_us.push_back(copies.replay_us() / n);
+    copy_us.push_back(copies.replay_us() / most);
     state.SetIterationTime(us.back() * 1e-6);
   }
   count(state, desc, median(us), median(copy_us));

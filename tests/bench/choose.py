@@ -3,100 +3,129 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Remakes the table of kernels/cuda/choice.hpp from measured rows of every algorithm: choose.py result.json...
 
-For each sample type, accumulator, rank, depth and number of components it takes the fastest algorithm at each measured
-side, keeps to the smaller side's choice where that is within 3 %, and joins what can be joined. The rows that it prints
-are tried in order; the ones that serve what was not measured come last, in the order of the mean over all cases.
+It starts from one row a measured case, sides with the same winner joined, and then drops rows and loosens their
+conditions for as long as every measured case still gets an algorithm within 3 % of its fastest. The rows that it prints
+are tried in order, and an algorithm that does not serve the case is passed over, as choice.hpp says.
 """
 import argparse
 import collections
+import copy
+import dataclasses
 import statistics
 
 import results
 
 TYPES = ("u8", "u16", "f32")
 ACCUMULATORS = ("exact", "single", "double_")
+MAX_TAPS, MAX_COMPONENTS = 15, 4
 NEAR = 1.03
 
+Case = collections.namedtuple("Case", "rank_one depth components type accumulator side")
 
-def identifier(algorithm):
-    name = algorithm.replace("-", "_")
-    return name + "_" if name == "register" else name
+
+@dataclasses.dataclass
+class Row:
+    """One ChoiceRow."""
+    algorithm: str
+    types: frozenset = frozenset(range(len(TYPES)))
+    accumulators: frozenset = frozenset(range(len(ACCUMULATORS)))
+    rank_one: bool = False
+    max_components: int = MAX_COMPONENTS
+    max_depth: int = MAX_TAPS
+    min_side: int = 1
+    max_side: int = MAX_TAPS
+
+    def matches(self, case):
+        return (case.type in self.types and case.accumulator in self.accumulators
+                and (case.rank_one or not self.rank_one) and case.components <= self.max_components
+                and case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side)
+
+    def __str__(self):
+        name = self.algorithm.replace("-", "_")
+        fields = [f".algorithm = Algorithm::{name + '_' if name == 'register' else name}"]
+        for key, names, of in (("types", TYPES, "SampleType"), ("accumulators", ACCUMULATORS, "Accumulator")):
+            chosen = getattr(self, key)
+            if len(chosen) < len(names):
+                fields.append(f".{key} = " + " | ".join(f"bit({of}::{names[i]})" for i in sorted(chosen)))
+        fields += [".rank_one = true"] if self.rank_one else []
+        for key, default in (("max_components", MAX_COMPONENTS), ("max_depth", MAX_TAPS), ("min_side", 1),
+                             ("max_side", MAX_TAPS)):
+            if getattr(self, key) != default:
+                fields.append(f".{key} = {getattr(self, key)}")
+        return f"    ChoiceRow{{{', '.join(fields)}}},"
 
 
 def measured(rows):
-    """{case: {side: {algorithm: us}}}; a case is (rank one, depth > 1, components, type, accumulator)."""
-    cases = collections.defaultdict(lambda: collections.defaultdict(dict))
+    """{case: {algorithm: us}}. Two layouts may be one case (RGBA and RGBx): the sum of both decides."""
+    cases = collections.defaultdict(lambda: collections.defaultdict(float))
     for kernel, row in results.kernels(rows):
-        if kernel.runner != "cuda" or kernel.algorithm == "auto":
-            continue
-        case = (bool(row["rank_one"]), row["depth"] > 1, int(row["components"]), int(row["type"]), int(row["accumulator"]))
-        times = cases[case][int(row["side"])]
-        # Two layouts may be one case (RGBA and RGBx): the sum of both decides.
-        times[kernel.algorithm] = times.get(kernel.algorithm, 0) + row["us"]
+        if kernel.runner == "cuda" and kernel.algorithm != "auto":
+            case = Case(bool(row["rank_one"]), *(int(row[key]) for key in Case._fields[1:]))
+            cases[case][kernel.algorithm] += row["us"]
     return cases
 
 
-def runs(by_side):
-    """[(first side, last side, algorithm)], the gaps between measured sides given to the smaller."""
-    found, chosen = [], None
-    sides = sorted(by_side)
-    for i, side in enumerate(sides):
-        times = by_side[side]
-        best = min(times, key=times.get)
-        if chosen not in times or times[chosen] > NEAR * times[best]:
-            chosen = best
-        last = sides[i + 1] - 1 if i + 1 < len(sides) else 15
-        if found and found[-1][2] == chosen:
-            found[-1] = (found[-1][0], last, chosen)
-        else:
-            found.append((1 if i == 0 else side, last, chosen))
+def first_rows(cases):
+    """A row a run of sides that one algorithm wins; narrow ones before wide ones."""
+    by_side = collections.defaultdict(dict)
+    for case, times in cases.items():
+        by_side[case._replace(side=0)][case.side] = times
+    found = []
+    for case in sorted(by_side, key=lambda c: (not c.rank_one, c.depth, c.components)):
+        last = None
+        for side, times in sorted(by_side[case].items()):
+            if last is None or times.get(last.algorithm, float("inf")) > NEAR * min(times.values()):
+                if last is not None:
+                    last.max_side = side - 1
+                last = Row(min(times, key=times.get), frozenset({case.type}), frozenset({case.accumulator}), case.rank_one,
+                           case.components, case.depth, 1 if last is None else side)
+                found.append(last)
     return found
 
 
-def bits(names, of):
-    return " | ".join(f"bit({of}::{name})" for name in names)
+def good(rows, cases):
+    """True where every case's first row that serves it is near the fastest."""
+    for case, times in cases.items():
+        chosen = next((row.algorithm for row in rows if row.algorithm in times and row.matches(case)), None)
+        if chosen is None or times[chosen] > NEAR * min(times.values()):
+            return False
+    return True
+
+
+def simplified(rows, cases):
+    """Fewer and looser rows that are as good."""
+    loosest = Row("")
+    changed = True
+    while changed:
+        changed = False
+        for i in reversed(range(len(rows))):
+            fewer = rows[:i] + rows[i + 1:]
+            if good(fewer, cases):
+                rows, changed = fewer, True
+        for i in range(len(rows)):
+            for field in ("accumulators", "types", "max_depth", "max_components", "min_side", "max_side", "rank_one"):
+                looser = copy.copy(rows[i])
+                setattr(looser, field, getattr(loosest, field))
+                trial = rows[:i] + [looser] + rows[i + 1:]
+                if looser != rows[i] and good(trial, cases):
+                    rows, changed = trial, True
+    return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", nargs="+")
-    _, rows = results.load(parser.parse_args().results)
-    cases = measured(rows)
-    # Joined over accumulators, then types, where the same sides take the same algorithm.
-    joined = collections.defaultdict(lambda: collections.defaultdict(set))
-    for (rank_one, deep, components, kind, accumulator), by_side in cases.items():
-        for first, last, algorithm in runs(by_side):
-            joined[rank_one, deep, components, first, last, algorithm][kind].add(accumulator)
-    print("inline constexpr std::array choices{")
-    # Narrow rows before wide ones: rank one, flat, few components.
-    for (rank_one, deep, components, first, last, algorithm), kinds in sorted(
-            joined.items(), key=lambda item: (not item[0][0], item[0][1], item[0][2], item[0][3])):
-        by_accumulators = collections.defaultdict(list)
-        for kind, accumulators in sorted(kinds.items()):
-            by_accumulators[tuple(sorted(accumulators))].append(kind)
-        for accumulators, of_types in by_accumulators.items():
-            fields = [f".algorithm = Algorithm::{identifier(algorithm)}",
-                      f".types = {bits([TYPES[k] for k in of_types], 'SampleType')}",
-                      f".accumulators = {bits([ACCUMULATORS[a] for a in accumulators], 'Accumulator')}"]
-            if rank_one:
-                fields.append(".rank_one = true")
-            fields.append(f".max_components = {components}")
-            if not deep:
-                fields.append(".max_depth = 1")
-            if first > 1:
-                fields.append(f".min_side = {first}")
-            if last < 15:
-                fields.append(f".max_side = {last}")
-            print("    ChoiceRow{" + ", ".join(fields) + "},")
-    # Whatever no row above matches, or whose algorithm does not serve the case.
+    cases = measured(results.load(parser.parse_args().results)[1])
     ratios = collections.defaultdict(list)
-    for by_side in cases.values():
-        for times in by_side.values():
-            for algorithm, us in times.items():
-                ratios[algorithm].append(us / min(times.values()))
+    for times in cases.values():
+        for algorithm, us in times.items():
+            ratios[algorithm].append(us / min(times.values()))
+    rows = simplified(first_rows(cases), cases)
+    # What no case measured falls to the algorithms in the order of their means.
     for algorithm in sorted(ratios, key=lambda a: statistics.geometric_mean(ratios[a])):
-        print(f"    ChoiceRow{{.algorithm = Algorithm::{identifier(algorithm)}}},")
-    print("};")
+        if Row(algorithm) not in rows:
+            rows.append(Row(algorithm))
+    print("inline constexpr std::array choices{", *rows, "};", sep="\n")
 
 
 if __name__ == "__main__":

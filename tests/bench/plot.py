@@ -43,7 +43,7 @@ def plot_times(context, rows):
         ("ours, real taps", "cuda", "auto", "real", "s-C1"),
         ("ours, separable", "cuda", "auto", "separable-real", "^-C2"),
         ("cached-halo as in the seeds", "cuda", "cached-halo-seed", "real", "x:C7"),
-        ("tiled as in the seeds", "cuda", "tiled", "real", "+:C7"),
+        ("tiled, after the seeds", "cuda", "tiled", "real", "+:C7"),
         ("NPP FilterBorder", "npp", "FilterBorder", "real", "v--C3"),
         ("NPP FilterGauss", "npp", "FilterGauss", "separable-real", "<--C4"),
         ("torch conv2d", "torch", "conv2d", "real", "d--C5"),

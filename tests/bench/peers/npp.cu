@@ -11,6 +11,7 @@
 #include <nppi_filtering_functions.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -37,16 +38,8 @@ struct Format {
 };
 constexpr Format formats[] = {{"GRAY8", 1, 1}, {"RGB", 3, 1}, {"RGBA", 4, 1}, {"GRAY16", 1, 2}, {"F32", 1, 4}};
 
-/// Median time of one call in microseconds, of `frames` calls replayed as a graph; negative: NPP's status.
-double median_us(cudaStream_t stream, int frames, const std::function<int(int)>& call) {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  int status = 0;
-  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  for (int i = 0; i < frames && status == 0; ++i) status = call(i);
-  CHECK(cudaStreamEndCapture(stream, &graph));
-  if (status != 0) return status < 0 ? status : -status;
-  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+/// Median time of `work()` in microseconds.
+double median_us(cudaStream_t stream, const std::function<void()>& work) {
   cudaEvent_t start, stop;
   CHECK(cudaEventCreate(&start));
   CHECK(cudaEventCreate(&stop));
@@ -54,16 +47,44 @@ double median_us(cudaStream_t stream, int frames, const std::function<int(int)>&
   for (int i = 0; i < 17; ++i) {
     float ms = 0;
     CHECK(cudaEventRecord(start, stream));
-    CHECK(cudaGraphLaunch(executable, stream));
+    work();
     CHECK(cudaEventRecord(stop, stream));
     CHECK(cudaEventSynchronize(stop));
     CHECK(cudaEventElapsedTime(&ms, start, stop));
     if (i > 1) times.push_back(ms);
   }
+  std::nth_element(times.begin(), times.begin() + 7, times.end());
+  return times[7] * 1000.0;
+}
+
+struct Timing {
+  double us;    ///< of one call; not positive: NPP's status
+  bool replay;  ///< false: the call cannot be captured, and was launched
+};
+
+/// Of `frames` calls, replayed as a graph where NPP allows it.
+Timing measure(cudaStream_t stream, int frames, const std::function<int(int)>& call) {
+  if (const int status = call(0); status != 0) return {-std::abs(static_cast<double>(status)), false};
+  CHECK(cudaStreamSynchronize(stream));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  int status = 0;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  for (int i = 0; i < frames && status == 0; ++i) status = call(i);
+  if (cudaStreamEndCapture(stream, &graph) != cudaSuccess || status != 0) {
+    cudaGetLastError();
+    return {median_us(stream,
+                      [&] {
+                        for (int i = 0; i < frames; ++i) call(i);
+                      }) /
+                frames,
+            false};
+  }
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  const double us = median_us(stream, [&] { CHECK(cudaGraphLaunch(executable, stream)); }) / frames;
   CHECK(cudaGraphExecDestroy(executable));
   CHECK(cudaGraphDestroy(graph));
-  std::nth_element(times.begin(), times.begin() + 7, times.end());
-  return times[7] * 1000.0 / frames;
+  return {us, true};
 }
 
 }  // namespace
@@ -109,9 +130,10 @@ int main() {
       CHECK(cudaMalloc(&out[i], bytes));
       CHECK(cudaMemcpy(in[i], samples.data(), bytes, cudaMemcpyHostToDevice));
     }
-    const double copy_us = median_us(stream, 96, [&](int i) {
-      return static_cast<int>(cudaMemcpyAsync(out[i % pairs], in[i % pairs], bytes, cudaMemcpyDeviceToDevice, stream));
-    });
+    const double copy_us = measure(stream, 96, [&](int i) {
+                             return static_cast<int>(cudaMemcpyAsync(out[i % pairs], in[i % pairs], bytes,
+                                                                     cudaMemcpyDeviceToDevice, stream));
+                           }).us;
     const int step = width * format.components * format.sample_bytes;
     for (int side : {3, 5, 7, 9, 11, 15}) {
       const NppiSize mask{side, side};
@@ -146,18 +168,21 @@ int main() {
                                                         static_cast<Npp8u*>(out[i % pairs]), step, size, side, taps,
                                                         NPP_BORDER_REPLICATE, context);
       };
-      const auto row = [&](const char* what, const char* tap_class, double us) {
-        if (us <= 0) {
-          std::fprintf(stderr, "npp: %s %s %dx%d: status %.0f\n", what, format.name, side, side, us);
+      const auto row = [&](const char* what, const char* tap_class, Timing time) {
+        if (time.us <= 0) {
+          std::fprintf(stderr, "npp: %s %s %dx%d: status %.0f\n", what, format.name, side, side, time.us);
           return;
         }
-        std::printf("%s{\"name\": \"npp/%s/%s/%dx%d/%s\", \"us\": %.3f, \"copy_us\": %.3f, \"times_copy\": %.3f}",
-                    first ? "" : ",\n", what, format.name, side, side, tap_class, us, copy_us, us / copy_us);
+        std::printf(
+            "%s{\"name\": \"npp/%s/%s/%dx%d/%s\", \"us\": %.3f, \"copy_us\": %.3f, \"times_copy\": %.3f, \"replay\": "
+            "%s}",
+            first ? "" : ",\n", what, format.name, side, side, tap_class, time.us, copy_us, time.us / copy_us,
+            time.replay ? "true" : "false");
         first = false;
       };
-      row("FilterBorder", "real", median_us(stream, 16, filter));
+      row("FilterBorder", "real", measure(stream, 16, filter));
       if (format.components == 1 && format.sample_bytes == 1)
-        row("FilterGauss", "separable-real", median_us(stream, 16, gauss));
+        row("FilterGauss", "separable-real", measure(stream, 16, gauss));
     }
     for (int i = 0; i < pairs; ++i) {
       CHECK(cudaFree(in[i]));
