@@ -5,6 +5,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <string>
@@ -31,8 +32,8 @@ struct Element {
   bool open = false;    ///< from READY on: the published recipe is good, and stays when a change is not
   CudaContextSlot context;
   Stream stream;
-  Settings opened_with;  ///< what the backend was opened with
-  bool failed = false;   ///< an error was posted; streaming thread
+  Settings opened_with;              ///< what the backend was opened with
+  std::atomic<bool> failed = false;  ///< an error was posted; until the next start or flush
 };
 
 }  // namespace
@@ -61,12 +62,12 @@ void post(gpointer instance, GstMessageType type, GQuark domain, gint code, cons
                            "videoconvolve", __LINE__);
 }
 
-// Runs `body`; what it throws becomes one error on the bus and `failure` the result.
+// Runs `body`; what it throws first becomes one error on the bus, and `failure` the result.
 template <class Body, class Result = std::invoke_result_t<Body>>
 Result guarded(gpointer instance, Result failure, Body&& body) noexcept {
   const auto report = [&](GQuark domain, gint code, const std::string& text) {
-    post(instance, GST_MESSAGE_ERROR, domain, code, text);
-    element_of(GST_ELEMENT(instance)).failed = true;
+    Element& self = element_of(GST_ELEMENT(instance));
+    if (!self.failed.exchange(true)) post(instance, GST_MESSAGE_ERROR, domain, code, text);
     return failure;
   };
   try {
@@ -163,6 +164,7 @@ void open_backend(GstElement* element) {
 
 bool open(GstElement* element) {
   Element& self = element_of(element);
+  self.failed = false;
   for (bool current = false; !current;) {
     GST_OBJECT_LOCK(element);
     Settings settings = self.settings;
@@ -314,6 +316,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_STOP:
         self.stream.flush();
+        self.stream.forget_lateness();
         self.failed = false;
         return false;
       case GST_EVENT_CAPS:

@@ -48,7 +48,7 @@ Tap parse_tap(const GValue* value, const std::string& where) {
   if (G_VALUE_HOLDS_DOUBLE(value)) real = g_value_get_double(value);
   if (G_VALUE_HOLDS_FLOAT(value)) real = g_value_get_float(value);
   if (!std::isfinite(real))
-    fail(where + " is " + show(value) + "; taps are finite ints, doubles or fractions like 1/9");
+    fail(where + " is " + show(value) + "; taps are finite numbers: ints, doubles or fractions like 1/9");
   return Tap::real(real);
 }
 

@@ -100,7 +100,7 @@ bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
   for (auto& plan : plan_) plan.reset();
   recipe_ = std::move(recipe);
   reversed_ = reversed;
-  // A causal window looks back in order of arrival, whichever way that runs.
+  // A causal window looks back in order of arrival, whichever way that runs: it never waits.
   filter_ = reversed && !recipe_->settings.causal() ? recipe_->filter.reversed_in_time() : recipe_->filter;
   const GstVideoInterlaceMode mode = info_.interlace_mode;
   try {

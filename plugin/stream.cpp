@@ -153,7 +153,7 @@ void Stream::drain() {
     flow = gst_pad_push(trans_->srcpad, out);
   }
   push_due_events();
-  flush();
+  drop_frames();
 }
 
 bool Stream::hold_event(GstEvent* event) {
@@ -169,6 +169,13 @@ void Stream::push_due_events() {
 }
 
 void Stream::flush() {
+  drop_frames();
+  // Running time starts anew: what was late says nothing of what comes.
+  earliest_ = GST_CLOCK_TIME_NONE;
+  proportion_ = 1;
+}
+
+void Stream::drop_frames() {
   std::vector<EventPtr> events = window_.clear();
   std::move(due_events_.begin(), due_events_.end(), std::back_inserter(events));
   due_events_.clear();
@@ -177,15 +184,19 @@ void Stream::flush() {
       gst_pad_store_sticky_event(trans_->srcpad, event.get());
 }
 
+void Stream::forget_lateness() {
+  earliest_ = GST_CLOCK_TIME_NONE;
+  proportion_ = 1;
+  processed_ = dropped_ = 0;
+}
+
 void Stream::reset() {
   flush();
+  forget_lateness();
   process_.clear_format();
   gst_base_transform_set_passthrough(trans_, FALSE);
   skipped_ = false;
   longest_ = 0;
-  processed_ = dropped_ = 0;
-  earliest_ = GST_CLOCK_TIME_NONE;
-  proportion_ = 1;
   latency_ = 0;
   announce();
 }
