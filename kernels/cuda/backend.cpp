@@ -17,6 +17,8 @@ constexpr std::array table{
     &constant,
     &tiled,
     &cached_halo_seed,
+    &cached_halo,
+    &matrix,
 };
 
 const Entry* find(Algorithm algorithm) {

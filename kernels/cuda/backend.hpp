@@ -38,6 +38,9 @@ extern const Entry constant;
 extern const Entry tiled;
 extern const Entry cached_halo_seed;
 extern const Entry cached_halo;
+extern const Entry register_;
+extern const Entry separable;
+extern const Entry matrix;
 
 /// Launches an empty kernel in the current context and waits for it; throws PlanError with the reason where that
 /// fails.

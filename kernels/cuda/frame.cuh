@@ -77,6 +77,14 @@ __device__ __forceinline__ TileId find_component(const FrameArgs& frame, int til
   return {c, index - y * frame.component[c].tiles_x, y};
 }
 
+/// border_index() with the folding, long and rare, out of line.
+static __device__ __noinline__ int folded_index(Border mode, int i, int n) {
+  return border_index(mode, i, n);
+}
+__device__ __forceinline__ int index_at(Border mode, int i, int n) {
+  return static_cast<unsigned>(i) < static_cast<unsigned>(n) ? i : folded_index(mode, i, n);
+}
+
 template <class Sample>
 __device__ __forceinline__ Sample* sample_at(const PlaneView& plane, const ComponentArgs& component, int x, int y) {
   return reinterpret_cast<Sample*>(static_cast<char*>(plane.data) + y * plane.stride) + component.offset +
@@ -108,11 +116,8 @@ struct Row {
   /// Any position.
   __device__ __forceinline__ Sum at(int x) const {
     if (samples == nullptr) return ghost();
-    if (static_cast<unsigned>(x) >= static_cast<unsigned>(component.width)) {
-      x = border_index(border, x, component.width);
-      if (x < 0) return ghost();
-    }
-    return inside(x);
+    x = index_at(border, x, component.width);
+    return x < 0 ? ghost() : inside(x);
   }
 };
 
@@ -121,7 +126,7 @@ template <class Sum, class Sample>
 __device__ __forceinline__ Row<Sample, Sum> row_at(const FrameArgs& frame, const ComponentArgs& component, int t,
                                                    int y) {
   const PlaneView& plane = frame.in[t][component.plane];
-  y = border_index(frame.border, y, component.height);
+  y = index_at(frame.border, y, component.height);
   const bool ghost = y < 0 || plane.data == nullptr;
   return {ghost ? nullptr : sample_at<const Sample>(plane, component, 0, y), component, frame.border, frame.shift};
 }
@@ -145,8 +150,8 @@ struct Source {
   }
   /// Any position of any frame.
   __device__ Sum at(int x, int y) const {
-    x = border_index(border, x, component.width);
-    y = border_index(border, y, component.height);
+    x = index_at(border, x, component.width);
+    y = index_at(border, y, component.height);
     return x < 0 || y < 0 || is_ghost() ? ghost() : inside(x, y);
   }
 };

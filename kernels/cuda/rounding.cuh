@@ -30,6 +30,11 @@ __device__ __forceinline__ int to_code(double value, float max) {
   return __double2int_rn(fmin(fmax(value, 0.0), static_cast<double>(max)));
 }
 
+/// The same of a wide quantizer. Kept out of line: a double division is long, and rare where sums are single.
+static __device__ __noinline__ int wide_code(float sum, const Quantizer& q) {
+  return to_code(q.wide_value(sum), q.max);
+}
+
 /// The stored sample of a sum. f32 samples are not rounded.
 template <class Sample, class Sum>
 __device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shift) {
@@ -38,9 +43,35 @@ __device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shif
   } else if constexpr (std::is_same_v<Sum, double>) {
     return static_cast<Sample>(to_code(q.wide_value(sum), q.max) << shift);
   } else {
-    const int code = q.wide ? to_code(q.wide_value(sum), q.max) : to_code(narrow_value(sum, q), q.max);
+    const int code = q.wide ? wide_code(sum, q) : to_code(narrow_value(sum, q), q.max);
     return static_cast<Sample>(code << shift);
   }
+}
+
+/// Neighbours that are loaded and stored as one.
+template <class Sample, int n>
+struct __align__(n * sizeof(Sample)) Samples {
+  Sample value[n];
+};
+
+template <class Sample>
+__device__ __forceinline__ Samples<Sample, 4> quantize4(const float (&sum)[4], const Quantizer& q, int shift) {
+  Samples<Sample, 4> out;
+  if constexpr (std::is_same_v<Sample, std::uint8_t>) {
+    if (!q.wide && q.max == 255.f) {
+      // Saturates and rounds to nearest even in one conversion, and packs.
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        std::uint32_t code;
+        asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(code) : "f"(narrow_value(sum[i], q)));
+        out.value[i] = static_cast<std::uint8_t>(code);
+      }
+      return out;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) out.value[i] = quantize<Sample>(sum[i], q, shift);
+  return out;
 }
 
 #endif
