@@ -116,7 +116,10 @@ std::string text_of(const oracle::Kernel& kernel) {
     text += t ? ",<" : "<";
     for (int y = 0; y < kernel.height; ++y) {
       text += y ? ",<" : "<";
-      for (int x = 0; x < kernel.width; ++x, ++i) text += (x ? "," : "") + tap_text(kernel, i);
+      for (int x = 0; x < kernel.width; ++x, ++i) {
+        if (x) text += ",";
+        text += tap_text(kernel, i);
+      }
       text += ">";
     }
     text += ">";

@@ -33,7 +33,11 @@ class Mapped {
 
   // The stored word of one sample.
   std::uint8_t* at(int component, int x, int y) const {
-    return static_cast<std::uint8_t*>(GST_VIDEO_FRAME_COMP_DATA(&frame_, component)) +
+    // GStreamer 1.22 gives the V of P010, P012 and P016 an offset of 1 byte, in the middle of U.
+    const bool slip = GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component) == 4 &&
+                      GST_VIDEO_FRAME_COMP_POFFSET(&frame_, component) == 1 &&
+                      GST_VIDEO_FRAME_COMP_DEPTH(&frame_, component) > 8;
+    return static_cast<std::uint8_t*>(GST_VIDEO_FRAME_COMP_DATA(&frame_, component)) + (slip ? 1 : 0) +
            static_cast<std::ptrdiff_t>(y) * GST_VIDEO_FRAME_COMP_STRIDE(&frame_, component) +
            static_cast<std::ptrdiff_t>(x) * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component);
   }

@@ -23,6 +23,12 @@ std::vector<Case>& cases() {
 
 constexpr double seconds_per_case = 60;
 
+void fill_in(std::string& launch) {
+  const std::string mark = "${convolve}";
+  for (std::size_t at = 0; (at = launch.find(mark, at)) != std::string::npos;)
+    launch.replace(at, mark.size(), std::string("videoconvolve backend=") + test_backend());
+}
+
 }  // namespace
 
 bool add_test(const char* name, int rows, void (*entry)(int)) {
@@ -132,9 +138,7 @@ Owned<GstElement> make_element(const std::string& properties) {
 }
 
 Owned<GstElement> parse(std::string launch) {
-  const std::string mark = "${convolve}";
-  for (std::size_t at = 0; (at = launch.find(mark, at)) != std::string::npos;)
-    launch.replace(at, mark.size(), std::string("videoconvolve backend=") + test_backend());
+  fill_in(launch);
   GError* error = nullptr;
   GstElement* element = gst_parse_launch(launch.c_str(), &error);
   CHECK(element && !error, "cannot parse \"%s\": %s", launch.c_str(), error ? error->message : "?");
@@ -142,12 +146,23 @@ Owned<GstElement> parse(std::string launch) {
   return Owned<GstElement>(element);
 }
 
-Harness::Harness(const std::string& properties, const std::string& caps)
-    : element_(make_element(properties)), bus_(gst_bus_new()) {
+Owned<GstElement> parse_chain(std::string launch) {
+  fill_in(launch);
+  GError* error = nullptr;
+  GstElement* element = gst_parse_bin_from_description(launch.c_str(), TRUE, &error);
+  CHECK(element && !error, "cannot parse \"%s\": %s", launch.c_str(), error ? error->message : "?");
+  gst_object_ref_sink(element);
+  return Owned<GstElement>(element);
+}
+
+Harness::Harness(Owned<GstElement> element) : element_(std::move(element)), bus_(gst_bus_new()) {
   gst_element_set_bus(element_.get(), bus_.get());
   harness_ = gst_harness_new_with_element(element_.get(), "sink", "src");
   const Owned<GstPad> pad(gst_element_get_static_pad(element_.get(), "src"));
   tape_ = std::make_unique<Tape>(pad.get());
+}
+
+Harness::Harness(const std::string& properties, const std::string& caps) : Harness(make_element(properties)) {
   if (!caps.empty()) gst_harness_set_src_caps_str(harness_, caps.c_str());
 }
 

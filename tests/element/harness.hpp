@@ -123,9 +123,13 @@ Owned<GstElement> make_element(const std::string& properties = "");
 /// A whole pipeline or bin from a launch line, with ${convolve} standing for videoconvolve on test_backend().
 Owned<GstElement> parse(std::string launch);
 
-/// One videoconvolve in PLAYING between a harness's pads.
+/// A chain of elements as one, with ghost pads "sink" and "src".
+Owned<GstElement> parse_chain(std::string launch);
+
+/// One videoconvolve, or a chain of elements, in PLAYING between a harness's pads.
 class Harness {
  public:
+  explicit Harness(Owned<GstElement> element);
   /// `caps` go in; "" leaves them to the test.
   explicit Harness(const std::string& properties = "", const std::string& caps = "");
   explicit Harness(const std::string& properties, const GstVideoInfo& info);

@@ -121,15 +121,20 @@ ELEMENT_TEST_ROWS(a_pipeline_that_is_not_live_is_told_the_same, std::size(delays
   CHECK(gst_element_get_state(pipeline.get(), nullptr, nullptr, 5 * GST_SECOND) == GST_STATE_CHANGE_SUCCESS,
         "%s: no preroll", delays[row].properties);
   const Owned<GstElement> filter(gst_bin_get_by_name(GST_BIN(pipeline.get()), "f"));
-  const Owned<GstPad> pad(gst_element_get_static_pad(filter.get(), "src"));
-  const Owned<GstQuery> query(gst_query_new_latency());
-  CHECK(gst_pad_query(pad.get(), query.get()), "the LATENCY query fails");
-  gboolean live = TRUE;
-  GstClockTime least = 0;
-  gst_query_parse_latency(query.get(), &live, &least, nullptr);
+  GstClockTime latency[2];
+  for (const char* name : {"sink", "src"}) {
+    const Owned<GstPad> pad(gst_element_get_static_pad(filter.get(), name));
+    const Owned<GstQuery> query(gst_query_new_latency());
+    CHECK(*name == 's' && name[1] == 'i' ? gst_pad_peer_query(pad.get(), query.get())
+                                         : gst_pad_query(pad.get(), query.get()),
+          "the LATENCY query fails");
+    gboolean live = TRUE;
+    gst_query_parse_latency(query.get(), &live, &latency[name[1] == 'i' ? 0 : 1], nullptr);
+    CHECK(!live, "%s: live", delays[row].properties);
+  }
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
-  CHECK(!live && least == delays[row].frames * frame_duration, "%s: latency is %" GST_TIME_FORMAT,
-        delays[row].properties, GST_TIME_ARGS(least));
+  CHECK(latency[1] - latency[0] == delays[row].frames * frame_duration, "%s: latency is %" GST_TIME_FORMAT,
+        delays[row].properties, GST_TIME_ARGS(latency[1] - latency[0]));
 }
 
 // --- QoS -------------------------------------------------------------------------------------------------------
@@ -154,6 +159,24 @@ ELEMENT_TEST(a_late_output_is_skipped_but_its_frame_still_feeds_the_window) {
     check_buffer(wanted[index], buffer, info, 0, "frame " + std::to_string(index) + " of " + harness.tape().text());
   }
   CHECK(!take_reports(harness.bus(), GST_MESSAGE_QOS).empty(), "no QoS message");
+}
+
+ELEMENT_TEST(a_flush_forgets_lateness) {
+  std::mt19937 random(56);
+  const GstVideoInfo info = small();
+  for (const char* properties : {"preset=box-blur qos=true", "preset=temporal-mean qos=true"}) {
+    Harness harness(properties, info);
+    const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 6);
+    push_all(harness, input);
+    gst_harness_push_upstream_event(harness.get(),
+                                    gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 5 * GST_SECOND, 40 * GST_MSECOND));
+    harness.flush();
+    harness.tape().clear();
+    push_all(harness, input);
+    harness.push_event(gst_event_new_eos());
+    CHECK(harness.tape().buffer_count() == 6, "%s: %zu outputs for 6 inputs", properties,
+          harness.tape().buffer_count());
+  }
 }
 
 ELEMENT_TEST(the_output_after_a_skipped_one_is_marked_discont) {

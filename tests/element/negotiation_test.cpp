@@ -179,6 +179,76 @@ ELEMENT_TEST_ROWS(padding_components_are_copied, std::size(padded)) {
   gst_video_frame_unmap(&to);
 }
 
+// --- Interlaced --------------------------------------------------------------------------------------------------
+
+// The rows of one field.
+Frame field_of(const Frame& frame, int parity) {
+  Frame field;
+  for (const oracle::Plane& plane : frame.component) {
+    oracle::Plane rows{plane.width, (plane.height + 1 - parity) / 2, {}};
+    for (int y = parity; y < plane.height; y += 2)
+      rows.samples.insert(rows.samples.end(), plane.samples.begin() + static_cast<std::ptrdiff_t>(y) * plane.width,
+                          plane.samples.begin() + static_cast<std::ptrdiff_t>(y + 1) * plane.width);
+    field.component.push_back(std::move(rows));
+  }
+  return field;
+}
+
+Frame woven(const Frame& top, const Frame& bottom) {
+  Frame frame;
+  for (std::size_t c = 0; c < top.component.size(); ++c) {
+    const oracle::Plane* fields[] = {&top.component[c], &bottom.component[c]};
+    oracle::Plane plane{fields[0]->width, fields[0]->height + fields[1]->height, {}};
+    for (int y = 0; y < plane.height; ++y) {
+      const auto row = fields[y % 2]->samples.begin() + static_cast<std::ptrdiff_t>(y / 2) * plane.width;
+      plane.samples.insert(plane.samples.end(), row, row + plane.width);
+    }
+    frame.component.push_back(std::move(plane));
+  }
+  return frame;
+}
+
+struct Interlaced {
+  const char* format;
+  int height;
+};
+constexpr Interlaced interlaced[] = {{"GRAY8", 9}, {"GRAY8", 2}, {"Y42B", 7}, {"I420", 8}, {"NV12", 12}, {"RGBA", 5}};
+
+ELEMENT_TEST_ROWS(interlaced_frames_are_filtered_field_by_field, std::size(interlaced)) {
+  std::mt19937 random(29);
+  const Filtering f{random_kernel(random, 3, 3, 3, 6, 16)};
+  for (const auto mode : {GST_VIDEO_INTERLACE_MODE_INTERLEAVED, GST_VIDEO_INTERLACE_MODE_MIXED}) {
+    GstVideoInfo info;
+    gst_video_info_set_interlaced_format(&info, gst_video_format_from_string(interlaced[row].format), mode, 11,
+                                         interlaced[row].height);
+    GST_VIDEO_INFO_FPS_N(&info) = 25;
+    std::vector<Owned<GstBuffer>> input = random_stream(random, info, 5);
+    std::vector<Frame> fields[2];
+    for (const Owned<GstBuffer>& buffer : input) {
+      if (mode == GST_VIDEO_INTERLACE_MODE_MIXED)
+        GST_BUFFER_FLAG_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_INTERLACED | GST_VIDEO_BUFFER_FLAG_TFF);
+      for (int parity = 0; parity < 2; ++parity)
+        fields[parity].push_back(field_of(frame_of(buffer.get(), info), parity));
+    }
+    const std::vector<Frame> top = expected(f, fields[0], info), bottom = expected(f, fields[1], info);
+    Harness harness("kernel=\"" + text_of(f.kernel) + "\"", info);
+    for (const Owned<GstBuffer>& buffer : input)
+      CHECK(harness.push(gst_buffer_ref(buffer.get())) == GST_FLOW_OK, "push failed");
+    harness.push_event(gst_event_new_eos());
+    for (std::size_t i = 0; i < input.size(); ++i)
+      check_buffer(woven(top[i], bottom[i]), harness.try_pull().get(), info, 0,
+                   std::string(gst_video_interlace_mode_to_string(mode)) + ", frame " + std::to_string(i));
+  }
+}
+
+ELEMENT_TEST(progressive_frames_of_a_mixed_stream_are_filtered_whole) {
+  std::mt19937 random(30);
+  const Filtering f{random_kernel(random, 1, 3, 3, 6, 16)};
+  GstVideoInfo info;
+  gst_video_info_set_interlaced_format(&info, GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_INTERLACE_MODE_MIXED, 11, 9);
+  check_stream("kernel=\"" + text_of(f.kernel) + "\"", f, info, random_stream(random, info, 3), "mixed");
+}
+
 // --- Allocation ------------------------------------------------------------------------------------------------
 
 ELEMENT_TEST(upstream_is_offered_video_meta_and_never_crop_meta) {
