@@ -100,13 +100,44 @@ CaseOptions draw(Random& random) {
   return o;
 }
 
+// Planes of their own sizes; components in any order, apart by up to 4 samples, each with levels of its own.
+convolve::FrameLayout any_layout(int width, int height, Random& random) {
+  convolve::FrameLayout layout;
+  layout.type = static_cast<convolve::SampleType>(random.integer(0, 2));
+  const bool byte = layout.type == convolve::SampleType::u8;
+  layout.bits = byte ? random.integer(1, 8) : random.integer(9, 16);
+  layout.shift = layout.type == convolve::SampleType::f32 ? 0 : random.integer(0, (byte ? 8 : 16) - layout.bits);
+  const double full = layout.type == convolve::SampleType::f32 ? 1 : std::ldexp(1.0, layout.bits) - 1;
+  layout.planes = random.integer(1, convolve::max_planes);
+  for (int p = 0; p < layout.planes; ++p) {
+    convolve::PlaneLayout& plane = layout.plane[p];
+    plane.components = random.integer(1, convolve::max_components);
+    std::array offsets{0, 1, 2, 3};
+    const int step = random.integer(plane.components, 4);
+    for (int i = 0; i < step; ++i) std::swap(offsets[i], offsets[random.integer(i, step - 1)]);
+    const int w = random.chance(0.5) ? width : random.integer(1, width);
+    const int h = random.chance(0.5) ? height : random.integer(1, height);
+    for (int i = 0; i < plane.components; ++i) {
+      convolve::Component& k = plane.component[i];
+      k = {.offset = offsets[i], .step = step, .width = w, .height = h, .filtered = random.chance(0.8)};
+      if (random.chance(0.1)) k.width = random.integer(1, w);
+      if (random.chance(0.1)) k.height = random.integer(1, h);
+      const auto level = [&] { return random.chance(0.5) ? 0 : std::floor(random.real(0, full + 1)); };
+      k.zero = level();
+      k.ghost = random.chance(0.2) ? random.real(0, full) : level();
+      k.bias = random.chance(0.3) ? random.real(-2 * full, 2 * full) : level() / 2;
+    }
+  }
+  return layout;
+}
+
 }  // namespace
 
 Case make_case(const CaseOptions& o, std::uint64_t seed) {
   Random random(seed);
   Case c;
   c.seed = seed;
-  c.desc.layout = make_layout(*o.layout, o.width, o.height, o.levels);
+  c.desc.layout = o.layout ? make_layout(*o.layout, o.width, o.height, o.levels) : o.free_layout;
   c.desc.border = o.border;
   c.edge = edge_of(o.border);
   FilterPair pair = make_filter(*o.kind, o.shape, random);
@@ -138,6 +169,10 @@ Case random_case(std::uint64_t seed) {
   const bool wide = random.chance(0.3);
   o.width = wide ? random.integer(1, 700) : random.integer(1, 80);
   o.height = wide ? random.integer(1, 20) : random.integer(1, 50);
+  if (random.chance(0.25)) {
+    o.layout = nullptr;
+    o.free_layout = any_layout(o.width, o.height, random);
+  }
   o.levels = {random.chance(0.5) ? random.integer(0, 1) : random.real(0, 1),
               random.chance(0.5) ? random.integer(-2, 2) * 0.5 : random.real(-1, 1)};
   return make_case(o, seed);
@@ -189,7 +224,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         }
 
   constexpr std::array spatial{Shape{1, 3, 3}, Shape{1, 1, 1}, Shape{1, 5, 5}, Shape{1, 2, 3}, Shape{1, 7, 1}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "gray-f32"})
+  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "rgbx8", "uyvy-chroma", "gray-f32"})
     for (int depth = 1; depth <= convolve::max_taps; ++depth)
       for (const convolve::BorderRow& border : convolve::borders) {
         CaseOptions o = draw(random);
@@ -201,7 +236,18 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         if (o.width > 300) o.width = 131;
         add(o);
       }
-  // The largest that there is.
+  // Large enough to be worth several threads, and several tiles each way.
+  for (const char* name : {"gray8", "rgba8", "nv12", "gray16", "i420-10", "yuy2"})
+    for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 5, 5}}) {
+      CaseOptions o = draw(random);
+      o.layout = layout_named(name);
+      o.shape = shape;
+      o.width = 523;
+      o.height = 301;
+      o.kind = &all_kinds[turn % all_kinds.size()];
+      add(o);
+    }
+  // The largest filter that there is.
   for (const convolve::BorderRow& border : convolve::borders) {
     CaseOptions o = draw(random);
     o.shape = {15, 15, 15};

@@ -35,7 +35,8 @@ struct Case {
 };
 
 struct CaseOptions {
-  const LayoutRow* layout;
+  const LayoutRow* layout;  ///< null: `free_layout`
+  convolve::FrameLayout free_layout;
   const KindRow* kind;
   Shape shape;
   convolve::Border border;
@@ -47,7 +48,7 @@ struct CaseOptions {
 
 Case make_case(const CaseOptions& options, std::uint64_t seed);
 
-/// Every parameter drawn at random.
+/// Every parameter drawn at random; one layout in four is any that PlanDesc can say, whether or not video has it.
 Case random_case(std::uint64_t seed);
 
 /// The systematic set: every layout x border x filter shape, every kind x shape, every size x border, and every depth

@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     runner.run_large();
   } else {
     std::printf("%zu cases, seed %llu\n", cases.size(), static_cast<unsigned long long>(options.seed));
-    for (std::size_t i = 0; i < cases.size(); ++i) runner.run(cases[i], i);
+    for (const Case& c : cases) runner.run(c);
     for (std::size_t i = 0; i + 1 < cases.size(); i += 1 + cases.size() / 60) runner.run_both(cases[i], cases[i + 1]);
   }
   const bool good = runner.finish();

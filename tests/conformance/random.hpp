@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 namespace conformance {
 
@@ -28,7 +29,7 @@ class Random {
   bool chance(double p) { return real(0, 1) < p; }
   template <class Container>
   const auto& pick(const Container& values) {
-    return values[next() % values.size()];
+    return std::data(values)[next() % std::size(values)];
   }
 
  private:

@@ -51,12 +51,12 @@ void Runner::note(const Subject& subject, const char* algorithm, const std::stri
     std::printf("FAILED %s, %s: %s\n    %s\n", subject.name.c_str(), algorithm, name.c_str(), wrong.c_str());
 }
 
-void Runner::run(const Case& c, std::size_t index) {
+void Runner::run(const Case& c) {
   const Trial trial(c);
   ++cases_;
   exact_ += c.exact;
   for (const Subject& subject : subjects_) {
-    if (index % subject.takes_every != 0) continue;
+    if (c.seed % subject.takes_every != 0) continue;
     convolve::cpu::force_simd_target(subject.simd_target);
     bool served = false;
     for (const Algorithm algorithm : subject.backend->algorithms()) {

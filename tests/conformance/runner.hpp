@@ -24,8 +24,7 @@ class Runner {
   explicit Runner(const RunnerOptions& options);
 
   bool has_backends() const { return !subjects_.empty(); }
-  /// `index` spreads the cases over the backends that take only some of them.
-  void run(const Case& c, std::size_t index);
+  void run(const Case& c);
   void run_both(const Case& a, const Case& b);
   /// 16384 x 16384 samples of four components and 16 bits: more than 2^31 bytes.
   void run_large();
@@ -40,7 +39,7 @@ class Runner {
     std::unique_ptr<Memory> memory;
     std::unique_ptr<convolve::Backend> backend;
     const char* simd_target = nullptr;
-    std::size_t takes_every = 1;
+    std::size_t takes_every = 1;  // n: one case in n
   };
   struct Tally {
     std::size_t run = 0, failed = 0;
