@@ -39,7 +39,7 @@ std::string axis_error(const char* axis, int n) {
 std::optional<ExactTaps> common_divisor(const std::vector<Tap>& taps, const FilterOptions& options) {
   std::int64_t divisor = 1;
   for (const Tap& tap : taps) {
-    if (tap.denominator == 0) return std::nullopt;
+    if (tap.denominator == 0 || tap.denominator > exact_limit) return std::nullopt;
     divisor = std::lcm(divisor, tap.denominator);
     if (divisor > exact_limit) return std::nullopt;
   }
@@ -47,7 +47,7 @@ std::optional<ExactTaps> common_divisor(const std::vector<Tap>& taps, const Filt
   std::int64_t sum = 0;
   for (const Tap& tap : taps) {
     const std::int64_t factor = divisor / tap.denominator;
-    if (std::abs(tap.numerator) > exact_limit) return std::nullopt;
+    if (tap.numerator > exact_limit || tap.numerator < -exact_limit) return std::nullopt;
     numerators.push_back(tap.numerator * factor);
     sum += numerators.back();
   }
@@ -133,8 +133,10 @@ Tap Tap::integer(std::int64_t v) {
 
 Tap Tap::fraction(std::int64_t numerator, std::int64_t denominator) {
   if (denominator == 0) throw std::invalid_argument("a tap is a fraction with denominator 0");
-  if (denominator < 0) return fraction(-numerator, -denominator);
-  return {static_cast<double>(numerator) / static_cast<double>(denominator), numerator, denominator};
+  const double value = static_cast<double>(numerator) / static_cast<double>(denominator);
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();  // has no opposite
+  if (numerator == lowest || denominator == lowest) return {value, 0, 0};
+  return denominator < 0 ? Tap{value, -numerator, -denominator} : Tap{value, numerator, denominator};
 }
 
 Tap Tap::real(double v) {
