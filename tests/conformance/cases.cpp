@@ -152,7 +152,7 @@ Case make_case(const CaseOptions& o, std::uint64_t seed) {
 
   char text[512];
   std::snprintf(text, sizeof text, "%s %dx%d, %s, %s value=%g bias=%g, %s, in %s, out %s%s%s, seed %llx",
-                o.layout->name, o.width, o.height, pair.text.c_str(),
+                o.layout ? o.layout->name : "any-layout", o.width, o.height, pair.text.c_str(),
                 convolve::borders[static_cast<int>(o.border)].nick, o.levels.border_value, o.levels.bias,
                 content_names[static_cast<int>(o.content)], placement_names[static_cast<int>(o.in)],
                 placement_names[static_cast<int>(o.out)], c.ghosts ? ", null frames" : "", c.exact ? ", exact" : "",

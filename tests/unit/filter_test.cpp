@@ -118,6 +118,23 @@ TEST(FilterExact, GivesUpWhereTheNumbersGrowTooLarge) {
   EXPECT_DOUBLE_EQ(Filter(integers(1, 2, {1 << 25, 1})).taps()[0], 33554432.0);
 }
 
+TEST(FilterExact, SurvivesFractionsOfAnySize) {
+  constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max(),
+                         low = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [numerator, denominator] : {std::pair{std::int64_t{1}, high},
+                                               {high, high},
+                                               {low, std::int64_t{-1}},
+                                               {std::int64_t{1}, low},
+                                               {low, low},
+                                               {low, std::int64_t{3}}}) {
+    const Filter filter(array(1, 1, 2, {Tap::fraction(numerator, denominator), Tap::fraction(1, 3)}),
+                        {.scale = 0.5, .normalize = true});
+    EXPECT_FALSE(filter.exact());
+    const double value = static_cast<double>(numerator) / static_cast<double>(denominator);
+    EXPECT_DOUBLE_EQ(filter.taps()[0], 0.5 * value / (value + 1.0 / 3));
+  }
+}
+
 TEST(FilterShape, CentreIsHalfOfEachAxis) {
   for (int n = 1; n <= 15; ++n) {
     const Filter filter(filled(n, n, n, Tap::integer(1)));
