@@ -49,6 +49,7 @@ void TableReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const std::string name = run.run_name.function_name;
     if (run.error_occurred) {
+      failed = true;
       std::printf("%-56s %s\n", name.c_str(), run.error_message.c_str());
       continue;
     }
@@ -101,5 +102,5 @@ int main(int argc, char** argv) {
   TableReporter table;
   const std::size_t ran = benchmark::RunSpecifiedBenchmarks(&table);
   benchmark::Shutdown();
-  return ran > 0 ? 0 : 1;
+  return ran > 0 && !table.failed ? 0 : 1;
 }

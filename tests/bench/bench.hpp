@@ -40,6 +40,8 @@ bool register_cuda(const Options& options);
 /// Google Benchmark's console table, with our columns.
 class TableReporter : public benchmark::BenchmarkReporter {
  public:
+  bool failed = false;  ///< a row has ended in an error
+
   bool ReportContext(const Context& context) override;
   void ReportRuns(const std::vector<Run>& runs) override;
 };

@@ -181,6 +181,8 @@ void run_link(benchmark::State& state, std::size_t bytes) {
 
 class TableReporter : public benchmark::BenchmarkReporter {
  public:
+  bool failed = false;  ///< a row has ended in an error
+
   bool ReportContext(const Context&) override {
     std::printf("%-52s %9s %9s %9s %9s %10s %11s %s\n", "row", "fps", "p50 us", "p99 us", "p99.9 us", "thread CPU",
                 "process CPU", "");
@@ -190,6 +192,8 @@ class TableReporter : public benchmark::BenchmarkReporter {
     for (const Run& run : runs) {
       const std::string name = run.run_name.function_name;
       if (run.error_occurred) {
+        failed = true;
+        failed = true;
         std::printf("%-52s %s\n", name.c_str(), run.error_message.c_str());
         continue;
       }
@@ -275,5 +279,5 @@ int main(int argc, char** argv) {
   TableReporter table;
   const std::size_t ran = benchmark::RunSpecifiedBenchmarks(&table);
   benchmark::Shutdown();
-  return ran > 0 ? 0 : 1;
+  return ran > 0 && !table.failed ? 0 : 1;
 }

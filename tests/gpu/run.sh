@@ -91,7 +91,9 @@ sanitizers() {
 element() {
   local program
   for program in $(programs element); do
-    step "element-$(basename "$program")" "$program"
+    # The same programs test either backend.
+    step "$(basename "$program")-on-cuda" env ELEMENT_TEST_BACKEND=cuda "$program"
+    step "$(basename "$program")-on-cpu" "$program"
   done
 }
 
