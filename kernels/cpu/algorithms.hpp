@@ -1,20 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend's algorithms: what each serves, and how it makes the engine of a group.
+// The CPU backend's algorithms: what each serves, and how it makes the engine of a group. `auto` takes the engine of
+// the least cost.
 #pragma once
 
-#include <memory>
-#include <string>
-
-#include "cpu/row_plan.hpp"
+#include "cpu/engine.hpp"
 
 namespace convolve::cpu {
 
 bool direct_serves(const PlanDesc& desc);
-std::unique_ptr<Plan> make_direct(const PlanDesc& desc, const Threads& threads);
+Engine make_direct(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
 
 bool separable_serves(const PlanDesc& desc);
-std::unique_ptr<Plan> make_separable(const PlanDesc& desc, const Threads& threads);
+Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+
+struct AlgorithmEntry {
+  Algorithm algorithm;
+  bool (*serves)(const PlanDesc& desc);
+  Engine (*make)(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+};
+
+inline constexpr AlgorithmEntry algorithm_table[]{
+    {Algorithm::direct, direct_serves, make_direct},
+    {Algorithm::separable, separable_serves, make_separable},
+};
 
 }  // namespace convolve::cpu

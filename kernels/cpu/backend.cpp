@@ -4,29 +4,32 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
 #include "cpu/algorithms.hpp"
+#include "cpu/row_plan.hpp"
 
 namespace convolve {
 namespace {
 
-struct Row {
-  Algorithm algorithm;
-  bool (*serves)(const PlanDesc&);
-  std::unique_ptr<Plan> (*make)(const PlanDesc&, const cpu::Threads&);
-};
-
-constexpr std::array<Row, 1> table{{
-    {Algorithm::direct, cpu::direct_serves, cpu::make_direct},
-}};
+// The cost of a frame with this algorithm, over all groups.
+double cost(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  double sum = 0;
+  for (const cpu::Group& group : cpu::make_groups(desc.layout))
+    if (group.any_filtered())
+      sum += entry.make(desc, arithmetic, group).cost * group.samples() * static_cast<double>(group.height);
+  return sum;
+}
 
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(unsigned threads)
       : threads_(threads ? threads : std::max(1u, std::thread::hardware_concurrency())) {
-    std::transform(table.begin(), table.end(), algorithms_.begin(), [](const Row& row) { return row.algorithm; });
+    std::transform(std::begin(cpu::algorithm_table), std::end(cpu::algorithm_table), algorithms_.begin(),
+                   [](const cpu::AlgorithmEntry& entry) { return entry.algorithm; });
   }
 
   const char* name() const override { return "cpu"; }
@@ -34,23 +37,33 @@ class CpuBackend final : public Backend {
   std::span<const Algorithm> algorithms() const override { return algorithms_; }
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
-    return std::any_of(table.begin(), table.end(), [&](const Row& row) {
-      return (algorithm == Algorithm::automatic || row.algorithm == algorithm) && row.serves(desc);
-    });
+    return std::any_of(
+        std::begin(cpu::algorithm_table), std::end(cpu::algorithm_table), [&](const cpu::AlgorithmEntry& entry) {
+          return (algorithm == Algorithm::automatic || entry.algorithm == algorithm) && entry.serves(desc);
+        });
   }
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
-    const cpu::Threads threads{threads_, pool, this};
+    const cpu::AlgorithmEntry* chosen = nullptr;
+    double least = 0;
     std::string serving;
-    for (const Row& row : table) {
-      if (!row.serves(desc)) continue;
-      if (desc.algorithm == row.algorithm) return row.make(desc, threads);
-      serving += (serving.empty() ? "" : ", ") + std::string(nick(row.algorithm));
+    for (const cpu::AlgorithmEntry& entry : cpu::algorithm_table) {
+      if (!entry.serves(desc)) continue;
+      serving += (serving.empty() ? "" : ", ") + std::string(nick(entry.algorithm));
+      if (desc.algorithm == Algorithm::automatic) {
+        const double needed = cost(entry, desc);
+        if (chosen && needed >= least) continue;
+        least = needed;
+        chosen = &entry;
+      } else if (desc.algorithm == entry.algorithm) {
+        chosen = &entry;
+      }
     }
-    if (desc.algorithm == Algorithm::automatic) return cpu::make_direct(desc, threads);
-    throw PlanError(std::string("the CPU backend cannot run this case with algorithm \"") + nick(desc.algorithm) +
-                    "\"; it can with: " + serving);
+    if (!chosen)
+      throw PlanError(std::string("the CPU backend cannot run this case with algorithm \"") + nick(desc.algorithm) +
+                      "\"; it can with: " + serving);
+    return std::make_unique<cpu::RowPlan>(desc, *chosen, cpu::Threads{threads_, pool, this});
   }
 
  private:
@@ -63,7 +76,7 @@ class CpuBackend final : public Backend {
   }
 
   unsigned threads_;
-  std::array<Algorithm, table.size()> algorithms_{};
+  std::array<Algorithm, std::size(cpu::algorithm_table)> algorithms_{};
   std::mutex mutex_;
   std::shared_ptr<cpu::Pool> pool_;
 };

@@ -38,6 +38,15 @@ struct Phase {
   alignas(64) double wide_offset[vectors][16];
 };
 
+// For the pass along rows, lane l of register b is sample 16 * b + l.
+struct PackedPass {
+  alignas(64) std::uint8_t window[64];
+  alignas(64) std::int32_t start[pattern_length];
+  int groups = 0;
+  float gain = 1;
+  std::vector<std::int32_t> words;
+};
+
 struct Packed {
   alignas(64) std::uint8_t window[64];
   int groups = 0;                   // of taps in a filter row
@@ -200,6 +209,31 @@ void Filter(const Kernel& kernel, const Block& block) {
   }
 }
 
+template <bool Pairs>
+void Pass(const RowPass& pass, const void* line, void* elements, int n) {
+  const PackedPass& k = *static_cast<const PackedPass*>(pass.packed.get());
+  const __m512i order = _mm512_load_si512(k.window);
+  const __m512 gain = _mm512_set1_ps(k.gain);
+  const auto* in = static_cast<const std::uint8_t*>(line);
+  auto* out = static_cast<float*>(elements);
+  const int step = (Pairs ? 2 : 4) * pass.components, turn = samples % pass.components;
+  int position = 0;
+  for (int x = 0; x < n; x += samples, in += samples, out += samples) {
+    __m512i sum[vectors];
+    CONVOLVE_UNROLL
+    for (int b = 0; b < vectors; ++b) sum[b] = _mm512_loadu_si512(k.start + position + 16 * b);
+    for (int g = 0; g < k.groups; ++g) {
+      const __m512i taps = _mm512_set1_epi32(k.words[g]);
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors; ++b) sum[b] = Dot<Pairs>(sum[b], Window<Pairs>(order, in + g * step + 16 * b), taps);
+    }
+    CONVOLVE_UNROLL
+    for (int b = 0; b < vectors; ++b) _mm512_storeu_ps(out + 16 * b, _mm512_mul_ps(_mm512_cvtepi32_ps(sum[b]), gain));
+    position += turn;
+    if (position >= pass.components) position -= pass.components;
+  }
+}
+
 struct Special {
   bool pairs;
   int height, groups;
@@ -222,23 +256,54 @@ constexpr Special specials[]{
 
 namespace convolve::cpu {
 
-void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group) {
-  const bool pairs = std::any_of(taps.taps.begin(), taps.taps.end(), [](int t) { return t < -128 || t > 127; });
+namespace {
+
+bool needs_pairs(const IntegerTaps& taps) {
+  return std::any_of(taps.taps.begin(), taps.taps.end(), [](int t) { return t < -128 || t > 127; });
+}
+
+// The taps of a group, for each row of `width`.
+std::vector<std::int32_t> pack_words(const std::vector<std::int32_t>& taps, int width, bool pairs) {
   const int in_group = pairs ? 2 : 4, bits = pairs ? 16 : 8;
   const std::uint32_t mask = (std::uint64_t{1} << bits) - 1;
+  std::vector<std::int32_t> words;
+  for (std::size_t row = 0; row < taps.size(); row += width)
+    for (int k = 0; k < width; k += in_group) {
+      std::uint32_t word = 0;
+      for (int i = 0; i < in_group && k + i < width; ++i)
+        word |= (static_cast<std::uint32_t>(taps[row + k + i]) & mask) << (bits * i);
+      words.push_back(static_cast<std::int32_t>(word));
+    }
+  return words;
+}
+
+}  // namespace
+
+void make_dot_row_pass(RowPass& pass, const IntegerTaps& taps, const Group& group) {
+  const bool pairs = needs_pairs(taps);
+  auto packed = std::make_shared<PackedPass>();
+  packed->words = pack_words(taps.taps, static_cast<int>(taps.taps.size()), pairs);
+  packed->groups = static_cast<int>(packed->words.size());
+  packed->gain = static_cast<float>(taps.gain);
+  for (int i = 0; i < 64; ++i)
+    packed->window[i] = static_cast<std::uint8_t>(i / 4 + group.components * (pairs ? i % 4 / 2 : i % 4));
+  for (int i = 0; i < pattern_length; ++i)
+    packed->start[i] =
+        static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum));
+  pass.packed = packed;
+  pass.line_element_size = 1;
+  pass.run = pairs ? Pass<true> : Pass<false>;
+}
+
+void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group) {
+  const bool pairs = needs_pairs(taps);
   auto packed = std::make_shared<Packed>();
-  packed->groups = (kernel.width + in_group - 1) / in_group;
+  packed->groups = (kernel.width + (pairs ? 1 : 3)) / (pairs ? 2 : 4);
+  packed->words = pack_words(taps.taps, kernel.width, pairs);
   for (int lane = 0; lane < 16; ++lane)
     for (int byte = 0; byte < 4; ++byte)
       packed->window[4 * lane + byte] =
           static_cast<std::uint8_t>(sample_of(0, lane) + kernel.components * (pairs ? byte / 2 : byte));
-  for (int row = 0; row < kernel.depth * kernel.height; ++row)
-    for (int g = 0; g < packed->groups; ++g) {
-      std::uint32_t word = 0;
-      for (int k = 0; k < in_group && g * in_group + k < kernel.width; ++k)
-        word |= (static_cast<std::uint32_t>(taps.taps[row * kernel.width + g * in_group + k]) & mask) << (bits * k);
-      packed->words.push_back(static_cast<std::int32_t>(word));
-    }
 
   Quantization& q = kernel.quantization;
   q.gain = static_cast<float>(q.gain * taps.gain);
@@ -271,6 +336,9 @@ void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group
 namespace convolve::cpu {
 
 void make_dot_kernel(Kernel&, const IntegerTaps&, const Group&) {
+  assert(false);
+}
+void make_dot_row_pass(RowPass&, const IntegerTaps&, const Group&) {
   assert(false);
 }
 

@@ -108,6 +108,8 @@ struct Engine {
   Staging staging;
   RowPass row_pass;
   Kernel kernel;
+  const char* name = "";  ///< of the kernel, for describe()
+  double cost = 1;        ///< instructions for each 16 samples, roughly: `auto` takes the least
 };
 
 /// Levels of a group's components, and their rounding: where every algorithm starts.

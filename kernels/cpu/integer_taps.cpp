@@ -28,7 +28,7 @@ void stage_bytes(const Staging& s, const void* const* rows, void* elements, int 
 }  // namespace
 
 std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
-                                             const Group& group, int largest) {
+                                             const Group& group, int largest, double weight) {
   if (layout.type != SampleType::u8 || layout.shift != 0 || arithmetic.accumulator == Accumulator::double_)
     return std::nullopt;
   double most = sample_limit;
@@ -56,7 +56,7 @@ std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const
     if (!(scale > 0) || !std::isfinite(scale)) return std::nullopt;
     double error = 0;
     for (const double tap : taps) error += std::abs(std::nearbyint(tap * scale) - tap * scale);
-    if (error / scale * sample_limit > largest_error) return std::nullopt;
+    if (!(error / scale * sample_limit * weight <= largest_error)) return std::nullopt;
   }
   for (const double tap : taps) {
     result.taps.push_back(static_cast<std::int32_t>(std::nearbyint(tap * scale)));

@@ -21,10 +21,11 @@ struct IntegerTaps {
   std::int64_t sum = 0;
 };
 
-/// Taps of magnitude at most `largest`, such that every sum fits 31 bits. Nothing where the layout, its levels, the
-/// accumulator or the error bound rule integers out.
+/// For the coefficients of `arithmetic`: taps of magnitude at most `largest`, such that every sum fits 31 bits. Nothing
+/// where the layout, its levels, the accumulator or the error bound rule integers out. `weight`: what later multiplies
+/// the sums' errors.
 std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
-                                             const Group& group, int largest);
+                                             const Group& group, int largest, double weight = 1);
 
 /// Staging for rings of bytes: samples as they are.
 Staging make_byte_staging(const Group& group);

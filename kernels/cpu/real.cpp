@@ -3,6 +3,7 @@
 #include "cpu/real.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "cpu/simd.hpp"
 
@@ -199,10 +200,12 @@ HWY_INLINE void Store(const Quantization& q, const Vector<T> (&sum)[block_vector
   }
 }
 
-// Adds one ring row into output rows First..Last of the block. `c`: the taps of this ring row in output row 0.
-template <int First, int Last, class T>
+// Adds one ring row into output rows First..Last of the block. `c`: the taps of this ring row in output row 0. Width 0:
+// as many as `width` says.
+template <int Width, int First, int Last, class T>
 HWY_INLINE void AddRow(Vector<T> (&sum)[block_rows][block_vectors], const T* q, const T* c, int width, int step) {
   const Tag<T> d;
+  if (Width) width = Width;
   for (int k = 0; k < width; ++k, q += step, ++c) {
     Vector<T> in[block_vectors];
     CONVOLVE_UNROLL
@@ -216,19 +219,65 @@ HWY_INLINE void AddRow(Vector<T> (&sum)[block_rows][block_vectors], const T* q, 
   }
 }
 
-template <class T, class Sample>
+// Output row i takes ring row r with tap row r - i.
+constexpr int FirstOutput(int r, int height) {
+  return r < height ? 0 : r - height + 1;
+}
+constexpr int LastOutput(int r) {
+  return r < block_rows ? r : block_rows - 1;
+}
+
+// All ring rows of one frame; the height is known to the compiler.
+template <int Width, class T, int... Row>
+HWY_INLINE void AddRows(std::integer_sequence<int, Row...>, Vector<T> (&sum)[block_rows][block_vectors],
+                        const void* const* ring, int x, const T* c, int width, int step) {
+  constexpr int height = static_cast<int>(sizeof...(Row)) - block_rows + 1;
+  (AddRow<Width, FirstOutput(Row, height), LastOutput(Row), T>(sum, static_cast<const T*>(ring[Row]) + x,
+                                                               c + Row * width, width, step),
+   ...);
+}
+
+// The same for any height.
+template <int Width, class T>
+HWY_INLINE void AddRows(int height, Vector<T> (&sum)[block_rows][block_vectors], const void* const* ring, int x,
+                        const T* c, int width, int step) {
+  static_assert(block_rows == 4);
+  for (int r = 0; r < height + block_rows - 1; ++r, c += width) {
+    const T* q = static_cast<const T*>(ring[r]) + x;
+    switch (FirstOutput(r, height) * block_rows + LastOutput(r)) {
+#define CONVOLVE_CASE(first, last)                         \
+  case first* block_rows + last:                           \
+    AddRow<Width, first, last, T>(sum, q, c, width, step); \
+    break;
+      CONVOLVE_CASE(0, 0)
+      CONVOLVE_CASE(0, 1)
+      CONVOLVE_CASE(0, 2)
+      CONVOLVE_CASE(0, 3)
+      CONVOLVE_CASE(1, 1)
+      CONVOLVE_CASE(1, 2)
+      CONVOLVE_CASE(1, 3)
+      CONVOLVE_CASE(2, 2)
+      CONVOLVE_CASE(2, 3)
+      CONVOLVE_CASE(3, 3)
+#undef CONVOLVE_CASE
+    }
+  }
+}
+
+// Height and Width: known to the compiler, or 0.
+template <class T, class Sample, int Height, int Width>
 void Filter(const Kernel& k, const Block& b) {
   const Tag<T> d;
   constexpr int R = block_rows, B = block<T>;
-  static_assert(R == 4);
-  const int rows = k.height + R - 1;
+  const int height = Height ? Height : k.height, width = Width ? Width : k.width;
   const T* coefficients;
   if constexpr (sizeof(T) == 4)
     coefficients = k.coefficients_f.data();
   else
     coefficients = k.coefficients.data();
+  const int turn = B % k.components;
   int phase = 0;
-  for (int x = 0; x < b.n; x += B, phase = (phase + B) % k.components) {
+  for (int x = 0; x < b.n; x += B) {
     b.ahead.fetch(x);
     Vector<T> sum[R][block_vectors];
     CONVOLVE_UNROLL
@@ -236,45 +285,14 @@ void Filter(const Kernel& k, const Block& b) {
       CONVOLVE_UNROLL
       for (int v = 0; v < block_vectors; ++v) sum[i][v] = hn::Zero(d);
     }
-    for (int t = 0; t < k.depth; ++t)
-      for (int r = 0; r < rows; ++r) {
-        const T* q = static_cast<const T*>(b.rows[t * rows + r]) + x;
-        const T* c = coefficients + (t * k.height + r) * k.width;
-        // Output row i takes ring row r with tap row r - i.
-        const int first = HWY_MAX(0, r - k.height + 1), last = HWY_MIN(R - 1, r);
-        switch (first * R + last) {
-          case 0:
-            AddRow<0, 0>(sum, q, c, k.width, k.components);
-            break;
-          case 1:
-            AddRow<0, 1>(sum, q, c, k.width, k.components);
-            break;
-          case 2:
-            AddRow<0, 2>(sum, q, c, k.width, k.components);
-            break;
-          case 3:
-            AddRow<0, 3>(sum, q, c, k.width, k.components);
-            break;
-          case R + 1:
-            AddRow<1, 1>(sum, q, c, k.width, k.components);
-            break;
-          case R + 2:
-            AddRow<1, 2>(sum, q, c, k.width, k.components);
-            break;
-          case R + 3:
-            AddRow<1, 3>(sum, q, c, k.width, k.components);
-            break;
-          case 2 * R + 2:
-            AddRow<2, 2>(sum, q, c, k.width, k.components);
-            break;
-          case 2 * R + 3:
-            AddRow<2, 3>(sum, q, c, k.width, k.components);
-            break;
-          case 3 * R + 3:
-            AddRow<3, 3>(sum, q, c, k.width, k.components);
-            break;
-        }
-      }
+    for (int t = 0; t < k.depth; ++t) {
+      const void* const* ring = b.rows + t * (height + R - 1);
+      const T* c = coefficients + t * height * width;
+      if constexpr (Height > 0)
+        AddRows<Width, T>(std::make_integer_sequence<int, Height + R - 1>(), sum, ring, x, c, width, k.components);
+      else
+        AddRows<Width, T>(height, sum, ring, x, c, width, k.components);
+    }
     CONVOLVE_UNROLL
     for (int i = 0; i < R; ++i) {
       if (!b.out[i]) continue;
@@ -287,7 +305,29 @@ void Filter(const Kernel& k, const Block& b) {
         std::memcpy(static_cast<void*>(out), rest, (b.n - x) * sizeof(Sample));
       }
     }
+    phase += turn;
+    if (phase >= k.components) phase -= k.components;
   }
+}
+
+template <class Sample, int Width>
+decltype(Kernel::run) KernelOfHeight([[maybe_unused]] int height) {
+#if HWY_TARGET != HWY_SCALAR
+  if (height == 3) return Filter<float, Sample, 3, Width>;
+  if (height == 5) return Filter<float, Sample, 5, Width>;
+  if (height == 7) return Filter<float, Sample, 7, Width>;
+#endif
+  return Filter<float, Sample, 0, Width>;
+}
+
+decltype(Kernel::run) KernelOf(SampleType type, bool wide, int height, int width) {
+  if (type == SampleType::f32) return Filter<float, float, 0, 0>;
+  if (type == SampleType::u8) {
+    if (wide) return Filter<double, std::uint8_t, 0, 0>;
+    return width == 1 ? KernelOfHeight<std::uint8_t, 1>(height) : KernelOfHeight<std::uint8_t, 0>(height);
+  }
+  if (wide) return Filter<double, std::uint16_t, 0, 0>;
+  return width == 1 ? KernelOfHeight<std::uint16_t, 1>(height) : KernelOfHeight<std::uint16_t, 0>(height);
 }
 
 }  // namespace
@@ -297,9 +337,7 @@ RealFunctions Functions() {
            {Stage<float, std::uint16_t>, Stage<double, std::uint16_t>},
            {Stage<float, float>, nullptr}},
           {Pass<float>, Pass<double>},
-          {{Filter<float, std::uint8_t>, Filter<double, std::uint8_t>},
-           {Filter<float, std::uint16_t>, Filter<double, std::uint16_t>},
-           {Filter<float, float>, nullptr}}};
+          KernelOf};
 }
 
 }  // namespace convolve::cpu::HWY_NAMESPACE
@@ -312,6 +350,38 @@ HWY_EXPORT(Functions);
 
 RealFunctions real_functions() {
   return HWY_DYNAMIC_DISPATCH(Functions)();
+}
+
+void make_real_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
+                      const std::vector<double>& coefficients, int depth, int height, int width) {
+  const bool wide = arithmetic.accumulator == Accumulator::double_;
+  engine.element_size = wide ? sizeof(double) : sizeof(float);
+  engine.block_rows = 4;
+  engine.name = wide ? "f64" : "f32";
+  Kernel& kernel = engine.kernel;
+  kernel.depth = depth;
+  kernel.height = height;
+  kernel.width = width;
+  kernel.components = group.components;
+  kernel.coefficients = coefficients;
+  kernel.coefficients_f.assign(coefficients.begin(), coefficients.end());
+  kernel.quantization = make_quantization(arithmetic, desc.layout, group);
+  kernel.run = real_functions().kernel(desc.layout.type, wide, height, width);
+}
+
+void make_real_staging(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+  engine.staging = make_staging(desc.layout, group);
+  engine.staging.run =
+      real_functions().stage[static_cast<int>(desc.layout.type)][arithmetic.accumulator == Accumulator::double_];
+  if (!combines_frames(desc.filter)) return;
+  if (arithmetic.accumulator == Accumulator::exact)
+    engine.staging.weights.assign(desc.filter.exact_time_factor().begin(), desc.filter.exact_time_factor().end());
+  else
+    engine.staging.weights = desc.filter.time_factor();
+}
+
+bool combines_frames(const Filter& filter) {
+  return filter.depth() > 1 && !filter.time_factor().empty();
 }
 
 }  // namespace convolve::cpu

@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "convolve/arithmetic.hpp"
 #include "cpu/lines.hpp"
+#include "cpu/targets.hpp"
 
 namespace convolve::cpu {
 namespace {
 
 // The ring of a strip stays within this many bytes, unless the strip would become narrower than the least.
 constexpr int ring_bytes = 192 << 10, least_strip = 512;
-// What a band of one thread is worth at least, in multiply-adds, counting what a sample costs beside them.
-constexpr double least_work = 2e6, sample_work = 12;
+// What a thread is worth waking for: samples x Engine::cost.
+constexpr double least_work = 2e6;
 constexpr int tasks_per_lane = 4;
 
 std::size_t align(std::size_t bytes) {
@@ -38,25 +40,29 @@ unsigned char* row_of_output(const PlaneView& view, int y) {
 
 }  // namespace
 
-RowPlan::RowPlan(const PlanDesc& desc, Algorithm algorithm, std::string description, MakeEngine make,
-                 const Threads& threads)
-    : desc_(desc),
-      algorithm_(algorithm),
-      description_(std::move(description)),
-      sample_size_(bytes_per_sample(desc.layout.type)) {
+RowPlan::RowPlan(const PlanDesc& desc, const AlgorithmEntry& entry, const Threads& threads)
+    : desc_(desc), sample_size_(bytes_per_sample(desc.layout.type)) {
+  desc_.algorithm = entry.algorithm;
+  description_ = std::string(nick(entry.algorithm)) + " " + desc_.filter.shape() + ", " + simd_target();
   const Arithmetic arithmetic = choose_arithmetic(desc_.filter, desc_.layout, desc_.border == Border::constant);
+  bool named = false;
   for (const Group& group : make_groups(desc_.layout)) {
     Part part;
     part.group = group;
     std::size_t bytes = 0;
     if (group.any_filtered()) {
-      part.engine = make(desc_, arithmetic, group);
+      part.engine = entry.make(desc_, arithmetic, group);
       plan_part(part, bytes);
+      if (!std::exchange(named, true)) {
+        description_ += std::string(", ") + part.engine.name;
+        if (!part.engine.staging.weights.empty()) description_ += ", frames combined first";
+      }
     }
     lane_bytes_ = std::max(lane_bytes_, bytes);
     parts_.push_back(std::move(part));
   }
   plan_tasks(threads);
+  description_ += ", " + std::to_string(lanes_) + (lanes_ == 1 ? " thread" : " threads");
   memory_ = std::make_unique<unsigned char[]>(lanes_ * lane_bytes_ + 64);
 }
 
@@ -98,9 +104,7 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
 
 void RowPlan::plan_tasks(const Threads& threads) {
   const auto work = [&](const Part& part) {
-    const Kernel& k = part.engine.kernel;
-    return static_cast<double>(part.group.samples()) * part.group.height *
-           (sample_work + k.depth * k.height * k.width + part.engine.row_pass.coefficients.size());
+    return static_cast<double>(part.group.samples()) * part.group.height * part.engine.cost;
   };
   double total = 0;
   for (const Part& part : parts_) total += work(part);

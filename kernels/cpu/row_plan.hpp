@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/engine.hpp"
+#include "cpu/algorithms.hpp"
 #include "cpu/pool.hpp"
 
 namespace convolve::cpu {
@@ -23,16 +23,12 @@ struct Threads {
   void* context = nullptr;
 };
 
-/// `group.component` of each group points into the layout that it was made from; the plan copies what it needs.
 class RowPlan final : public Plan {
  public:
-  /// Makes the engine of a group that has filtered components.
-  using MakeEngine = Engine (*)(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
-
-  RowPlan(const PlanDesc& desc, Algorithm algorithm, std::string description, MakeEngine make, const Threads& threads);
+  RowPlan(const PlanDesc& desc, const AlgorithmEntry& entry, const Threads& threads);
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override;
-  Algorithm algorithm() const override { return algorithm_; }
+  Algorithm algorithm() const override { return desc_.algorithm; }
   std::string describe() const override { return description_; }
 
  private:
@@ -67,8 +63,7 @@ class RowPlan final : public Plan {
   void finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
               int pixels) const noexcept;
 
-  PlanDesc desc_;
-  Algorithm algorithm_;
+  PlanDesc desc_;  ///< with the algorithm that runs
   std::string description_;
   int sample_size_ = 1;
   std::vector<Part> parts_;
