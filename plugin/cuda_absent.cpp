@@ -76,6 +76,10 @@ void CudaSession::copy(const Image&, const DeviceFrame&, const FrameLayout&) {}
 bool CudaSession::owns(GstBufferPool*) const {
   return false;
 }
+void CudaSession::begin_bands() {}
+void CudaSession::upload_band(const Image&, const Image&, const FrameLayout&, const Rows&) {}
+void CudaSession::download_band(const Image&, const Image&, const FrameLayout&, const Rows&) {}
+void CudaSession::finish_bands() {}
 GstAllocator* CudaSession::host_allocator() const {
   return nullptr;
 }

@@ -153,11 +153,28 @@ struct DeviceFrame::Slot {
 
 struct CudaSession::Impl {
   GstCudaContext* context = nullptr;
-  cudaStream_t stream = nullptr;
+  cudaStream_t stream = nullptr, up = nullptr, down = nullptr;
+  std::vector<cudaEvent_t> events;  ///< each used once a frame
+  std::size_t next_event = 0;
   GstAllocator* allocator = nullptr;
   MemorySync memory_sync = nullptr;
   std::vector<std::unique_ptr<DeviceFrame::Slot>> slots;
   std::vector<DeviceFrame::Slot*> free;
+
+  // In the context; what fails here has failed before.
+  void release() {
+    for (cudaStream_t queue : {up, stream, down})
+      if (queue) {
+        cudaStreamSynchronize(queue);
+        cudaStreamDestroy(queue);
+      }
+    for (cudaEvent_t event : events) cudaEventDestroy(event);
+    trim();
+    cudaGetLastError();
+    gst_clear_object(&allocator);
+  }
+
+  ~Impl() { gst_clear_object(&context); }
 
   // Keeps the slots that are in use.
   void trim() {
@@ -168,24 +185,48 @@ struct CudaSession::Impl {
     free.clear();
   }
 
-  void copy(const PlaneView& from, const PlaneView& to, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  // What is queued on `second` from now on waits for what is on `first`.
+  void order(cudaStream_t first, cudaStream_t second) {
+    if (next_event == events.size()) {
+      cudaEvent_t event = nullptr;
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event");
+      events.push_back(event);
+    }
+    cudaEvent_t event = events[next_event++];
+    check(cudaEventRecord(event, first), "an event");
+    check(cudaStreamWaitEvent(second, event, 0), "an event");
+  }
+
+  void copy(const PlaneView& from, const PlaneView& to, std::size_t width, std::size_t height, cudaMemcpyKind kind,
+            cudaStream_t queue) {
+    if (height == 0) return;
     const auto bytes = static_cast<std::ptrdiff_t>(width);
     if (from.stride == to.stride && from.stride >= bytes) {
-      check(cudaMemcpyAsync(to.data, from.data, from.stride * (height - 1) + width, kind, stream), "a copy");
+      check(cudaMemcpyAsync(to.data, from.data, from.stride * (height - 1) + width, kind, queue), "a copy");
     } else if (from.stride >= bytes && to.stride >= bytes) {
-      check(cudaMemcpy2DAsync(to.data, to.stride, from.data, from.stride, width, height, kind, stream), "a copy");
+      check(cudaMemcpy2DAsync(to.data, to.stride, from.data, from.stride, width, height, kind, queue), "a copy");
     } else {  // bottom-up, or rows that overlap
       for (std::size_t y = 0; y < height; ++y)
         check(cudaMemcpyAsync(static_cast<std::byte*>(to.data) + static_cast<std::ptrdiff_t>(y) * to.stride,
                               static_cast<const std::byte*>(from.data) + static_cast<std::ptrdiff_t>(y) * from.stride,
-                              width, kind, stream),
+                              width, kind, queue),
               "a copy");
     }
   }
 
   void copy(const Image& from, const Image& to, const FrameLayout& layout, cudaMemcpyKind kind) {
     for (int p = 0; p < layout.planes; ++p)
-      copy(from.plane[p], to.plane[p], row_bytes(layout, p), rows(layout, p), kind);
+      copy(from.plane[p], to.plane[p], row_bytes(layout, p), rows(layout, p), kind, stream);
+  }
+
+  void copy_band(const Image& from, const Image& to, const FrameLayout& layout, const CudaSession::Rows& band,
+                 cudaMemcpyKind kind, cudaStream_t queue) {
+    const auto row = [](const PlaneView& plane, int y) {
+      return PlaneView{static_cast<std::byte*>(plane.data) + y * plane.stride, plane.stride};
+    };
+    for (int p = 0; p < layout.planes; ++p)
+      copy(row(from.plane[p], band.first[p]), row(to.plane[p], band.first[p]), row_bytes(layout, p),
+           band.last[p] - band.first[p], kind, queue);
   }
 };
 
@@ -206,26 +247,19 @@ const Image& DeviceFrame::image() const {
 CudaSession::CudaSession(GstObject* context) : impl_(std::make_unique<Impl>()) {
   impl_->context = GST_CUDA_CONTEXT(gst_object_ref(context));
   const CudaScope scope(this);
-  // Not a non-blocking stream: GStreamer's own copies run on the legacy stream, and this one waits for those.
-  if (const cudaError_t status = cudaStreamCreate(&impl_->stream); status != cudaSuccess) {
-    cudaGetLastError();
-    gst_object_unref(impl_->context);
-    throw std::runtime_error(cudaGetErrorString(status));
-  }
+  // No non-blocking streams: GStreamer's own copies run on the legacy stream, and these wait for those.
+  for (cudaStream_t* stream : {&impl_->stream, &impl_->up, &impl_->down})
+    if (const cudaError_t status = cudaStreamCreate(stream); status != cudaSuccess) {
+      impl_->release();
+      throw std::runtime_error(cudaGetErrorString(status));
+    }
   impl_->memory_sync = find_memory_sync();
   impl_->allocator = make_host_allocator(context);
 }
 
 CudaSession::~CudaSession() {
-  {
-    const CudaScope scope(this);
-    cudaStreamSynchronize(impl_->stream);
-    impl_->trim();
-    cudaStreamDestroy(impl_->stream);
-    cudaGetLastError();
-  }
-  gst_object_unref(impl_->allocator);
-  gst_object_unref(impl_->context);
+  const CudaScope scope(this);
+  impl_->release();
 }
 
 std::unique_ptr<Backend> CudaSession::make_backend() {
@@ -315,6 +349,29 @@ void CudaSession::download(const DeviceFrame& frame, const Image& host, const Fr
 void CudaSession::copy(const Image& device, const DeviceFrame& frame, const FrameLayout& layout) {
   const CudaScope scope(this);
   impl_->copy(device, frame.image(), layout, cudaMemcpyDeviceToDevice);
+}
+
+void CudaSession::begin_bands() {
+  const CudaScope scope(this);
+  impl_->next_event = 0;
+  impl_->order(impl_->stream, impl_->up);
+}
+
+void CudaSession::upload_band(const Image& host, const Image& device, const FrameLayout& layout, const Rows& band) {
+  const CudaScope scope(this);
+  impl_->copy_band(host, device, layout, band, cudaMemcpyHostToDevice, impl_->up);
+  impl_->order(impl_->up, impl_->stream);
+}
+
+void CudaSession::download_band(const Image& device, const Image& host, const FrameLayout& layout, const Rows& band) {
+  const CudaScope scope(this);
+  impl_->order(impl_->stream, impl_->down);
+  impl_->copy_band(device, host, layout, band, cudaMemcpyDeviceToHost, impl_->down);
+}
+
+void CudaSession::finish_bands() {
+  const CudaScope scope(this);
+  check(cudaStreamSynchronize(impl_->down), "a frame");
 }
 
 }  // namespace convolve

@@ -4,13 +4,15 @@
 // CUDA interop: all that the plugin knows of gstcuda and of the CUDA runtime, and all differences between their
 // versions. Without CUDA in the build everything here says that it is not there.
 //
-// Streams: one queue of work a session, on a stream that waits for the legacy stream (on which GStreamer 1.22 copies).
+// Streams: work is queued on one stream a session, which waits for the legacy stream (on which GStreamer 1.22 copies).
+// Bands of rows go up on a second and down on a third, in step with it.
 // Threads: a session belongs to the streaming thread, its host allocator to any. Each function that touches the GPU
 // pushes the session's context for its own duration; callers of Backend and Plan hold a CudaScope.
 #pragma once
 
 #include <gst/video/video.h>
 
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -130,6 +132,19 @@ class CudaSession {
   void upload(const Image& host, const DeviceFrame& frame, const FrameLayout& layout);
   void download(const DeviceFrame& frame, const Image& host, const FrameLayout& layout);
   void copy(const Image& device, const DeviceFrame& frame, const FrameLayout& layout);
+
+  /// Rows of each plane of an image, from first to last - 1.
+  struct Rows {
+    std::array<int, max_planes> first{}, last{};
+  };
+  /// Starts a frame in bands: what is queued on the stream by now comes before all of them.
+  void begin_bands();
+  /// Queues an upload; what is queued on the stream after this waits for it.
+  void upload_band(const Image& host, const Image& device, const FrameLayout& layout, const Rows& band);
+  /// Queues a download that waits for what is on the stream by now.
+  void download_band(const Image& device, const Image& host, const FrameLayout& layout, const Rows& band);
+  /// Waits for all bands. Throws DeviceError.
+  void finish_bands();
 
   /// True for a pool whose buffers are CUDA memory of this context.
   bool owns(GstBufferPool* pool) const;

@@ -55,8 +55,16 @@ void Process::close() noexcept {
 void Process::drop_plans() noexcept {
   const CudaScope scope(session_.get());
   for (auto& plan : plan_) plan.reset();
+  forget_bands();
   recipe_.reset();
-  result_ = {};
+  for (DeviceFrame& result : result_) result = {};
+}
+
+void Process::forget_bands() noexcept {
+  bands_made_ = false;
+  bands_.clear();
+  plan_of_band_.clear();
+  band_plans_.clear();
 }
 
 void Process::set_format(const GstVideoInfo& info) {
@@ -88,9 +96,10 @@ std::unique_ptr<Plan> Process::make_plan(int height) {
     session_->trim();
     plan = backend_->make_plan(desc);
   }
-  GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend_->name(), filter_.shape().c_str(),
-                  gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)), info_.width, height,
-                  plan->describe().c_str());
+  if (height == info_.height || info_.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE)
+    GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend_->name(), filter_.shape().c_str(),
+                    gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)), info_.width, height,
+                    plan->describe().c_str());
   return plan;
 }
 
@@ -98,6 +107,7 @@ bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
   if (recipe == recipe_ && reversed == reversed_) return false;
   const CudaScope scope(session_.get());
   for (auto& plan : plan_) plan.reset();
+  forget_bands();
   recipe_ = std::move(recipe);
   reversed_ = reversed;
   // A causal window looks back in order of arrival, whichever way that runs: it never waits.
@@ -170,34 +180,135 @@ HeldFrame Process::admit(BufferPtr buffer, bool keep) {
   if (on_device) session_->wait_for_writer(buffer.get());
   frame.map = FrameMap(buffer.get(), info_, layout_, GST_MAP_READ | (on_device ? cuda_map_flags() : 0));
   frame.image = frame.map.image();
-  if (!on_device || (keep && starves(buffer.get()))) {
+  if (!on_device) {
     frame.copy = session_->allocate(layout_);
-    if (on_device)
-      session_->copy(frame.image, frame.copy, layout_);
-    else
-      session_->upload(frame.image, frame.copy, layout_);
     frame.image = frame.copy.image();
-    if (keep) {
-      session_->synchronize();
-      frame.map.unmap();
-      buffer = shell_of(buffer.get());
-    }
+    frame.on_its_way = true;
+  } else if (keep && starves(buffer.get())) {
+    frame.copy = session_->allocate(layout_);
+    session_->copy(frame.image, frame.copy, layout_);
+    session_->synchronize();
+    frame.image = frame.copy.image();
+    frame.map.unmap();
+    buffer = shell_of(buffer.get());
   }
   frame.buffer = std::move(buffer);
   return frame;
 }
 
-void Process::run(const Window& window, const HeldFrame& centre, GstBuffer* out) {
+void Process::upload(HeldFrame& frame) {
+  session_->upload(frame.map.image(), frame.copy, layout_);
+}
+
+void Process::landed(FrameWindow& window) {
+  for (HeldFrame& frame : window.frames()) {
+    if (!frame.on_its_way) continue;
+    frame.on_its_way = false;
+    frame.map.unmap();
+    if (filter_.depth() > 1) frame.buffer = shell_of(frame.buffer.get());
+  }
+}
+
+void Process::settle(FrameWindow& window) {
+  bool any = false;
+  for (HeldFrame& frame : window.frames())
+    if (frame.on_its_way) {
+      upload(frame);
+      any = true;
+    }
+  if (!any) return;
+  session_->synchronize();
+  landed(window);
+}
+
+void Process::run(FrameWindow& window, GstBuffer* out) {
+  const bool interlaced = window.centre().interlaced;
   const bool on_device = session_ && session_->owns(out);
   const FrameMap map(out, info_, layout_, GST_MAP_WRITE | (on_device ? cuda_map_flags() : 0));
-  if (session_ && !on_device) {
-    if (!result_) result_ = session_->allocate(layout_);
-    enqueue(window, centre.interlaced, result_.image());
-    session_->download(result_, map.image(), layout_);
-  } else {
-    enqueue(window, centre.interlaced, map.image());
+  if (!session_) {
+    enqueue(window.images(), interlaced, map.image());
+    return;
   }
-  if (session_) session_->synchronize();
+  if (!on_device && !interlaced) make_bands();
+  if (!on_device && !interlaced && !bands_.empty()) {
+    run_banded(window, map.image());
+  } else {
+    for (HeldFrame& frame : window.frames())
+      if (frame.on_its_way) upload(frame);
+    if (on_device) {
+      enqueue(window.images(), interlaced, map.image());
+    } else {
+      if (!result_[0]) result_[0] = session_->allocate(layout_);
+      enqueue(window.images(), interlaced, result_[0].image());
+      session_->download(result_[0], map.image(), layout_);
+    }
+    session_->synchronize();
+  }
+  landed(window);
+}
+
+void Process::make_bands() {
+  if (bands_made_) return;
+  const CudaScope scope(session_.get());
+  bands_made_ = true;
+  bands_ = cut_into_bands(layout_, info_.height, filter_, recipe_->settings.border);
+  std::vector<int> heights;
+  for (const Band& band : bands_) {
+    const int height = band.bottom - band.top;
+    const auto known = std::find(heights.begin(), heights.end(), height);
+    const auto at = static_cast<std::size_t>(known - heights.begin());
+    if (known == heights.end()) {
+      band_plans_.push_back(make_plan(height));
+      heights.push_back(height);
+    }
+    plan_of_band_.push_back(band_plans_[at].get());
+  }
+  if (bands_.empty()) return;
+  for (DeviceFrame& result : result_)
+    if (!result) result = session_->allocate(layout_);
+  GST_INFO_OBJECT(element_, "frames cross to the GPU and back in %zu bands", bands_.size());
+}
+
+void Process::run_banded(FrameWindow& window, const Image& out) {
+  const int height = info_.height;
+  const auto rows_between = [&](int first, int last) {
+    CudaSession::Rows rows;
+    for (int p = 0; p < layout_.planes; ++p) {
+      rows.first[p] = plane_row(layout_, p, height, first);
+      rows.last[p] = plane_row(layout_, p, height, last);
+    }
+    return rows;
+  };
+  // Only the newest frame is on its way in the steady state; it comes in bands.
+  HeldFrame* newest = &window.frames().back();
+  for (HeldFrame& frame : window.frames())
+    if (frame.on_its_way && &frame != newest) upload(frame);
+  if (!newest->on_its_way) newest = nullptr;
+
+  session_->begin_bands();
+  const Window images = window.images();
+  int uploaded = 0;
+  for (std::size_t k = 0; k < bands_.size(); ++k) {
+    const Band& band = bands_[k];
+    if (newest)
+      session_->upload_band(newest->map.image(), newest->copy.image(), layout_, rows_between(uploaded, band.bottom));
+    uploaded = band.bottom;
+    Image image[max_taps];
+    Window slice;
+    slice.depth = images.depth;
+    for (int t = 0; t < images.depth; ++t) {
+      if (!images.image[t]) continue;
+      image[t] = from_row(*images.image[t], layout_, height, band.top);
+      slice.image[t] = &image[t];
+    }
+    const Image& result = result_[k % 2].image();
+    {
+      const CudaScope scope(session_.get());
+      enqueue(*plan_of_band_[k], slice, from_row(result, layout_, height, band.top));
+    }
+    session_->download_band(result, out, layout_, rows_between(band.first, band.last));
+  }
+  session_->finish_bands();
 }
 
 void Process::enqueue(const Window& window, bool interlaced, const Image& out) {

@@ -11,7 +11,9 @@
 #include <gst/video/video.h>
 
 #include <memory>
+#include <vector>
 
+#include "bands.hpp"
 #include "convolve/backend.hpp"
 #include "cuda_interop.hpp"
 #include "settings.hpp"
@@ -50,10 +52,13 @@ class Process {
 
   /// True where the buffer's context should become ours before it is admitted.
   bool wants_context_of(GstBuffer* buffer, int cuda_device_id) const;
-  /// Makes a frame of a buffer. `keep`: the frame will be held beyond its own output.
+  /// Makes a frame of a buffer. `keep`: the frame will be held beyond its own output. A frame may leave here on its
+  /// way to the device; run() or settle() sees it there.
   HeldFrame admit(BufferPtr buffer, bool keep);
   /// Filters into `out`, whose memory comes from the pool that the allocation settled on.
-  void run(const Window& window, const HeldFrame& centre, GstBuffer* out);
+  void run(FrameWindow& window, GstBuffer* out);
+  /// Brings all frames to the device and lets go of upstream's buffers, where no output does so.
+  void settle(FrameWindow& window);
 
  private:
   enum Part { whole, top_field, bottom_field, parts };
@@ -63,6 +68,11 @@ class Process {
   bool starves(GstBuffer* buffer);
   void enqueue(const Window& window, bool interlaced, const Image& out);
   void enqueue(Plan& plan, const Window& window, const Image& out);
+  void run_banded(FrameWindow& window, const Image& out);
+  void upload(HeldFrame& frame);
+  void landed(FrameWindow& window);
+  void make_bands();
+  void forget_bands() noexcept;
 
   GstElement* element_;
   std::unique_ptr<CudaSession> session_;
@@ -76,7 +86,12 @@ class Process {
   bool reversed_ = false;
   Filter filter_;
   std::unique_ptr<Plan> plan_[parts];
-  DeviceFrame result_;  ///< of outputs in system memory
+  DeviceFrame result_[2];  ///< of outputs in system memory; the second for every other band
+
+  bool bands_made_ = false;
+  std::vector<Band> bands_;
+  std::vector<std::unique_ptr<Plan>> band_plans_;  ///< of unlike heights
+  std::vector<Plan*> plan_of_band_;
 
   gpointer known_pool_ = nullptr;  ///< only compared
   bool known_pool_starves_ = false;

@@ -82,6 +82,7 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
     window_.push(std::move(frame));
   } else {
     window_.push(process_.admit(std::move(buffer), process_.filter().depth() > 1));
+    if (!window_.ready(false)) process_.settle(window_);
   }
   return GST_FLOW_OK;
 }
@@ -139,7 +140,7 @@ GstFlowReturn Stream::produce(GstBuffer** out) {
     throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "there is no memory for an output frame");
   if (flow != GST_FLOW_OK) return flow;
   BufferPtr owner(buffer);
-  process_.run(window_.images(), centre, buffer);
+  process_.run(window_, buffer);
   *out = owner.release();
   return GST_FLOW_OK;
 }

@@ -34,6 +34,7 @@ struct HeldFrame {
   FrameMap map;      ///< of `buffer`
   Image image;       ///< what the backend reads
   bool interlaced = false;
+  bool on_its_way = false;       ///< `copy` is still to be filled from `map`
   std::vector<EventPtr> events;  ///< that arrived after this frame, and leave after its output
 };
 
@@ -59,6 +60,7 @@ class FrameWindow {
   /// Forgets all; returns the events of frames that had no output.
   std::vector<EventPtr> clear();
 
+  /// All frames held, oldest first.
   std::vector<HeldFrame>& frames() { return frames_; }
 
  private:

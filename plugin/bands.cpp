@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bands.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "frame.hpp"
+
+namespace convolve {
+namespace {
+
+// A band takes about 15 us of the host's time to queue, and 3 MiB about 55 us to cross the link.
+constexpr std::size_t bytes_a_band = 3 << 20;
+constexpr int most_bands = 12;
+
+int subsampling(const FrameLayout& layout, int plane, int height) {
+  return (height + rows(layout, plane) - 1) / rows(layout, plane);
+}
+
+int round_up(int n, int unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+int plane_row(const FrameLayout& layout, int plane, int height, int y) {
+  return y == height ? rows(layout, plane) : y / subsampling(layout, plane, height);
+}
+
+std::vector<Band> cut_into_bands(const FrameLayout& layout, int height, const Filter& filter, Border border) {
+  std::size_t bytes = 0;
+  int unit = 1;
+  for (int p = 0; p < layout.planes; ++p) {
+    bytes += static_cast<std::size_t>(row_bytes(layout, p)) * rows(layout, p);
+    unit = std::max(unit, subsampling(layout, p, height));
+  }
+  // The widest reach of the filter, in the most subsampled plane.
+  const int reach = unit * std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y());
+  const int count = std::min<int>(static_cast<int>(bytes / bytes_a_band), most_bands);
+  if (count < 2 || (border == Border::wrap && reach > 0)) return {};
+  const int step = round_up((height + count - 1) / count, unit);
+  if (step <= 2 * reach) return {};
+
+  std::vector<Band> bands;
+  for (int y = 0; y < height; y += step) {
+    // A sliver at the end joins the band before it.
+    const int last = height - (y + step) < step / 2 ? height : y + step;
+    bands.push_back({y, last, std::max(0, y - reach), std::min(height, last + reach)});
+    if (last == height) break;
+  }
+  return bands;
+}
+
+Image from_row(const Image& frame, const FrameLayout& layout, int height, int y) {
+  Image image = frame;
+  for (int p = 0; p < layout.planes; ++p)
+    image.plane[p].data =
+        static_cast<std::byte*>(image.plane[p].data) + plane_row(layout, p, height, y) * image.plane[p].stride;
+  return image;
+}
+
+}  // namespace convolve
