@@ -233,7 +233,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         o.shape = rotate(spatial, turn);
         o.shape.depth = depth;
         o.kind = &all_kinds[(turn / 5) % all_kinds.size()];
-        if (o.width > 300) o.width = 131;
+        if (o.width > 300 && o.height > 5) o.width = 131;
         add(o);
       }
   // Large enough to be worth several threads, and several tiles each way.
@@ -244,6 +244,17 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
       o.shape = shape;
       o.width = 523;
       o.height = 301;
+      o.kind = &all_kinds[turn % all_kinds.size()];
+      add(o);
+    }
+  // Wide enough to be cut into strips.
+  for (const char* name : {"gray8", "rgba8", "gray16", "uyvy", "gray-f32"})
+    for (const convolve::BorderRow& border : convolve::borders) {
+      CaseOptions o = draw(random);
+      o.layout = layout_named(name);
+      o.border = border.value;
+      o.width = 4099;
+      o.height = 7;
       o.kind = &all_kinds[turn % all_kinds.size()];
       add(o);
     }

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using convolve::parse_kernel_text;
+using convolve::TapArray;
+
+std::vector<double> values(const TapArray& taps) {
+  std::vector<double> v;
+  for (const convolve::Tap& tap : taps.taps) v.push_back(tap.value);
+  return v;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_kernel_text(text, "k.txt");
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(KernelText, RowsFramesCommentsAndSeparators) {
+  const TapArray taps =
+      parse_kernel_text("# a comment\n1, 2\t3 # the first row\r\n-4 .5 +6e0\n\n1/2 0 0\n7 8 9", "k.txt");
+  EXPECT_EQ(taps.depth, 2);
+  EXPECT_EQ(taps.height, 2);
+  EXPECT_EQ(taps.width, 3);
+  EXPECT_EQ(values(taps), (std::vector<double>{1, 2, 3, -4, 0.5, 6, 0.5, 0, 0, 7, 8, 9}));
+  EXPECT_EQ(taps.taps[6].numerator, 1);
+  EXPECT_EQ(taps.taps[6].denominator, 2);
+}
+
+TEST(KernelText, BlankLinesAtTheEndsAndCommentLinesPartNothing) {
+  EXPECT_EQ(parse_kernel_text("\n\n1\n# between rows\n2\n\n\n", "k.txt").height, 2);
+  EXPECT_EQ(parse_kernel_text("1\n\n\n# the next frame\n2\n", "k.txt").depth, 2);
+  EXPECT_EQ(parse_kernel_text("1\n   \t\n2\n", "k.txt").depth, 2);
+}
+
+TEST(KernelText, RefusalsNameTheLineAndTheColumn) {
+  const struct {
+    std::string text, starts, says;
+  } rows[] = {
+      {"", "k.txt:1:1: ", "no taps"},
+      {"# nothing\n\n", "k.txt:2:1: ", "no taps"},
+      {"1 2\n3 x4\n", "k.txt:2:3: ", "\"x4\" is not a number"},
+      {"1 2\n3\n", "k.txt:2:1: ", "1 taps where the first row has 2"},
+      {"1\n2\n\n3\n", "k.txt:4:1: ", "frame 2 has 1 rows where the first has 2"},
+      {"1\n\n2\n3\n\n4\n", "k.txt:5:1: ", "frame 2 has 2 rows where the first has 1"},
+      {"1 nan\n", "k.txt:1:3: ", "not finite"},
+      {"1 -inf\n", "k.txt:1:3: ", "not finite"},
+      {"1/0\n", "k.txt:1:1: ", "divides by 0"},
+      {"1e999\n", "k.txt:1:1: ", "number"},
+      {"1/2/3\n", "k.txt:1:1: ", "not a number"},
+      {"0x10\n", "k.txt:1:1: ", "not a number"},
+      {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", "k.txt:1:37: ", "at most 15"},
+      {"1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n", "k.txt:16:1: ", "at most 15 rows"},
+      {"1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n",
+       "k.txt:31:1: ", "at most 15 frames"},
+  };
+  for (const auto& row : rows) {
+    const std::string message = refusal(row.text);
+    EXPECT_EQ(message.rfind(row.starts, 0), 0u) << "wanted " << row.starts << ", it says: " << message;
+    EXPECT_NE(message.find(row.says), std::string::npos) << "wanted " << row.says << ", it says: " << message;
+  }
+}
+
+TEST(KernelFile, NamesWhatCannotBeRead) {
+  EXPECT_THROW(convolve::read_kernel_file("/nonexistent/kernel.txt"), std::invalid_argument);
+  try {
+    convolve::read_kernel_file("/dev/null");
+    ADD_FAILURE() << "read a device";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "/dev/null: not a regular file");
+  }
+}
+
+}  // namespace
