@@ -15,6 +15,10 @@ Engine make_direct(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
 bool separable_serves(const PlanDesc& desc);
 Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
 
+/// 8-bit samples on processors with AMX.
+bool matrix_serves(const PlanDesc& desc);
+Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+
 struct AlgorithmEntry {
   Algorithm algorithm;
   bool (*serves)(const PlanDesc& desc);
@@ -24,6 +28,7 @@ struct AlgorithmEntry {
 inline constexpr AlgorithmEntry algorithm_table[]{
     {Algorithm::direct, direct_serves, make_direct},
     {Algorithm::separable, separable_serves, make_separable},
+    {Algorithm::matrix, matrix_serves, make_matrix},
 };
 
 }  // namespace convolve::cpu

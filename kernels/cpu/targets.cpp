@@ -30,7 +30,14 @@ bool has_vnni() {
 #endif
 }
 
-#if HWY_ARCH_X86_64 && defined(__linux__)
+#ifdef CONVOLVE_EMULATE_AMX
+bool has_amx() {
+  return has_vnni();
+}
+bool amx_granted() {
+  return true;
+}
+#elif HWY_ARCH_X86_64 && defined(__linux__)
 constexpr int get_supported = 0x1021, request_permission = 0x1023, tile_data = 18;  // of arch_prctl
 
 bool has_amx() {

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "cpu/algorithms.hpp"
+#include "cpu/integer_taps.hpp"
+#include "cpu/simd.hpp"
+#include "cpu/targets.hpp"
+
+#if HWY_ARCH_X86_64
+
+// GCC 12 takes the undefined operands inside its own intrinsics for uninitialised variables.
+#if HWY_COMPILER_GCC_ACTUAL
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <immintrin.h>
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,amx-tile,amx-int8"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,amx-tile,amx-int8")
+#endif
+
+#include "cpu/tiles.hpp"
+
+namespace convolve::cpu {
+namespace {
+
+// A block is Rows x 256 samples. Of each ring row, tile A takes 16 strips of 64 bytes, 16 samples apart; tile B holds
+// the taps of one filter row as a band of a 64 x 16 matrix; their product adds to 16 outputs of each strip. Where a
+// filter row spans more than 64 bytes, the band is cut into chunks. Real taps are sums of 256 * high + low digits, with
+// a tile of sums for each digit.
+constexpr int samples = 256, tile_bytes = 1024;
+
+struct Packed {
+  int chunks = 1;
+  std::int8_t* bands = nullptr;  // [depth * height][chunks][digits][16][64], on 64 bytes: half the speed otherwise
+  std::vector<std::int8_t> memory;
+  std::vector<std::int32_t> start;  // of the sums, a pattern: takes the zero levels off
+};
+
+template <int Rows, int Digits, int Row>
+HWY_INLINE void AddToRow(const Packed& k, int height, int t, int r, int chunk) {
+  if (r - Row < 0 || r - Row >= height) return;
+  const std::int8_t* band =
+      k.bands + static_cast<std::ptrdiff_t>((t * height + r - Row) * k.chunks + chunk) * Digits * tile_bytes;
+  tile_load<7>(band, 64);
+  tile_dot<Row * Digits, 6, 7>();
+  if constexpr (Digits == 2) {
+    tile_load<7>(band + tile_bytes, 64);
+    tile_dot<Row * Digits + 1, 6, 7>();
+  }
+}
+
+template <int Rows, int Digits, int... Row>
+HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k,
+                         const void* const* ring, int x, std::int32_t* sums) {
+  (tile_zero<Row * Digits>(), ...);
+  if constexpr (Digits == 2) (tile_zero<Row * Digits + 1>(), ...);
+  for (int t = 0; t < kernel.depth; ++t)
+    for (int r = 0; r < kernel.height + Rows - 1; ++r, ++ring)
+      for (int chunk = 0; chunk < k.chunks; ++chunk) {
+        tile_load<6>(static_cast<const std::uint8_t*>(*ring) + x + 64 * chunk, 16);
+        (AddToRow<Rows, Digits, Row>(k, kernel.height, t, r, chunk), ...);
+      }
+  (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
+  if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
+}
+
+HWY_INLINE __m512i Wide(const Quantization& q, __m512i sum, const double* offset) {
+  const __m512d divisor = _mm512_set1_pd(q.divisor);
+  const __m512d low = _mm512_cvtepi32_pd(_mm512_castsi512_si256(sum));
+  const __m512d high = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(sum, 1));
+  const __m256i a = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(low, divisor), _mm512_loadu_pd(offset)));
+  const __m256i b = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(high, divisor), _mm512_loadu_pd(offset + 8)));
+  return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
+
+// 64 code values from their sums; `phase`: the first one's component.
+template <int Digits>
+HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::int32_t* sums, int phase) {
+  __m512i value[4];
+  CONVOLVE_UNROLL
+  for (int b = 0; b < 4; ++b) {
+    __m512i sum = _mm512_load_si512(sums + 16 * b);
+    if (Digits == 2) sum = _mm512_add_epi32(_mm512_slli_epi32(sum, 8), _mm512_load_si512(sums + samples + 16 * b));
+    sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
+    if (q.wide) {
+      value[b] = Wide(q, sum, q.offset.get<double>() + phase + 16 * b);
+    } else {
+      const __m512 v = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(q.gain),
+                                       _mm512_loadu_ps(q.offset.get<float>() + phase + 16 * b));
+      value[b] = _mm512_cvtps_epi32(_mm512_sub_ps(v, _mm512_set1_ps(q.snap)));
+    }
+  }
+  const __m512i low = _mm512_packs_epi32(value[0], value[1]), high = _mm512_packs_epi32(value[2], value[3]);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+  return _mm512_min_epu8(bytes, _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max))));
+}
+
+template <int Rows, int Digits>
+void Filter(const Kernel& kernel, const Block& block) {
+  const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
+  auto* sums = static_cast<std::int32_t*>(block.scratch);
+  tile_configure();
+  int phase = 0;
+  for (int x = 0; x < block.n; x += samples) {
+    for (int i = 0; i < samples; i += 64) block.ahead.fetch(x + i);
+    SumBlock<Rows, Digits>(std::make_integer_sequence<int, Rows>(), kernel, k, block.rows, x, sums);
+    for (int i = 0; i < samples && x + i < block.n; i += 64, phase = (phase + 64) % kernel.components) {
+      const int left = block.n - x - i;
+      const __mmask64 wanted = left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+      for (int row = 0; row < Rows; ++row)
+        if (block.out[row])
+          _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[row]) + x + i, wanted,
+                                  Quantize<Digits>(kernel.quantization, k, sums + row * Digits * samples + i, phase));
+    }
+  }
+  tile_release();
+}
+
+}  // namespace
+}  // namespace convolve::cpu
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+namespace convolve::cpu {
+namespace {
+
+constexpr int exact_rows = 4, real_rows = 3;
+
+// Tap = 256 * high + low, both signed bytes.
+std::int8_t digit(std::int32_t tap, int digits, int which) {
+  const std::int32_t low = static_cast<std::int8_t>(tap & 255);
+  if (digits == 1 || which == 1) return static_cast<std::int8_t>(low);
+  return static_cast<std::int8_t>((tap - low) / 256);
+}
+
+std::optional<IntegerTaps> taps_of(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
+                                   int& digits) {
+  digits = 1;
+  if (arithmetic.accumulator == Accumulator::exact)
+    if (auto taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 127)) return taps;
+  digits = 2;
+  return make_integer_taps(arithmetic, desc.layout, desc.border, group, 127 * 256);
+}
+
+}  // namespace
+
+bool matrix_serves(const PlanDesc& desc) {
+  if (!use_amx()) return false;
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const std::vector<Group> groups = make_groups(desc.layout);
+  int digits;
+  return std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
+    return !group.any_filtered() || taps_of(desc, arithmetic, group, digits);
+  });
+}
+
+Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+  int digits;
+  const IntegerTaps taps = *taps_of(desc, arithmetic, group, digits);
+  Engine engine;
+  Kernel& kernel = engine.kernel;
+  kernel.depth = desc.filter.depth();
+  kernel.height = desc.filter.height();
+  kernel.width = desc.filter.width();
+  kernel.components = group.components;
+  kernel.quantization = make_quantization(arithmetic, desc.layout, group);
+  kernel.quantization.gain = static_cast<float>(kernel.quantization.gain * taps.gain);
+  kernel.quantization.divisor /= taps.gain;
+
+  auto packed = std::make_shared<Packed>();
+  const int reach = 16 + (kernel.width - 1) * group.components;
+  packed->chunks = (reach + 63) / 64;
+  const std::size_t tiles = static_cast<std::size_t>(kernel.depth) * kernel.height * packed->chunks * digits;
+  packed->memory.resize(tiles * tile_bytes + 64);
+  packed->bands = packed->memory.data() + (64 - reinterpret_cast<std::uintptr_t>(packed->memory.data()) % 64) % 64;
+  for (int row = 0; row < kernel.depth * kernel.height; ++row)
+    for (int tap = 0; tap < kernel.width; ++tap)
+      for (int output = 0; output < 16; ++output)
+        for (int d = 0; d < digits; ++d) {
+          const int sample = output + tap * group.components, in_chunk = sample % 64;
+          std::int8_t* band = packed->bands + ((row * packed->chunks + sample / 64) * digits + d) *
+                                                  static_cast<std::ptrdiff_t>(tile_bytes);
+          band[in_chunk / 4 * 64 + output * 4 + in_chunk % 4] = digit(taps.taps[row * kernel.width + tap], digits, d);
+        }
+  for (int i = 0; i < pattern_length; ++i)
+    packed->start.push_back(
+        static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum)));
+  engine.name = digits == 1 ? "AMX, 8-bit taps" : "AMX, 16-bit taps in two digits";
+  engine.cost = 1.2 * static_cast<double>(tiles) + 7;
+  engine.element_size = 1;
+  engine.block_rows = digits == 1 ? exact_rows : real_rows;
+  engine.scratch_bytes = engine.block_rows * digits * tile_bytes;
+  engine.staging = make_byte_staging(group);
+  kernel.packed = packed;
+  kernel.run = digits == 1 ? Filter<exact_rows, 1> : Filter<real_rows, 2>;
+  return engine;
+}
+
+}  // namespace convolve::cpu
+
+#else
+
+namespace convolve::cpu {
+
+bool matrix_serves(const PlanDesc&) {
+  return false;
+}
+
+Engine make_matrix(const PlanDesc&, const Arithmetic&, const Group&) {
+  assert(false);
+  return {};
+}
+
+}  // namespace convolve::cpu
+
+#endif
