@@ -66,17 +66,18 @@ TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
     divisors.push_back(d);
   for (const int bits : {1, 5, 8, 9, 10, 12, 14, 15, 16}) {
     const double max = std::ldexp(1.0, bits) - 1, unit = std::ldexp(1.0, bits - 8);
-    for (const auto& [zero, bias] : {std::pair{0.0, 0.0},
-                                     {0.0, max / 2},
-                                     {0.0, -max / 2},
-                                     {0.0, max},
-                                     {0.0, -max},
-                                     {std::ldexp(1.0, bits - 1), 0.0},
-                                     {std::floor(16 * unit), 0.0},
-                                     {std::floor(16 * unit), 109.5 * unit},
-                                     {0.0, 0.25 * max},
-                                     {0.0, 5 * max}})
+    for (const auto& levels : {std::pair{0.0, 0.0},
+                               {0.0, max / 2},
+                               {0.0, -max / 2},
+                               {0.0, max},
+                               {0.0, -max},
+                               {std::ldexp(1.0, bits - 1), 0.0},
+                               {std::floor(16 * unit), 0.0},
+                               {std::floor(16 * unit), 109.5 * unit},
+                               {0.0, 0.25 * max},
+                               {0.0, 5 * max}})
       for (const int divisor : divisors) {
+        const double zero = levels.first, bias = levels.second;
         Arithmetic arithmetic;
         arithmetic.accumulator = Accumulator::exact;
         arithmetic.divisor = divisor;
