@@ -35,6 +35,19 @@ BufferPtr shell_of(GstBuffer* buffer) {
   return shell;
 }
 
+// Whether each output equals its input to the bit.
+bool is_passthrough(const Filter& filter, const FrameLayout& layout) {
+  bool copies = true, biased = false;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) {
+      const Component& component = layout.plane[p].component[c];
+      copies &= !component.filtered;
+      biased |= component.filtered && component.bias != 0;
+    }
+  // A shifted format's padding bits come out 0, whatever came in.
+  return filter.depth() == 1 && (copies || (filter.is_identity() && !biased && layout.shift == 0));
+}
+
 }  // namespace
 
 void Process::open(std::unique_ptr<CudaSession> session, std::unique_ptr<Backend> backend) {
@@ -112,6 +125,7 @@ bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
   reversed_ = reversed;
   // A causal window looks back in order of arrival, whichever way that runs: it never waits.
   filter_ = reversed && !recipe_->settings.causal() ? recipe_->filter.reversed_in_time() : recipe_->filter;
+  changes_nothing_ = is_passthrough(filter_, make_layout(info_, info_.height, recipe_->settings.levels()));
   const GstVideoInterlaceMode mode = info_.interlace_mode;
   try {
     if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) plan_[whole] = make_plan(info_.height);
@@ -124,19 +138,6 @@ bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
     throw;
   }
   return true;
-}
-
-bool Process::changes_nothing() const {
-  const FrameLayout layout = make_layout(info_, info_.height, recipe_->settings.levels());
-  bool copies = true, biased = false;
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c) {
-      const Component& component = layout.plane[p].component[c];
-      copies &= !component.filtered;
-      biased |= component.filtered && component.bias != 0;
-    }
-  // A shifted format's padding bits come out 0, whatever came in.
-  return filter_.depth() == 1 && (copies || (filter_.is_identity() && !biased && layout.shift == 0));
 }
 
 const char* Process::algorithm() const {

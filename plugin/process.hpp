@@ -46,7 +46,7 @@ class Process {
   /// The filter as it meets frames in order of arrival.
   const Filter& filter() const { return filter_; }
   /// True where each output would equal its input to the bit.
-  bool changes_nothing() const;
+  bool changes_nothing() const { return changes_nothing_; }
   /// Name of the algorithm that runs.
   const char* algorithm() const;
 
@@ -85,6 +85,7 @@ class Process {
   std::shared_ptr<const Recipe> recipe_;
   bool reversed_ = false;
   Filter filter_;
+  bool changes_nothing_ = false;
   std::unique_ptr<Plan> plan_[parts];
   DeviceFrame result_[2];  ///< of outputs in system memory; the second for every other band
 
