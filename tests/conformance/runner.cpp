@@ -3,6 +3,7 @@
 #include "runner.hpp"
 
 #include <cstdio>
+#include <thread>
 
 #include "cpu/targets.hpp"
 #include "large.hpp"
@@ -86,6 +87,28 @@ void Runner::run_both(const Case& a, const Case& b) {
         note(subject, nick(algorithm), "two at once: " + a.name + " and " + b.name,
              Trial::run_both(first, second, *subject.backend, *subject.memory, algorithm));
   }
+}
+
+void Runner::run_parallel(const std::vector<Case>& cases) {
+  if (!wanted("auto") || (!options_.backend.empty() && options_.backend != "cpu")) return;
+  const std::vector<Trial> trials(cases.begin(), cases.end());
+  constexpr unsigned elements = 4;
+  std::vector<std::string> wrong(elements * trials.size());
+  std::vector<std::thread> threads;
+  for (unsigned e = 0; e < elements; ++e)
+    threads.emplace_back([&, e] {
+      const std::unique_ptr<Memory> memory = host_memory();
+      const std::unique_ptr<convolve::Backend> backend = convolve::make_cpu_backend(1 + e);
+      for (std::size_t i = 0; i < trials.size(); ++i) {
+        const std::size_t mine = (i + e) % trials.size();
+        wrong[e * trials.size() + mine] = trials[mine].run(*backend, *memory, Algorithm::automatic);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  Subject subject;
+  subject.name = "cpu, in parallel";
+  cases_ += cases.size();
+  for (std::size_t i = 0; i < wrong.size(); ++i) note(subject, "auto", cases[i % cases.size()].name, wrong[i]);
 }
 
 void Runner::run_large() {

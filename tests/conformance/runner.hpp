@@ -26,6 +26,8 @@ class Runner {
   bool has_backends() const { return !subjects_.empty(); }
   void run(const Case& c);
   void run_both(const Case& a, const Case& b);
+  /// Several CPU backends in threads of their own, as several elements of one process have them.
+  void run_parallel(const std::vector<Case>& cases);
   /// 16384 x 16384 samples of four components and 16 bits: more than 2^31 bytes.
   void run_large();
   /// The tallies. False where something failed or nothing ran.
