@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu/lines.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,34 +10,94 @@
 namespace convolve::cpu {
 namespace {
 
-template <std::size_t Size>
-void move(unsigned char* to, std::size_t to_step, const unsigned char* from, std::size_t from_step, int n) {
-  for (int i = 0; i < n; ++i) std::memcpy(to + i * to_step * Size, from + i * from_step * Size, Size);
+template <class T>
+T load(const unsigned char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(unsigned char* to, T value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+template <class Sample>
+void move(unsigned char* to, int to_step, const unsigned char* from, int from_step, int n) {
+  const std::size_t a = to_step * sizeof(Sample), b = from_step * sizeof(Sample);
+  for (int i = 0; i < n; ++i) store(to + i * a, load<Sample>(from + i * b));
 }
 
 void move(void* to, int to_step, const void* from, int from_step, int n, int size) {
   auto* t = static_cast<unsigned char*>(to);
   const auto* f = static_cast<const unsigned char*>(from);
   if (size == 1)
-    move<1>(t, to_step, f, from_step, n);
+    move<std::uint8_t>(t, to_step, f, from_step, n);
   else if (size == 2)
-    move<2>(t, to_step, f, from_step, n);
+    move<std::uint16_t>(t, to_step, f, from_step, n);
   else
-    move<4>(t, to_step, f, from_step, n);
+    move<std::uint32_t>(t, to_step, f, from_step, n);
+}
+
+// Every second sample, as the low half of a Pair: this is what compilers vectorise.
+template <class Sample, class Pair>
+void gather_pairs(unsigned char* __restrict to, const unsigned char* __restrict from, int n) {
+  for (int i = 0; i < n; ++i) store(to + i * sizeof(Sample), static_cast<Sample>(load<Pair>(from + i * sizeof(Pair))));
+}
+
+template <class Sample, class Pair>
+void scatter_pairs(unsigned char* __restrict to, const unsigned char* __restrict from, int n) {
+  constexpr Pair high = static_cast<Pair>(static_cast<Pair>(~Pair{0}) << (8 * sizeof(Sample)));
+  for (int i = 0; i < n; ++i)
+    store(to + i * sizeof(Pair),
+          static_cast<Pair>((load<Pair>(to + i * sizeof(Pair)) & high) | load<Sample>(from + i * sizeof(Sample))));
 }
 
 }  // namespace
 
+// The last sample of a row may have no partner: it is moved alone.
 void gather(void* to, const void* from, int n, int stride, int size) {
-  move(to, 1, from, stride, n, size);
+  int done = 0;
+  if (stride == 2 && size < 4 && std::endian::native == std::endian::little) {
+    done = n - 1;
+    auto* t = static_cast<unsigned char*>(to);
+    const auto* f = static_cast<const unsigned char*>(from);
+    if (size == 1)
+      gather_pairs<std::uint8_t, std::uint16_t>(t, f, done);
+    else
+      gather_pairs<std::uint16_t, std::uint32_t>(t, f, done);
+  }
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(done) * size;
+  move(static_cast<char*>(to) + at, 1, static_cast<const char*>(from) + at * stride, stride, n - done, size);
 }
 
 void scatter(void* to, const void* from, int n, int stride, int size) {
-  move(to, stride, from, 1, n, size);
+  int done = 0;
+  if (stride == 2 && size < 4 && std::endian::native == std::endian::little) {
+    done = n - 1;
+    auto* t = static_cast<unsigned char*>(to);
+    const auto* f = static_cast<const unsigned char*>(from);
+    if (size == 1)
+      scatter_pairs<std::uint8_t, std::uint16_t>(t, f, done);
+    else
+      scatter_pairs<std::uint16_t, std::uint32_t>(t, f, done);
+  }
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(done) * size;
+  move(static_cast<char*>(to) + at * stride, stride, static_cast<const char*>(from) + at, 1, n - done, size);
 }
 
 void copy_samples(void* to, const void* from, int n, int stride, int size) {
   move(to, stride, from, stride, n, size);
+}
+
+void blend(void* to, const void* from, int bytes, const ByteMask& mask) {
+  auto* __restrict t = static_cast<unsigned char*>(to);
+  const auto* __restrict f = static_cast<const unsigned char*>(from);
+  constexpr int chunk = static_cast<int>(std::tuple_size_v<ByteMask>);
+  int i = 0;
+  for (; i + chunk <= bytes; i += chunk)
+    for (int j = 0; j < chunk; ++j) t[i + j] = static_cast<unsigned char>((t[i + j] & ~mask[j]) | (f[i + j] & mask[j]));
+  for (int j = 0; i < bytes; ++i, ++j) t[i] = static_cast<unsigned char>((t[i] & ~mask[j]) | (f[i] & mask[j]));
 }
 
 }  // namespace convolve::cpu

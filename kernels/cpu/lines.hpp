@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// lines: samples picked out of a row, and put back. `size` is that of a sample in bytes: 1, 2 or 4. Addresses need no
-// alignment. Nothing outside the named samples is written; within a row's span, all may be read.
+// lines: samples picked out of a row and put back. `size` is that of a sample in bytes: 1, 2 or 4. Addresses need no
+// alignment. Within the span of the named samples, bytes between them may be read and written back as they were: one
+// thread at a time works on a row.
 #pragma once
+
+#include <array>
 
 namespace convolve::cpu {
 
@@ -13,5 +16,10 @@ void gather(void* to, const void* from, int n, int stride, int size);
 void scatter(void* to, const void* from, int n, int stride, int size);
 /// to[i * stride] = from[i * stride].
 void copy_samples(void* to, const void* from, int n, int stride, int size);
+
+/// A mask of bytes whose period divides its length, for every pixel of up to 4 samples of up to 4 bytes.
+using ByteMask = std::array<unsigned char, 192>;
+/// Takes the bytes of `from` where the mask is 255, and leaves those of `to` where it is 0.
+void blend(void* to, const void* from, int bytes, const ByteMask& mask);
 
 }  // namespace convolve::cpu

@@ -90,6 +90,8 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
     part.raw = take(bytes, staged_frames * part.line_pitch);
     part.out = take(bytes, e.block_rows * part.line_pitch);
   }
+  for (std::size_t i = 0; i < part.keep.size(); ++i)
+    part.keep[i] = g.component[i / sample_size_ % g.components]->filtered ? 0 : 255;
   part.edge = take(bytes, staged_frames * max_taps * g.components * sample_size_);
   part.scratch = take(bytes, e.scratch_bytes);
 
@@ -109,17 +111,25 @@ void RowPlan::plan_tasks(const Threads& threads) {
   double total = 0;
   for (const Part& part : parts_) total += work(part);
   lanes_ = static_cast<unsigned>(std::clamp(total / least_work, 1.0, static_cast<double>(threads.count)));
-  for (const Part& part : parts_) {
-    int bands = 1;
-    if (lanes_ > 1) {
-      // Each band stages the rows around it anew.
-      const int most = std::max(1, part.group.height / (4 * (desc_.filter.height() + part.engine.block_rows)));
-      bands = std::clamp(static_cast<int>(work(part) / total * lanes_ * tasks_per_lane + 0.5), 1, most);
+  // The groups of one plane share its rows, so one task has all of them.
+  for (const Part *first = parts_.data(), *last, *end = first + parts_.size(); first != end; first = last) {
+    double plane_work = 0;
+    int height = 0, block = 1;
+    bool same_height = true;
+    for (last = first; last != end && last->group.plane == first->group.plane; ++last) {
+      plane_work += work(*last);
+      height = std::max(height, last->group.height);
+      block = std::max(block, last->engine.block_rows);
+      same_height &= last->group.height == first->group.height;
     }
-    const int step = ((part.group.height + bands - 1) / bands + part.engine.block_rows - 1) / part.engine.block_rows *
-                     part.engine.block_rows;
-    for (int y = 0; y < part.group.height; y += step)
-      tasks_.push_back({&part, y, std::min(part.group.height, y + step)});
+    int bands = 1;
+    if (lanes_ > 1 && same_height) {
+      // Each band stages the rows around it anew.
+      const int most = std::max(1, height / (4 * (desc_.filter.height() + block)));
+      bands = std::clamp(static_cast<int>(plane_work / total * lanes_ * tasks_per_lane + 0.5), 1, most);
+    }
+    const int step = ((height + bands - 1) / bands + block - 1) / block * block;
+    for (int y = 0; y < height; y += step) tasks_.push_back({first, last, y, std::min(height, y + step)});
   }
   lanes_ = std::min(lanes_, static_cast<unsigned>(tasks_.size()));
   if (lanes_ > 1) pool_ = threads.pool(threads.context, lanes_);
@@ -135,10 +145,13 @@ const char* RowPlan::enqueue(const Window& window, const Image& out, void*) noex
     const RowPlan& plan = *c.plan;
     const std::size_t start = align(reinterpret_cast<std::uintptr_t>(plan.memory_.get()));
     const Task& t = plan.tasks_[index];
-    if (t.part->engine.kernel.run)
-      plan.filter(t, c.frame, reinterpret_cast<unsigned char*>(start) + lane * plan.lane_bytes_);
-    else
-      plan.copy(t, c.frame);
+    for (const Part* part = t.begin; part != t.end; ++part) {
+      const Band band{part, t.first, std::min(t.last, part->group.height)};
+      if (part->engine.kernel.run)
+        plan.filter(band, c.frame, reinterpret_cast<unsigned char*>(start) + lane * plan.lane_bytes_);
+      else
+        plan.copy(band, c.frame);
+    }
   };
   const unsigned count = static_cast<unsigned>(tasks_.size());
   if (pool_)
@@ -149,10 +162,10 @@ const char* RowPlan::enqueue(const Window& window, const Image& out, void*) noex
 }
 
 // A group of which nothing is filtered.
-void RowPlan::copy(const Task& task, const Frame& frame) const noexcept {
-  const Group& g = task.part->group;
+void RowPlan::copy(const Band& band, const Frame& frame) const noexcept {
+  const Group& g = band.part->group;
   const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
-  for (int y = task.first; y < task.last; ++y) {
+  for (int y = band.first; y < band.last; ++y) {
     unsigned char* to = row_of_output(frame.out->plane[g.plane], y) + g.offset * sample_size_;
     const unsigned char* from = row_of(in, y) + g.offset * sample_size_;
     if (g.stride == 1)
@@ -233,9 +246,13 @@ void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* 
   const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
   for (int i = 0; i < rows; ++i) {
     unsigned char* to = row_of_output(frame.out->plane[g.plane], y + i) + start;
-    if (g.stride != 1) scatter(to, lines + i * part.line_pitch, pixels * g.components, g.stride, sample_size_);
-    if (!copies) continue;
     const unsigned char* from = row_of(in, y + i) + start;
+    if (g.stride == 1) {
+      blend(to, from, pixels * g.components * sample_size_, part.keep);
+      continue;
+    }
+    scatter(to, lines + i * part.line_pitch, pixels * g.components, g.stride, sample_size_);
+    if (!copies) continue;
     for (int c = 0; c < g.components; ++c)
       if (!g.component[c]->filtered)
         copy_samples(to + c * g.stride * sample_size_, from + c * g.stride * sample_size_, pixels,
@@ -260,8 +277,8 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
   return ahead;
 }
 
-void RowPlan::filter(const Task& task, const Frame& frame, unsigned char* memory) const noexcept {
-  const Part& part = *task.part;
+void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept {
+  const Part& part = *band.part;
   const Group& g = part.group;
   const Engine& e = part.engine;
   const int height = e.kernel.height, centre = desc_.filter.centre_y(), block = e.block_rows;
@@ -272,10 +289,10 @@ void RowPlan::filter(const Task& task, const Frame& frame, unsigned char* memory
   for (int x = 0; x < g.width; x += part.strip) {
     const int pixels = std::min(part.strip, g.width - x);
     // Rows count from the first that the band needs; row r lies in slot r % ring_rows.
-    const int base = task.first - centre, needed = task.last - task.first + height - 1;
+    const int base = band.first - centre, needed = band.last - band.first + height - 1;
     int staged = 0;
-    for (int y = task.first; y < task.last; y += block) {
-      const int top = y - task.first;
+    for (int y = band.first; y < band.last; y += block) {
+      const int top = y - band.first;
       for (; staged < std::min(top + window_rows, needed); ++staged) {
         const int row = border_index(desc_.border, base + staged, g.height);
         if (row < 0) continue;
@@ -295,7 +312,7 @@ void RowPlan::filter(const Task& task, const Frame& frame, unsigned char* memory
                     : memory + part.ring + (t * window_rows + (top + i) % window_rows) * part.pitch;
         }
       void* out[max_block_rows] = {};
-      const int wanted = std::min(block, task.last - y);
+      const int wanted = std::min(block, band.last - y);
       for (int i = 0; i < wanted; ++i)
         out[i] = g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) +
                                      static_cast<std::size_t>(x) * g.components * sample_size_

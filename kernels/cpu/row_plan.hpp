@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cpu/algorithms.hpp"
+#include "cpu/lines.hpp"
 #include "cpu/pool.hpp"
 
 namespace convolve::cpu {
@@ -42,8 +43,13 @@ class RowPlan final : public Plan {
     std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
     std::size_t ring = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
     std::vector<unsigned char> ghost_line, ghost_row;
+    ByteMask keep{};  ///< of a uniform group: the components that are copied
   };
   struct Task {
+    const Part *begin, *end;
+    int first, last;  ///< rows
+  };
+  struct Band {
     const Part* part;
     int first, last;  ///< rows
   };
@@ -55,8 +61,8 @@ class RowPlan final : public Plan {
 
   void plan_part(Part& part, std::size_t& bytes);
   void plan_tasks(const Threads& threads);
-  void copy(const Task& task, const Frame& frame) const noexcept;
-  void filter(const Task& task, const Frame& frame, unsigned char* memory) const noexcept;
+  void copy(const Band& band, const Frame& frame) const noexcept;
+  void filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept;
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
              unsigned char* to) const noexcept;
   Ahead ahead(const Part& part, const Frame& frame, int y, int x) const noexcept;
