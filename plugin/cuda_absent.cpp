@@ -42,7 +42,9 @@ const Image& DeviceFrame::image() const {
 }
 
 CudaScope::CudaScope(CudaSession*) {}
-CudaScope::~CudaScope() = default;
+CudaScope::~CudaScope() {
+  static_cast<void>(pushed_);
+}
 
 struct CudaSession::Impl {};
 CudaSession::CudaSession(GstObject*) {

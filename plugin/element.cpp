@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -25,9 +26,11 @@ namespace convolve {
 namespace {
 
 struct Element {
-  explicit Element(GstBaseTransform* trans) : stream(trans, context) {}
+  explicit Element(GstBaseTransform* trans) : stream(trans, context, mutex) {}
 
-  Settings settings;    ///< under the object lock, as are the next two
+  std::mutex mutex;     ///< of what is set and published; held for copies only. Not GObject's lock, which sanitizers
+                        ///< do not see
+  Settings settings;    ///< under the mutex, as are the next two
   guint64 changes = 0;  ///< how often settings changed
   bool open = false;    ///< from READY on: the published recipe is good, and stays when a change is not
   CudaContextSlot context;
@@ -91,11 +94,11 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
   guarded(object, false, [&] {
     Element& self = element_of(object);
     for (;;) {
-      GST_OBJECT_LOCK(object);
+      std::unique_lock lock(self.mutex);
       Settings draft = self.settings;
       const guint64 changes = self.changes;
       const bool open = self.open;
-      GST_OBJECT_UNLOCK(object);
+      lock.unlock();
 
       if (!set_setting(draft, id, value)) {
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -113,15 +116,13 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
         }
       }
       // Another thread's change in the meantime is not to be lost.
-      GST_OBJECT_LOCK(object);
-      const bool current = changes == self.changes && open == self.open;
-      if (current) {
-        std::swap(self.settings, draft);
-        ++self.changes;
-        if (recipe) self.stream.publish_locked(recipe);
-      }
-      GST_OBJECT_UNLOCK(object);
-      if (current) return true;
+      lock.lock();
+      if (changes != self.changes || open != self.open) continue;
+      std::swap(self.settings, draft);
+      ++self.changes;
+      if (recipe) self.stream.publish_locked(recipe);
+      lock.unlock();
+      return true;
     }
   });
 }
@@ -130,17 +131,18 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   Element& self = element_of(object);
   if (id == prop_active_backend) return g_value_set_static_string(value, self.stream.active_backend());
   if (id == prop_active_algorithm) return g_value_set_static_string(value, self.stream.active_algorithm());
-  GST_OBJECT_LOCK(object);
+  std::unique_lock lock(self.mutex);
   const bool known = get_setting(self.settings, id, value);
-  GST_OBJECT_UNLOCK(object);
+  lock.unlock();
   if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 void open_backend(GstElement* element) {
   Element& self = element_of(element);
-  GST_OBJECT_LOCK(element);
-  self.opened_with = self.settings;
-  GST_OBJECT_UNLOCK(element);
+  {
+    const std::lock_guard lock(self.mutex);
+    self.opened_with = self.settings;
+  }
   const Settings& settings = self.opened_with;
   self.stream.process().close();
   if (settings.backend != BackendChoice::cpu) {
@@ -166,20 +168,20 @@ bool open(GstElement* element) {
   Element& self = element_of(element);
   self.failed = false;
   for (bool current = false; !current;) {
-    GST_OBJECT_LOCK(element);
+    std::unique_lock lock(self.mutex);
     Settings settings = self.settings;
     const guint64 changes = self.changes;
-    GST_OBJECT_UNLOCK(element);
+    lock.unlock();
     load_kernel_file(settings);
     std::shared_ptr<const Recipe> recipe = make_recipe(settings);
-    GST_OBJECT_LOCK(element);
+    lock.lock();
     current = changes == self.changes;
     if (current) {
       std::swap(self.settings, settings);
       self.stream.publish_locked(recipe);
       self.open = true;
     }
-    GST_OBJECT_UNLOCK(element);
+    lock.unlock();
   }
   open_backend(element);
   return true;
@@ -187,9 +189,10 @@ bool open(GstElement* element) {
 
 void close(GstElement* element) {
   Element& self = element_of(element);
-  GST_OBJECT_LOCK(element);
-  self.open = false;
-  GST_OBJECT_UNLOCK(element);
+  {
+    const std::lock_guard lock(self.mutex);
+    self.open = false;
+  }
   self.stream.reset();
   self.stream.process().close();
   self.stream.announce();
@@ -211,9 +214,9 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
 
 void set_context(GstElement* element, GstContext* context) {
   Element& self = element_of(element);
-  GST_OBJECT_LOCK(element);
+  std::unique_lock lock(self.mutex);
   const int device_id = self.settings.cuda_device_id;
-  GST_OBJECT_UNLOCK(element);
+  lock.unlock();
   self.context.set_context(element, context, device_id);
   GST_ELEMENT_CLASS(gst_video_convolve_parent_class)->set_context(element, context);
 }
@@ -222,11 +225,11 @@ gboolean start(GstBaseTransform* trans) {
   return guarded(trans, FALSE, [&]() -> gboolean {
     Element& self = element_of(trans);
     self.failed = false;
-    GST_OBJECT_LOCK(trans);
+    std::unique_lock lock(self.mutex);
     const bool reopen = self.settings.backend != self.opened_with.backend ||
                         self.settings.cuda_device_id != self.opened_with.cuda_device_id ||
                         self.settings.n_threads != self.opened_with.n_threads;
-    GST_OBJECT_UNLOCK(trans);
+    lock.unlock();
     if (reopen) {
       self.context.clear();
       open_backend(GST_ELEMENT(trans));

@@ -11,10 +11,8 @@
 namespace convolve {
 
 std::shared_ptr<const Recipe> Stream::published() const {
-  GST_OBJECT_LOCK(trans_);
-  auto recipe = published_;
-  GST_OBJECT_UNLOCK(trans_);
-  return recipe;
+  const std::lock_guard lock(mutex_);
+  return published_;
 }
 
 void Stream::announce() {

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "cuda_interop.hpp"
@@ -23,10 +24,11 @@ namespace convolve {
 
 class Stream {
  public:
-  Stream(GstBaseTransform* trans, CudaContextSlot& context)
-      : trans_(trans), context_(context), process_(GST_ELEMENT(trans)) {}
+  /// `mutex` guards what is published.
+  Stream(GstBaseTransform* trans, CudaContextSlot& context, std::mutex& mutex)
+      : trans_(trans), context_(context), mutex_(mutex), process_(GST_ELEMENT(trans)) {}
 
-  /// What the next frame is filtered with. The caller holds the object lock, and gets what was there before, to let
+  /// What the next frame is filtered with. The caller holds the mutex, and gets what was there before, to let
   /// go of after the lock.
   void publish_locked(std::shared_ptr<const Recipe>& recipe) { published_.swap(recipe); }
   std::shared_ptr<const Recipe> published() const;
@@ -67,7 +69,8 @@ class Stream {
 
   GstBaseTransform* trans_;
   CudaContextSlot& context_;
-  std::shared_ptr<const Recipe> published_;  ///< under the object lock
+  std::mutex& mutex_;
+  std::shared_ptr<const Recipe> published_;  ///< under the mutex
   Process process_;
   FrameWindow window_;
   std::vector<EventPtr> due_events_;  ///< to be pushed before the next output
