@@ -112,6 +112,7 @@ void Runner::run_parallel(const std::vector<Case>& cases) {
 }
 
 void Runner::run_large() {
+  tallies_.clear();
   const LargeTrial trial;
   ++cases_;
   for (const Subject& subject : subjects_) {
