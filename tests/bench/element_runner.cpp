@@ -32,6 +32,15 @@ void fill(GstBuffer* buffer) {
   gst_buffer_unmap(buffer, &map);
 }
 
+/// Another buffer around the same memory. gst_buffer_copy would copy memory that is marked as not to be shared.
+GstBuffer* another(GstBuffer* buffer) {
+  GstBuffer* result = gst_buffer_new();
+  for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i)
+    gst_buffer_append_memory(result, gst_memory_ref(gst_buffer_peek_memory(buffer, i)));
+  gst_buffer_copy_into(result, buffer, GST_BUFFER_COPY_META, 0, static_cast<gsize>(-1));
+  return result;
+}
+
 }  // namespace
 
 double wall_us() {
@@ -89,7 +98,7 @@ ElementRunner::~ElementRunner() {
 }
 
 void ElementRunner::push(FrameTimes* times) {
-  GstBuffer* buffer = gst_buffer_copy(inputs_[frame_ % ring]);
+  GstBuffer* buffer = another(inputs_[frame_ % ring]);
   GST_BUFFER_PTS(buffer) = frame_ * GST_SECOND / 30;
   GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
   ++frame_;

@@ -26,6 +26,7 @@ export GST_PLUGIN_SYSTEM_PATH_1_0=$here/gstreamer-1.0 GST_PLUGIN_PATH_1_0=
 export GST_PLUGIN_SCANNER_1_0=$here/bin/gst-plugin-scanner
 export GST_REGISTRY_1_0=$results/registry.bin GST_REGISTRY=$results/registry.bin
 export CK_DEFAULT_TIMEOUT=240
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$results}
 PATH=$here/bin:$PATH
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
