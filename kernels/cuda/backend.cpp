@@ -18,6 +18,8 @@ constexpr std::array table{
     &tiled,
     &cached_halo_seed,
     &cached_halo,
+    &register_,
+    &separable,
     &matrix,
 };
 

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable: filters that are the product of a column and a row, both passes on chip. Here: what is served, and the
+// kernel that serves all of it, whatever the sample type, layout or alignment. A block adds up the frames of the
+// window while it loads its tile into shared memory, filters the tile's rows, then its columns.
+#include "cuda/dispatch.cuh"
+#include "cuda/launch.hpp"
+#include "cuda/separable.hpp"
+#include "cuda/separable_tuning.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+template <class Sum>
+struct Args {
+  FrameArgs frame;
+  Sum time[max_taps], column[max_taps], row[max_taps];
+};
+
+/// The window's frames at one position, weighed.
+template <class Sample, class Sum>
+__device__ Sum combined(const Args<Sum>& args, const ComponentArgs& component, int x, int y) {
+  x = border_index(args.frame.border, x, component.width);
+  y = border_index(args.frame.border, y, component.height);
+  const Sum ghost = static_cast<Sum>(component.ghost);
+  Sum sum = 0;
+  for (int t = 0; t < args.frame.depth; ++t) {
+    const Source<Sample, Sum> source(args.frame, component, t);
+    sum += args.time[t] * (x < 0 || y < 0 || source.is_ghost() ? ghost : source.inside(x, y));
+  }
+  return sum;
+}
+
+template <class Sample, class Sum>
+__global__ void __launch_bounds__(SharedTile::threads) shared_kernel(const __grid_constant__ Args<Sum> args) {
+  constexpr int width = SharedTile::width, height = SharedTile::height, halo = max_taps - 1;
+  __shared__ Sum cells[height + halo][width + halo];
+  __shared__ Sum rows[height + halo][width];
+  const FrameArgs& frame = args.frame;
+  const TileId tile = find_component(frame, blockIdx.x);
+  const ComponentArgs& component = frame.component[tile.component];
+  const int left = tile.x * width, top = tile.y * height;
+  const int columns = min(width, component.width - left), lines = min(height, component.height - top);
+  if (!component.filtered) {
+    for (int i = threadIdx.x; i < width * lines; i += SharedTile::threads)
+      if (i % width < columns) copy_sample<Sample>(frame, component, left + i % width, top + i / width);
+    return;
+  }
+  const int cells_x = columns + frame.width - 1, cells_y = lines + frame.height - 1;
+  for (int i = threadIdx.x; i < cells_y * (width + halo); i += SharedTile::threads) {
+    const int x = i % (width + halo), y = i / (width + halo);
+    if (x < cells_x)
+      cells[y][x] = combined<Sample>(args, component, left - frame.centre_x + x, top - frame.centre_y + y);
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < cells_y * width; i += SharedTile::threads) {
+    const int x = i % width, y = i / width;
+    if (x >= columns) continue;
+    Sum sum = 0;
+    for (int k = 0; k < frame.width; ++k) sum += args.row[k] * cells[y][x + k];
+    rows[y][x] = sum;
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < lines * width; i += SharedTile::threads) {
+    const int x = i % width, y = i / width;
+    if (x >= columns) continue;
+    Sum sum = 0;
+    for (int k = 0; k < frame.height; ++k) sum += args.column[k] * rows[y + k][x];
+    store_sum<Sample>(frame, component, left + x, top + y, sum);
+  }
+}
+
+template <class Sample, class Sum>
+class SharedPlan final : public Plan {
+ public:
+  SharedPlan(const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& factors)
+      : planes_(desc.layout.planes), shape_(desc.filter.shape()) {
+    args_.frame = make_frame_args(desc, arithmetic);
+    tiles_ = set_tiles(args_.frame, SharedTile::width, SharedTile::height);
+    std::copy(factors.time.begin(), factors.time.end(), args_.time);
+    std::copy(factors.column.begin(), factors.column.end(), args_.column);
+    std::copy(factors.row.begin(), factors.row.end(), args_.row);
+  }
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    bind(args_.frame, planes_, window, out);
+    shared_kernel<Sample, Sum><<<tiles_, SharedTile::threads, 0, static_cast<cudaStream_t>(stream)>>>(args_);
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::separable; }
+  std::string describe() const override {
+    return "separable " + shape_ + ", shared memory, tile " + std::to_string(SharedTile::width) + "x" +
+           std::to_string(SharedTile::height);
+  }
+
+ private:
+  int planes_, tiles_;
+  std::string shape_;
+  Args<Sum> args_{};
+};
+
+bool serves(const Device&, const PlanDesc& desc, std::string& why) {
+  const bool factors = desc.filter.depth() == 1
+                           ? desc.filter.space_factors().has_value()
+                           : !desc.filter.time_factor().empty() && desc.filter.space_filter().space_factors();
+  if (!factors) why = "a filter that is no product of a column and a row";
+  return factors;
+}
+
+std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Factors factors = *factors_of(desc.filter, arithmetic);
+  if (auto plan = make_separable_tensor(device, desc, arithmetic, factors)) return plan;
+  return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
+    return std::make_unique<SharedPlan<Sample, Sum>>(desc, arithmetic, factors);
+  });
+}
+
+}  // namespace
+
+std::optional<Factors> factors_of(const Filter& filter, const Arithmetic& arithmetic) {
+  const Filter space = filter.space_filter();
+  if (!space.space_factors() || (filter.depth() > 1 && filter.time_factor().empty())) return std::nullopt;
+  const SpaceFactors& from = *space.space_factors();
+  Factors factors{{1.0}, from.column, from.row};
+  if (filter.depth() > 1) factors.time = filter.time_factor();
+  if (arithmetic.accumulator == Accumulator::exact) {
+    factors.column.assign(from.exact_column.begin(), from.exact_column.end());
+    factors.row.assign(from.exact_row.begin(), from.exact_row.end());
+    if (filter.depth() > 1) factors.time.assign(filter.exact_time_factor().begin(), filter.exact_time_factor().end());
+  }
+  return factors;
+}
+
+const Entry separable{Algorithm::separable, serves, make};
+
+}  // namespace convolve::cuda
