@@ -66,17 +66,19 @@ struct Quantization {
 };
 
 /// Memory that will be read and written after this block: a kernel asks for it as it goes, so that staging and stores
-/// find it in the cache. Sample i lies at i * step bytes. Rows may be null, and addresses past the frame do no harm.
+/// find it in the cache. Sample i lies at i * step bytes. Addresses past the frame do no harm.
 struct Ahead {
-  const char* in[max_block_rows];
-  const char* out[max_block_rows];
-  int rows, step;
+  static constexpr int rows = 4;
+  const char* in[rows];
+  const char* out[rows];
+  std::ptrdiff_t step;
 
+  /// For a block of samples; every 64th sample is enough.
   void fetch(int sample) const {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(sample) * step;
+    if (sample % 64) return;
     for (int i = 0; i < rows; ++i) {
-      __builtin_prefetch(in[i] + at, 0, 2);
-      __builtin_prefetch(out[i] + at, 1, 2);
+      __builtin_prefetch(in[i] + sample * step, 0, 2);
+      __builtin_prefetch(out[i] + sample * step, 1, 2);
     }
   }
 };

@@ -183,12 +183,32 @@ HWY_INLINE void Store(const Quantization& q, const Vector<T> (&sum)[block_vector
       for (int v = 0; v < block_vectors; ++v)
         value[v] = hn::ShiftLeftSame(hn::Max(value[v], hn::Zero(hn::DFromV<Int>())), q.shift);
     }
+    // Packing works within 128-bit parts; one permutation then restores the order.
 #if HWY_TARGET == HWY_AVX3
     if constexpr (sizeof(T) == 4 && sizeof(Sample) == 1) {
       const __m512i low = _mm512_packs_epi32(value[0].raw, value[1].raw);
       const __m512i high = _mm512_packs_epi32(value[2].raw, value[3].raw);
       const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
       _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high)));
+      return;
+    }
+    if constexpr (sizeof(T) == 4 && sizeof(Sample) == 2) {
+      const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+      for (int v = 0; v < block_vectors; v += 2)
+        _mm512_storeu_si512(out + v * N,
+                            _mm512_permutexvar_epi64(order, _mm512_packus_epi32(value[v].raw, value[v + 1].raw)));
+      return;
+    }
+#elif HWY_TARGET == HWY_AVX2
+    if constexpr (sizeof(T) == 4 && sizeof(Sample) == 1) {
+      const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(value[0].raw, value[1].raw), 0xD8);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
+                       _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+      return;
+    }
+    if constexpr (sizeof(T) == 4 && sizeof(Sample) == 2) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                          _mm256_permute4x64_epi64(_mm256_packus_epi32(value[0].raw, value[1].raw), 0xD8));
       return;
     }
 #endif
@@ -200,6 +220,17 @@ HWY_INLINE void Store(const Quantization& q, const Vector<T> (&sum)[block_vector
   }
 }
 
+// A vector that stays in a register: GCC would fold its load into each multiply-add, once for every output row.
+template <class V>
+HWY_INLINE V Held(V v) {
+#if HWY_TARGET == HWY_AVX3
+  asm("" : "+v"(v.raw));
+#elif HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+  asm("" : "+x"(v.raw));
+#endif
+  return v;
+}
+
 // Adds one ring row into output rows First..Last of the block. `c`: the taps of this ring row in output row 0. Width 0:
 // as many as `width` says.
 template <int Width, int First, int Last, class T>
@@ -209,7 +240,7 @@ HWY_INLINE void AddRow(Vector<T> (&sum)[block_rows][block_vectors], const T* q, 
   for (int k = 0; k < width; ++k, q += step, ++c) {
     Vector<T> in[block_vectors];
     CONVOLVE_UNROLL
-    for (int v = 0; v < block_vectors; ++v) in[v] = hn::LoadU(d, q + v * lanes<T>);
+    for (int v = 0; v < block_vectors; ++v) in[v] = Held(hn::LoadU(d, q + v * lanes<T>));
     CONVOLVE_UNROLL
     for (int i = First; i <= Last; ++i) {
       const auto tap = hn::Set(d, c[-i * width]);

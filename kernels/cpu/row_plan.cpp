@@ -269,10 +269,9 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
   const PlaneView &in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane], &out = frame.out->plane[g.plane];
   Ahead ahead{};
   ahead.step = step;
-  for (; ahead.rows < part.engine.block_rows && y + ahead.rows < g.height; ++ahead.rows) {
-    const int row = std::min(y + ahead.rows + below, g.height - 1);
-    ahead.in[ahead.rows] = reinterpret_cast<const char*>(row_of(in, row) + start);
-    ahead.out[ahead.rows] = reinterpret_cast<const char*>(row_of(out, y + ahead.rows) + start);
+  for (int i = 0; i < Ahead::rows; ++i) {
+    ahead.in[i] = reinterpret_cast<const char*>(row_of(in, std::min(y + i + below, g.height - 1)) + start);
+    ahead.out[i] = reinterpret_cast<const char*>(row_of(out, std::min(y + i, g.height - 1)) + start);
   }
   return ahead;
 }
