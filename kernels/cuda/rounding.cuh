@@ -31,8 +31,9 @@ __device__ __forceinline__ int to_code(double value, float max) {
 }
 
 /// The same of a wide quantizer. Kept out of line: a double division is long, and rare where sums are single.
-static __device__ __noinline__ int wide_code(float sum, const Quantizer& q) {
-  return to_code(q.wide_value(sum), q.max);
+/// By value: a kernel parameter whose address is taken is no longer read as a constant.
+static __device__ __noinline__ int wide_code(float sum, double divisor, double offset, float max) {
+  return to_code(static_cast<double>(sum) / divisor + offset, max);
 }
 
 /// The stored sample of a sum. f32 samples are not rounded.
@@ -43,7 +44,7 @@ __device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shif
   } else if constexpr (std::is_same_v<Sum, double>) {
     return static_cast<Sample>(to_code(q.wide_value(sum), q.max) << shift);
   } else {
-    const int code = q.wide ? wide_code(sum, q) : to_code(narrow_value(sum, q), q.max);
+    const int code = q.wide ? wide_code(sum, q.divisor, q.wide_offset, q.max) : to_code(narrow_value(sum, q), q.max);
     return static_cast<Sample>(code << shift);
   }
 }
