@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// MatrixTaps: a filter's taps as signed 8-bit digits, and what turns their sums back into samples.
+//
+// A tap is `fixed * unit`, fixed = digit or 256 * high + low. Exact filters keep their integers, the unit being one
+// over the divisor; others are rounded to a power of two, their sum kept, and refused where that could cost more than
+// `most_error` code values. Host code only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convolve/plan.hpp"
+
+namespace convolve::cuda {
+
+enum class MatrixFinish : std::uint8_t {
+  pack,      ///< the sum is the sample
+  quotient,  ///< sum / divisor, as a product with a two-term reciprocal: ties stay where they are
+  real,      ///< two digits whose sums are read as floats
+};
+
+struct MatrixTaps {
+  static constexpr double most_error = 0.45;
+
+  int digits = 1;
+  MatrixFinish finish = MatrixFinish::pack;
+  std::vector<std::int32_t> fixed;  ///< as Filter::taps()
+  float gain = 1, gain_low = 0;     ///< the unit, and what it lacks of the true reciprocal
+  std::int32_t real_start = 0;      ///< real: what the sums of either digit start from, to read as floats
+  /// By plane and component, levels and bias: exact, what a sum starts from; real, what is added to its value, less
+  /// what the float readings are off by.
+  std::array<std::array<std::int32_t, max_components>, max_planes> start{};
+  std::array<std::array<float, max_components>, max_planes> base{};
+  std::array<std::array<float, max_components>, max_planes> level{};  ///< real: levels and bias alone
+
+  std::int32_t digit(int d, std::size_t tap) const;  ///< d = 0: the highest
+};
+
+/// True where the filter can be had in at most two digits; else `why` says what is in the way.
+bool make_matrix_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why);
+
+}  // namespace convolve::cuda

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "convolve/arithmetic.hpp"
+#include "cuda/matrix.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+constexpr int most_fixed = 127 * 256 + 127, least_fixed = -128 * 256 - 128;
+constexpr int largest_input = 255;
+constexpr int most_shift = 16;
+
+bool whole(double v) {
+  return v == std::floor(v);
+}
+
+template <class Visit>
+bool all_filtered(const FrameLayout& layout, Visit&& visit) {
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c)
+      if (layout.plane[p].component[c].filtered && !visit(layout.plane[p].component[c], p, c)) return false;
+  return true;
+}
+
+// Sum of levels, in units: what the sum of fixed taps times plain samples lacks.
+double start_of(const Component& k, double units, double sum_fixed) {
+  return (k.zero + k.bias) * units - k.zero * sum_fixed;
+}
+
+bool fits(const std::vector<double>& taps, double low, double high) {
+  return std::all_of(taps.begin(), taps.end(), [&](double t) { return t >= low && t <= high; });
+}
+
+bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+  // Levels that are no multiple of 1 / divisor become one when taps and divisor are doubled.
+  std::vector<double> scaled = arithmetic.coefficients;
+  double divisor = arithmetic.divisor;
+  const auto levels_whole = [&] {
+    return all_filtered(
+        desc.layout, [&](const Component& k, int, int) { return whole(k.zero) && whole((k.zero + k.bias) * divisor); });
+  };
+  for (int doubled = 0; !levels_whole(); ++doubled) {
+    if (doubled == 8) {
+      why = "a bias that is no short binary fraction of a code value, with integer taps";
+      return false;
+    }
+    for (double& t : scaled) t *= 2;
+    divisor *= 2;
+  }
+  if (divisor >= 65536) {
+    why = "integer taps over a divisor of 65536 or more";
+    return false;
+  }
+  taps.digits = fits(scaled, -128, 127) ? 1 : 2;
+  if (taps.digits == 2 && !fits(scaled, least_fixed, most_fixed)) {
+    why = "integer taps that need more than 16 bits";
+    return false;
+  }
+  taps.fixed.assign(scaled.begin(), scaled.end());
+  // The two-term product is right to 2^-40, so that rounding it to single precision leaves ties, which single
+  // precision holds, and does not reach one from where the nearest other quotients are, 1 / (2 * divisor) away.
+  taps.finish = divisor == 1 && taps.digits == 1 ? MatrixFinish::pack : MatrixFinish::quotient;
+  taps.gain = static_cast<float>(1 / divisor);
+  taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
+  const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
+  double largest = 0;
+  for (const double t : scaled) largest += std::abs(t) * largest_input;
+  const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+    const double start = start_of(k, divisor, sum);
+    if (std::abs(start) + largest >= 2147483647.0) return false;
+    taps.start[p][c] = static_cast<std::int32_t>(start);
+    return true;
+  });
+  if (!fit) why = "sums beyond 32 bits";
+  return fit;
+}
+
+// Rounds taps * scale so that the whole sum is right to half a unit: the largest remainders go up.
+std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, double scale) {
+  std::vector<std::int32_t> fixed(taps.size());
+  std::vector<std::size_t> order(taps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  double sum = 0;
+  std::int64_t floors = 0;
+  const auto remainder = [&](std::size_t i) { return taps[i] * scale - std::floor(taps[i] * scale); };
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    fixed[i] = static_cast<std::int32_t>(std::floor(taps[i] * scale));
+    floors += fixed[i];
+    sum += taps[i] * scale;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder(a) > remainder(b); });
+  std::int64_t missing = std::llround(sum) - floors;
+  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++fixed[order[i]];
+  return fixed;
+}
+
+// How far sums are moved up so that 2^23 + sum reads as a float in [2^23, 2^24): a multiple of 2^12, for few bits.
+std::int64_t move_into_float(std::int64_t low) {
+  constexpr std::int64_t grain = 1 << 12;
+  return (-low + grain - 1) / grain * grain;
+}
+
+bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+  constexpr std::int32_t float_bits = 0x4B000000;  // 2^23
+  taps.digits = 2;
+  taps.finish = MatrixFinish::real;
+  double error = 0;
+  for (int shift = most_shift; shift >= 0; --shift) {
+    const double units = std::ldexp(1.0, shift);
+    if (!fits(arithmetic.coefficients, -32766 / units, 32638 / units)) continue;
+    taps.fixed = round_keeping_sum(arithmetic.coefficients, units);
+    double above = 0, below = 0, sum = 0;
+    std::array<std::int64_t, 2> low{}, high{};
+    for (std::size_t i = 0; i < taps.fixed.size(); ++i) {
+      const double off = taps.fixed[i] / units - arithmetic.coefficients[i];
+      (off > 0 ? above : below) += std::abs(off);
+      sum += taps.fixed[i];
+      for (int d = 0; d < 2; ++d) (taps.digit(d, i) < 0 ? low : high)[d] += taps.digit(d, i) * largest_input;
+    }
+    const std::int64_t move = move_into_float(std::min(low[0], low[1]));
+    if (std::max(high[0], high[1]) + move >= 1 << 23) continue;  // fewer fraction bits leave more room
+    // What the float readings are off by.
+    const double off_by = 257.0 * (0x1p23 + static_cast<double>(move)) / units;
+    // The tap errors at their worst, and what the two float products and their constant round off.
+    error = largest_input * std::max(above, below) + off_by * 0x1p-23 + 0x1p-14;
+    if (error > MatrixTaps::most_error) break;
+    taps.real_start = float_bits + static_cast<std::int32_t>(move);
+    taps.gain = static_cast<float>(1 / units);
+    all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+      const double level = k.zero + k.bias - k.zero * sum / units;
+      taps.base[p][c] = static_cast<float>(level - off_by);
+      taps.level[p][c] = static_cast<float>(level);
+      return true;
+    });
+    return true;
+  }
+  why = "real taps that two 8-bit digits do not hold to within " + std::to_string(MatrixTaps::most_error).substr(0, 4) +
+        " code values";
+  return false;
+}
+
+}  // namespace
+
+std::int32_t MatrixTaps::digit(int d, std::size_t tap) const {
+  if (digits == 1) return fixed[tap];
+  const std::int32_t low = ((fixed[tap] + 128) & 255) - 128;
+  return d == 1 ? low : (fixed[tap] - low) / 256;
+}
+
+bool make_matrix_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, taps, why);
+  if (arithmetic.accumulator == Accumulator::single) return real_taps(desc, arithmetic, taps, why);
+  why = "sums that need double precision";
+  return false;
+}
+
+}  // namespace convolve::cuda

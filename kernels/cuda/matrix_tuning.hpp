@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The numbers that `matrix` was tuned with; measured on an H200, see tests/bench/results.
+#pragma once
+
+namespace convolve::cuda {
+
+struct MatrixTile {
+  int rows;             ///< output rows of a warp's tile; even
+  int ahead;            ///< row pairs that are loaded before they are needed
+  int blocks_resident;  ///< blocks an SM is to hold: bounds the registers of a thread
+};
+
+/// By components of a plane (1, 2, 4), rows above and below the centre, and 8-bit digits of a tap.
+constexpr MatrixTile matrix_tile(int components, int reach, int digits) {
+  if (components == 1) return {16, 16, reach <= 2 ? 6 : 5};
+  if (components == 2) return {8, 8, reach <= 2 ? 5 : 4};
+  return {8, 1, digits == 1 ? 4 : 3};
+}
+
+/// For filters of more than 9x7 taps.
+struct LargeMatrixTile {
+  int rows, rows_at_once;  ///< of a warp's tile; of them, whose sums are in registers
+  int warps, blocks_resident;
+};
+
+constexpr LargeMatrixTile large_matrix_tile(int components, int digits) {
+  if (components == 4) return {8, digits == 1 ? 8 : 4, 2, digits == 1 ? 6 : 5};
+  return {16, digits == 1 ? 8 : 4, 4, digits == 1 ? 4 : 3};
+}
+
+}  // namespace convolve::cuda
