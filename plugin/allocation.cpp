@@ -34,8 +34,7 @@ PoolPtr make_system_pool(GstCaps* caps, guint size, guint min, guint max, GstAll
 
 bool propose_allocation(const Process& process, GstQuery* query) {
   GstCaps* caps = nullptr;
-  gboolean need_pool = FALSE;
-  gst_query_parse_allocation(query, &caps, &need_pool);
+  gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
   if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
 
@@ -44,13 +43,13 @@ bool propose_allocation(const Process& process, GstQuery* query) {
   CudaSession* session = process.session();
   PoolPtr pool;
   if (asks_for_cuda(caps)) {
-    if (session && need_pool) pool.reset(make_cuda_pool(session->context(), caps, size, min, 0));
+    if (session) pool.reset(make_cuda_pool(session->context(), caps, size, min, 0));
   } else {
     GstAllocator* allocator = session ? session->host_allocator() : nullptr;
     GstAllocationParams params;
     gst_allocation_params_init(&params);
     if (allocator) gst_query_add_allocation_param(query, allocator, &params);
-    if (need_pool) pool = make_system_pool(caps, size, min, 0, allocator, &params, true);
+    pool = make_system_pool(caps, size, min, 0, allocator, &params, true);
   }
   gst_query_add_allocation_pool(query, pool.get(), size, min, 0);
   if (!gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))

@@ -32,6 +32,24 @@ void fill(GstBuffer* buffer) {
   gst_buffer_unmap(buffer, &map);
 }
 
+/// `count` buffers of the pool that the element proposes. GstHarness asks for none, and takes none whose size is not
+/// that of tight rows.
+std::vector<GstBuffer*> proposed_buffers(GstPad* pad, GstCaps* caps, int count) {
+  GstQuery* query = gst_query_new_allocation(caps, TRUE);
+  GstBufferPool* pool = nullptr;
+  if (gst_pad_peer_query(pad, query) && gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, nullptr, nullptr, nullptr);
+  gst_query_unref(query);
+  if (!pool || !gst_buffer_pool_set_active(pool, TRUE)) throw std::runtime_error("the element proposes no pool");
+  std::vector<GstBuffer*> buffers(count);
+  for (GstBuffer*& buffer : buffers)
+    if (gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr) != GST_FLOW_OK)
+      throw std::runtime_error("the proposed pool gives no buffer");
+  gst_buffer_pool_set_active(pool, FALSE);
+  gst_object_unref(pool);
+  return buffers;
+}
+
 /// Another buffer around the same memory. gst_buffer_copy would copy memory that is marked as not to be shared.
 GstBuffer* another(GstBuffer* buffer) {
   GstBuffer* result = gst_buffer_new();
@@ -78,16 +96,14 @@ ElementRunner::ElementRunner(const std::string& launch_line, const StreamFormat&
 
   GstVideoInfo info;
   GstCaps* parsed = gst_caps_from_string(caps.c_str());
-  const bool known = gst_video_info_from_caps(&info, parsed);
+  if (!gst_video_info_from_caps(&info, parsed)) throw std::runtime_error("unknown caps " + caps);
+  if (pageable)
+    for (int i = 0; i < ring; ++i)
+      inputs_.push_back(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
+  else
+    inputs_ = proposed_buffers(harness_->srcpad, parsed, ring);
   gst_caps_unref(parsed);
-  if (!known) throw std::runtime_error("unknown caps " + caps);
-  for (int i = 0; i < ring; ++i) {
-    GstBuffer* buffer = pageable ? gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr)
-                                 : gst_harness_create_buffer(harness_, GST_VIDEO_INFO_SIZE(&info));
-    if (!buffer) throw std::runtime_error("no buffer for " + caps);
-    fill(buffer);
-    inputs_.push_back(buffer);
-  }
+  for (GstBuffer* buffer : inputs_) fill(buffer);
   gst_pad_add_probe(harness_->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, leaves, &pushed_at_us_, nullptr);
 }
 
