@@ -192,7 +192,7 @@ void Filter(const Kernel& kernel, const Block& block) {
       for (int b = 0; b < vectors; ++b) sum[i][b] = _mm512_load_si512(phase.start[b]);
     }
     for (int t = 0; t < kernel.depth; ++t) {
-      const void* const* ring = block.rows + t * (height + rows - 1);
+      const void* const* ring = block.rows + t * block.frame_rows;
       if constexpr (Height > 0)
         AddRows<Pairs, Groups>(std::make_integer_sequence<int, Height + rows - 1>(), sum, ring, x,
                                words + t * height * groups, step, order);

@@ -47,13 +47,14 @@ struct Staging {
   void (*run)(const Staging&, const void* const* rows, void* elements, int n) = nullptr;
 };
 
-/// A pass along the row while it is staged, of separable filters: element i comes from i, i + components, ...
+/// A pass along the row while it is staged: of separable filters, element i comes from i, i + components, ...; or one
+/// that lays the samples out anew.
 struct RowPass {
   int components = 1;
-  std::vector<double> coefficients;  ///< empty: no pass
+  std::vector<double> coefficients;
   std::shared_ptr<const void> packed;
   int line_element_size = 4;  ///< what staging makes and this reads
-  void (*run)(const RowPass&, const void* line, void* elements, int n) = nullptr;
+  void (*run)(const RowPass&, const void* line, void* elements, int n) = nullptr;  ///< null: no pass
 };
 
 /// Sums to samples; see Quantizer.
@@ -83,10 +84,11 @@ struct Ahead {
   }
 };
 
-/// What a kernel call works on: rows[t * (height + block_rows - 1) + i] is ring row i of frame t, at tap column 0 of
-/// the first output sample.
+/// What a kernel call works on: rows[t * frame_rows + i] is ring row i of frame t, at tap column 0 of the first output
+/// sample; i < height + block_rows - 1.
 struct Block {
   const void* const* rows;
+  int frame_rows;
   void* const* out;  ///< block_rows pointers; null: that row is not wanted
   int n;             ///< samples
   void* scratch;     ///< Engine::scratch_bytes of this thread
@@ -107,6 +109,9 @@ struct Engine {
   int element_size = 4;   ///< of the ring, in bytes
   int block_rows = 4;     ///< output rows of one kernel call
   int scratch_bytes = 0;  ///< for each thread, 64-byte aligned
+  /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts 32 bytes after row 2i.
+  bool paired_rows = false;
+  int ring_bytes = 192 << 10;  ///< what a strip's ring may take, unless the strip becomes too narrow
   Staging staging;
   RowPass row_pass;
   Kernel kernel;

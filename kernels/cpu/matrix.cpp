@@ -33,45 +33,26 @@
 namespace convolve::cpu {
 namespace {
 
-// A block is Rows x 256 samples. Of each ring row, tile A takes 16 strips of 64 bytes, 16 samples apart; tile B holds
-// the taps of one filter row as a band of a 64 x 16 matrix; their product adds to 16 outputs of each strip. Where a
-// filter row spans more than 64 bytes, the band is cut into chunks. Real taps are sums of 256 * high + low digits, with
-// a tile of sums for each digit.
-constexpr int samples = 256, tile_bytes = 1024;
+// A block is Rows x 256 samples. Tile A takes 16 strips, 16 samples apart, of 64 bytes each; tile B holds taps as a
+// band of a 64 x 16 matrix; their product adds to 16 outputs of each strip. Where a filter row spans at most 32 bytes a
+// strip, the 64 bytes are 32 of one ring row and 32 of the next, side by side in a ring of paired rows, so that one
+// product does two filter rows. Otherwise they are of one ring row, and a filter row that spans more is cut into
+// chunks. Real taps are sums of 256 * high + low digits, with a tile of sums for each digit.
+constexpr int samples = 256, tile_bytes = 1024, slice = 64;
 
 struct Packed {
   int chunks = 1;
-  std::int8_t* bands = nullptr;  // [depth * height][chunks][digits][16][64], on 64 bytes: half the speed otherwise
+  std::int8_t* bands = nullptr;  // [band][chunks][digits][16][64], on 64 bytes: half the speed otherwise
   std::vector<std::int8_t> memory;
   std::vector<std::int32_t> start;  // of the sums, a pattern: takes the zero levels off
 };
 
-template <int Rows, int Digits, int Row>
-HWY_INLINE void AddToRow(const Packed& k, int height, int t, int r, int chunk) {
-  if (r - Row < 0 || r - Row >= height) return;
-  const std::int8_t* band =
-      k.bands + static_cast<std::ptrdiff_t>((t * height + r - Row) * k.chunks + chunk) * Digits * tile_bytes;
-  tile_load<7>(band, 64);
-  tile_dot<Row * Digits, 6, 7>();
-  if constexpr (Digits == 2) {
-    tile_load<7>(band + tile_bytes, 64);
-    tile_dot<Row * Digits + 1, 6, 7>();
-  }
-}
-
-template <int Rows, int Digits, int... Row>
-HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k,
-                         const void* const* ring, int x, std::int32_t* sums) {
-  (tile_zero<Row * Digits>(), ...);
-  if constexpr (Digits == 2) (tile_zero<Row * Digits + 1>(), ...);
-  for (int t = 0; t < kernel.depth; ++t)
-    for (int r = 0; r < kernel.height + Rows - 1; ++r, ++ring)
-      for (int chunk = 0; chunk < k.chunks; ++chunk) {
-        tile_load<6>(static_cast<const std::uint8_t*>(*ring) + x + 64 * chunk, 16);
-        (AddToRow<Rows, Digits, Row>(k, kernel.height, t, r, chunk), ...);
-      }
-  (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
-  if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
+// Lays a row out for paired rows: 32 bytes from every 16th sample, 64 bytes apart.
+void Pair(const RowPass&, const void* line, void* elements, int n) {
+  const auto* from = static_cast<const char*>(line);
+  auto* to = static_cast<char*>(elements);
+  for (int x = 0; x < (n + samples - 1) / samples * samples; x += 16, from += 16, to += 64)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
 HWY_INLINE __m512i Wide(const Quantization& q, __m512i sum, const double* offset) {
@@ -106,24 +87,85 @@ HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::i
   return _mm512_min_epu8(bytes, _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max))));
 }
 
+// The sums of one block on their way to samples, a slice of 64 at a time: between the tile products of the next block,
+// so that both kinds of instruction are at work at once.
 template <int Rows, int Digits>
+struct Finish {
+  static constexpr int slices = Rows * samples / slice;
+  const Kernel& kernel;
+  const Packed& packed;
+  const Block& block;
+  const std::int32_t* sums = nullptr;
+  int x = 0, done = slices;
+
+  HWY_INLINE void Step() {
+    if (done == slices) return;
+    const int row = done / (samples / slice), i = done % (samples / slice) * slice, at = x + i;
+    ++done;
+    if (at >= block.n || !block.out[row]) return;
+    const int left = block.n - at;
+    const __mmask64 wanted = left >= slice ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+    const int phase = kernel.components == 1 ? 0 : at % kernel.components;
+    _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[row]) + at, wanted,
+                            Quantize<Digits>(kernel.quantization, packed, sums + row * Digits * samples + i, phase));
+  }
+};
+
+template <int Digits, int Row>
+HWY_INLINE void AddToRow(const std::int8_t* band) {
+  tile_load<7>(band, 64);
+  tile_dot<Row * Digits, 6, 7>();
+  if constexpr (Digits == 2) {
+    tile_load<7>(band + tile_bytes, 64);
+    tile_dot<Row * Digits + 1, 6, 7>();
+  }
+}
+
+// Ring row r, and r + 1 if Paired, takes part in output row Row with the band of filter row r - Row (and the next).
+template <bool Paired, int Rows, int Digits, int... Row>
+HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k, const Block& block,
+                         int x, std::int32_t* sums, Finish<Rows, Digits>& finish) {
+  constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0;
+  const int height = kernel.height, bands = height - lowest;
+  const int chunks = Paired ? 1 : k.chunks;
+  const int loads = kernel.depth * ((height + Rows - 1 + step - 1) / step) * chunks;
+  const int finish_steps = (Finish<Rows, Digits>::slices + loads - 1) / loads;
+  (tile_zero<Row * Digits>(), ...);
+  if constexpr (Digits == 2) (tile_zero<Row * Digits + 1>(), ...);
+  for (int t = 0; t < kernel.depth; ++t)
+    for (int r = 0; r < height + Rows - 1; r += step)
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        const auto* ring = static_cast<const std::uint8_t*>(block.rows[t * block.frame_rows + r]);
+        if constexpr (Paired)
+          tile_load<6>(ring + 4 * x, 64);
+        else
+          tile_load<6>(ring + x + 64 * chunk, 16);
+        const auto band = [&](int row) {
+          return k.bands +
+                 static_cast<std::ptrdiff_t>((t * bands + r - row - lowest) * chunks + chunk) * Digits * tile_bytes;
+        };
+        ((r - Row >= lowest && r - Row < height ? AddToRow<Digits, Row>(band(Row)) : void()), ...);
+        for (int i = 0; i < finish_steps; ++i) finish.Step();
+      }
+  (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
+  if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
+}
+
+template <bool Paired, int Rows, int Digits>
 void Filter(const Kernel& kernel, const Block& block) {
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
   auto* sums = static_cast<std::int32_t*>(block.scratch);
+  Finish<Rows, Digits> finish{kernel, k, block};
   tile_configure();
-  int phase = 0;
-  for (int x = 0; x < block.n; x += samples) {
-    for (int i = 0; i < samples; i += 64) block.ahead.fetch(x + i);
-    SumBlock<Rows, Digits>(std::make_integer_sequence<int, Rows>(), kernel, k, block.rows, x, sums);
-    for (int i = 0; i < samples && x + i < block.n; i += 64, phase = (phase + 64) % kernel.components) {
-      const int left = block.n - x - i;
-      const __mmask64 wanted = left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
-      for (int row = 0; row < Rows; ++row)
-        if (block.out[row])
-          _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[row]) + x + i, wanted,
-                                  Quantize<Digits>(kernel.quantization, k, sums + row * Digits * samples + i, phase));
-    }
+  for (int x = 0, half = 0; x < block.n; x += samples, half ^= 1) {
+    for (int i = 0; i < samples; i += slice) block.ahead.fetch(x + i);
+    std::int32_t* const to = sums + half * Rows * Digits * samples;
+    SumBlock<Paired, Rows, Digits>(std::make_integer_sequence<int, Rows>(), kernel, k, block, x, to, finish);
+    finish.sums = to;
+    finish.x = x;
+    finish.done = 0;
   }
+  while (finish.done != finish.slices) finish.Step();
   tile_release();
 }
 
@@ -139,7 +181,9 @@ void Filter(const Kernel& kernel, const Block& block) {
 namespace convolve::cpu {
 namespace {
 
-constexpr int exact_rows = 4, real_rows = 3;
+constexpr int exact_rows = 4, real_rows = 2;
+constexpr int ring_bytes = 40 << 10;
+constexpr double matrix_cost = 1.0;  // of a tile product
 
 // Tap = 256 * high + low, both signed bytes.
 std::int8_t digit(std::int32_t tap, int digits, int which) {
@@ -182,32 +226,51 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
   kernel.quantization.gain = static_cast<float>(kernel.quantization.gain * taps.gain);
   kernel.quantization.divisor /= taps.gain;
 
+  const int span = 16 + (kernel.width - 1) * group.components;
+  const bool paired = span <= 32;
   auto packed = std::make_shared<Packed>();
-  const int reach = 16 + (kernel.width - 1) * group.components;
-  packed->chunks = (reach + 63) / 64;
-  const std::size_t tiles = static_cast<std::size_t>(kernel.depth) * kernel.height * packed->chunks * digits;
+  packed->chunks = (span + 63) / 64;
+  const int lowest = paired ? -1 : 0, bands = kernel.height - lowest;
+  const std::size_t tiles = static_cast<std::size_t>(kernel.depth) * bands * packed->chunks * digits;
   packed->memory.resize(tiles * tile_bytes + 64);
   packed->bands = packed->memory.data() + (64 - reinterpret_cast<std::uintptr_t>(packed->memory.data()) % 64) % 64;
-  for (int row = 0; row < kernel.depth * kernel.height; ++row)
+  // The taps of filter row `row` of frame t, `at` bytes into the 64 of band `band`.
+  const auto fill = [&](int t, int row, int band, int at) {
+    if (row < 0 || row >= kernel.height) return;
     for (int tap = 0; tap < kernel.width; ++tap)
       for (int output = 0; output < 16; ++output)
         for (int d = 0; d < digits; ++d) {
-          const int sample = output + tap * group.components, in_chunk = sample % 64;
-          std::int8_t* band = packed->bands + ((row * packed->chunks + sample / 64) * digits + d) *
-                                                  static_cast<std::ptrdiff_t>(tile_bytes);
-          band[in_chunk / 4 * 64 + output * 4 + in_chunk % 4] = digit(taps.taps[row * kernel.width + tap], digits, d);
+          const int sample = at + output + tap * group.components, in_chunk = sample % 64;
+          const std::ptrdiff_t tile = ((t * bands + band) * packed->chunks + sample / 64) * digits + d;
+          packed->bands[tile * tile_bytes + in_chunk / 4 * 64 + output * 4 + in_chunk % 4] =
+              digit(taps.taps[(t * kernel.height + row) * kernel.width + tap], digits, d);
         }
+  };
+  for (int t = 0; t < kernel.depth; ++t)
+    for (int band = 0; band < bands; ++band) {
+      fill(t, band + lowest, band, 0);
+      if (paired) fill(t, band + lowest + 1, band, 32);
+    }
   for (int i = 0; i < pattern_length; ++i)
     packed->start.push_back(
         static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum)));
   engine.name = digits == 1 ? "AMX, 8-bit taps" : "AMX, 16-bit taps in two digits";
-  engine.cost = 1.2 * static_cast<double>(tiles) + 7;
-  engine.element_size = 1;
+  engine.cost = matrix_cost * static_cast<double>(tiles) / (paired ? 2 : 1) + 7;
   engine.block_rows = digits == 1 ? exact_rows : real_rows;
-  engine.scratch_bytes = engine.block_rows * digits * tile_bytes;
+  engine.scratch_bytes = 2 * engine.block_rows * digits * tile_bytes;
   engine.staging = make_byte_staging(group);
+  engine.element_size = 1;
+  if (paired) {
+    engine.paired_rows = true;
+    engine.element_size = 2;
+    engine.row_pass.run = Pair;
+    engine.row_pass.line_element_size = 1;
+  }
+  engine.ring_bytes = ring_bytes;
   kernel.packed = packed;
-  kernel.run = digits == 1 ? Filter<exact_rows, 1> : Filter<real_rows, 2>;
+  kernel.run = digits == 1 ? paired ? Filter<true, exact_rows, 1> : Filter<false, exact_rows, 1>
+               : paired ? Filter<true, real_rows, 2>
+                           : Filter<false, real_rows, 2>;
   return engine;
 }
 

@@ -317,7 +317,7 @@ void Filter(const Kernel& k, const Block& b) {
       for (int v = 0; v < block_vectors; ++v) sum[i][v] = hn::Zero(d);
     }
     for (int t = 0; t < k.depth; ++t) {
-      const void* const* ring = b.rows + t * (height + R - 1);
+      const void* const* ring = b.rows + t * b.frame_rows;
       const T* c = coefficients + t * height * width;
       if constexpr (Height > 0)
         AddRows<Width, T>(std::make_integer_sequence<int, Height + R - 1>(), sum, ring, x, c, width, k.components);

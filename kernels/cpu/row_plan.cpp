@@ -14,8 +14,8 @@
 namespace convolve::cpu {
 namespace {
 
-// The ring of a strip stays within this many bytes, unless the strip would become narrower than the least.
-constexpr int ring_bytes = 192 << 10, least_strip = 512;
+// Samples: a strip is no narrower, however many rows its ring has.
+constexpr int least_strip = 512;
 // What a thread is worth waking for: samples x Engine::cost.
 constexpr double least_work = 2e6;
 constexpr int tasks_per_lane = 4;
@@ -72,9 +72,10 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   const bool combined = !e.staging.weights.empty();
   part.frames = combined ? 1 : desc_.filter.depth();
   part.ring_rows = e.kernel.height + e.block_rows - 1;
+  if (e.paired_rows) part.ring_rows = (part.ring_rows + 1) / 2 * 2;
   const int reach = desc_.filter.width() - 1;
   const int pixel_bytes = part.frames * part.ring_rows * g.components * e.element_size;
-  const int widest = std::max(least_strip / g.components, ring_bytes / pixel_bytes) / 64 * 64;
+  const int widest = std::max(least_strip / g.components, e.ring_bytes / pixel_bytes) / 64 * 64;
   const int strips = (g.width + widest - 1) / widest;
   part.strip = std::min(g.width, ((g.width + strips - 1) / strips + 63) / 64 * 64);
 
@@ -83,7 +84,7 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   part.pitch = align(elements * e.element_size) + 64;
   if (part.pitch % 4096 == 0) part.pitch += 64;
   part.ring = take(bytes, part.pitch * part.ring_rows * part.frames);
-  if (!e.row_pass.coefficients.empty()) part.line = take(bytes, elements * e.row_pass.line_element_size);
+  if (e.row_pass.run) part.line = take(bytes, elements * e.row_pass.line_element_size);
   const std::size_t staged_frames = combined ? e.staging.weights.size() : 1;
   part.line_pitch = align(elements * sample_size_);
   if (g.stride != 1) {
@@ -100,7 +101,7 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   part.ghost_line.resize(elements * std::max(e.element_size, e.row_pass.line_element_size));
   e.staging.run(e.staging, none, part.ghost_line.data(), n);
   part.ghost_row = part.ghost_line;
-  if (!e.row_pass.coefficients.empty())
+  if (e.row_pass.run && !e.paired_rows)
     e.row_pass.run(e.row_pass, part.ghost_line.data(), part.ghost_row.data(), part.strip * g.components);
 }
 
@@ -180,7 +181,7 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
                     int frame_index, unsigned char* to) const noexcept {
   const Group& g = part.group;
   const Staging& staging = part.engine.staging;
-  const bool pass = !part.engine.row_pass.coefficients.empty();
+  const bool pass = part.engine.row_pass.run;
   unsigned char* line = pass ? memory + part.line : to;
   const std::size_t element = pass ? part.engine.row_pass.line_element_size : part.engine.element_size;
   const int first_frame = staging.weights.empty() ? frame_index : 0;
@@ -294,11 +295,12 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
       const int top = y - band.first;
       for (; staged < std::min(top + window_rows, needed); ++staged) {
         const int row = border_index(desc_.border, base + staged, g.height);
-        if (row < 0) continue;
         for (int t = 0; t < part.frames; ++t) {
-          if (!combined && !frame.window->image[t]) continue;
-          stage(part, frame, memory, row, x, pixels, t,
-                memory + part.ring + (t * window_rows + staged % window_rows) * part.pitch);
+          unsigned char* slot = part.slot(memory, t, staged % window_rows);
+          if (row >= 0 && (combined || frame.window->image[t]))
+            stage(part, frame, memory, row, x, pixels, t, slot);
+          else if (e.paired_rows)
+            e.row_pass.run(e.row_pass, part.ghost_line.data(), slot, pixels * g.components);
         }
       }
       const void* rows[max_taps * (max_taps + max_block_rows)];
@@ -307,8 +309,7 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
           const bool ghost =
               border_index(desc_.border, base + top + i, g.height) < 0 || (!combined && !frame.window->image[t]);
           rows[t * window_rows + i] =
-              ghost ? part.ghost_row.data()
-                    : memory + part.ring + (t * window_rows + (top + i) % window_rows) * part.pitch;
+              ghost && !e.paired_rows ? part.ghost_row.data() : part.slot(memory, t, (top + i) % window_rows);
         }
       void* out[max_block_rows] = {};
       const int wanted = std::min(block, band.last - y);
@@ -316,7 +317,8 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
         out[i] = g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) +
                                      static_cast<std::size_t>(x) * g.components * sample_size_
                                : memory + part.out + i * part.line_pitch;
-      const Block b{rows, out, pixels * g.components, memory + part.scratch, ahead(part, frame, y + block, x)};
+      const Block b{
+          rows, window_rows, out, pixels * g.components, memory + part.scratch, ahead(part, frame, y + block, x)};
       e.kernel.run(e.kernel, b);
       finish(part, frame, memory + part.out, y, wanted, x, pixels);
     }

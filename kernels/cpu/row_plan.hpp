@@ -43,6 +43,10 @@ class RowPlan final : public Plan {
     std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
     std::size_t ring = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
     std::vector<unsigned char> ghost_line, ghost_row;
+    unsigned char* slot(unsigned char* memory, int frame, int row) const {
+      const int first = engine.paired_rows ? row / 2 * 2 : row;
+      return memory + ring + (static_cast<std::size_t>(frame) * ring_rows + first) * pitch + (row - first) * 32;
+    }
     ByteMask keep{};  ///< of a uniform group: the components that are copied
   };
   struct Task {
