@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "frame.hpp"
+#include "rows.hpp"
 
 namespace convolve {
 namespace {
 
-// On an H200's link the best of 2 to 24 bands is 12 for RGBA at 4K (784 us; 2: 987, 24: 816; uncut: 1278) and 2 for NV12
-// at 1080p (140 us; 4: 145; uncut: 162).
+// On an H200's link the best of 2 to 24 bands is 12 for RGBA at 4K (784 us; 2: 987, 24: 816; uncut: 1278) and 2 for
+// NV12 at 1080p (140 us; 4: 145; uncut: 162).
 constexpr std::size_t bytes_a_band = 3 << 19;
 constexpr int most_bands = 12;
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "fault.hpp"
-#include "frame.hpp"
 #include "host_memory.hpp"
+#include "rows.hpp"
 
 namespace convolve {
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fault.hpp"
+#include "rows.hpp"
 
 namespace convolve {
 namespace {
@@ -30,22 +31,6 @@ std::string size_of(const GstVideoInfo& info) {
 }
 
 }  // namespace
-
-int row_bytes(const FrameLayout& layout, int plane) {
-  int samples = 0;
-  for (int c = 0; c < layout.plane[plane].components; ++c) {
-    const Component& k = layout.plane[plane].component[c];
-    samples = std::max(samples, k.offset + (k.width - 1) * k.step + 1);
-  }
-  return samples * bytes_per_sample(layout.type);
-}
-
-int rows(const FrameLayout& layout, int plane) {
-  int most = 0;
-  for (int c = 0; c < layout.plane[plane].components; ++c)
-    most = std::max(most, layout.plane[plane].component[c].height);
-  return most;
-}
 
 FrameMap::FrameMap(GstBuffer* buffer, const GstVideoInfo& info, const FrameLayout& layout, int flags)
     : buffer_(buffer) {

@@ -45,8 +45,4 @@ class FrameMap {
   std::array<std::vector<std::byte>, max_planes> aligned_;  ///< of planes whose stride splits samples
 };
 
-/// Bytes of a row of a plane, and its rows.
-int row_bytes(const FrameLayout& layout, int plane);
-int rows(const FrameLayout& layout, int plane);
-
 }  // namespace convolve
