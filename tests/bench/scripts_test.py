@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""scripts_test.py BENCH: the scripts work on a fresh run and on every committed result file."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import choose
+import collect
+import results
+
+HERE = pathlib.Path(__file__).resolve().parent
+COMMITTED = sorted(HERE.glob("results/*.json"))
+BENCH = sys.argv.pop(1)
+
+
+def script(name, *arguments):
+    return subprocess.run([sys.executable, HERE / name, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def drawn(plot, where, *files):
+    """The picture's text; skips the test where matplotlib is absent."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise unittest.SkipTest("matplotlib is not installed")
+    script("plot.py", plot, "-o", where, *files)
+    return pathlib.Path(where).read_text(encoding="utf-8")
+
+
+class FreshRun(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        raw, cls.result = f"{cls.folder.name}/raw.json", f"{cls.folder.name}/result.json"
+        subprocess.run([BENCH, "--quick", "--backend=cpu", "--benchmark_filter=cpu./auto/GRAY8", f"--benchmark_out={raw}"],
+                       check=True, capture_output=True)
+        script("collect.py", "-o", cls.result, "-c", "hardware=test", raw)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_rows_keep_their_names_and_figures(self):
+        context, rows = results.load([self.result])
+        self.assertEqual(context["hardware"], "test")
+        self.assertEqual(context["frame"], "128x72")
+        self.assertEqual(len(rows), 2 * (6 + 1) * 4)  # threads, shapes, taps
+        for kernel, row in results.kernels(rows):
+            self.assertGreater(row["us"], 0, vars(kernel))
+            self.assertGreater(row["times_copy"], 0, vars(kernel))
+
+    def test_the_table_has_a_line_a_case(self):
+        text = pathlib.Path(self.result).with_suffix(".md").read_text(encoding="utf-8")
+        self.assertEqual(text.count("| GRAY8 |"), (6 + 1) * 4)
+
+    def test_plot(self):
+        self.assertIn("<svg", drawn("cpu", f"{self.folder.name}/cpu.svg", self.result))
+
+
+class Choose(unittest.TestCase):
+    @staticmethod
+    def case(side, rank_one=False):
+        return choose.Case(rank_one=rank_one, depth=1, components=1, type=0, accumulator=0, side=side)
+
+    def rows(self, cases):
+        rows = choose.simplified(choose.first_rows(cases), cases)
+        self.assertTrue(choose.good(rows, cases))
+        return rows
+
+    def test_one_winner_is_one_row(self):
+        rows = self.rows({self.case(3): {"matrix": 1, "tiled": 2}, self.case(7): {"matrix": 1, "tiled": 3}})
+        self.assertEqual(rows, [choose.Row("matrix")])
+
+    def test_sides_and_rank_part_the_winners(self):
+        cases = {
+            self.case(3): {"register": 1, "matrix": 2},
+            self.case(7): {"register": 4, "matrix": 2},
+            self.case(7, rank_one=True): {"register": 4, "matrix": 2, "separable": 1},
+        }
+        chosen = [next(row for row in self.rows(cases) if row.algorithm in times and row.matches(case)).algorithm
+                  for case, times in cases.items()]
+        self.assertEqual(chosen, ["register", "matrix", "separable"])
+
+    def test_a_near_tie_adds_no_row(self):
+        rows = self.rows({self.case(3): {"matrix": 1.02, "tiled": 1}, self.case(7): {"matrix": 1, "tiled": 3}})
+        self.assertEqual(len(rows), 1)
+
+
+class Committed(unittest.TestCase):
+    def test_every_file_makes_its_table_again(self):
+        for path in COMMITTED:
+            with self.subTest(path.name), tempfile.TemporaryDirectory() as folder:
+                script("collect.py", "-o", f"{folder}/{path.name}", str(path))
+                self.assertEqual(pathlib.Path(folder, path.name).with_suffix(".md").read_text(encoding="utf-8"),
+                                 path.with_suffix(".md").read_text(encoding="utf-8"))
+
+    def test_files_with_cuda_rows_choose_and_plot(self):
+        for path in COMMITTED:
+            _, rows = results.load([path])
+            if not any(kernel.runner == "cuda" for kernel, _ in results.kernels(rows)):
+                continue
+            with self.subTest(path.name), tempfile.TemporaryDirectory() as folder:
+                self.assertIn("ChoiceRow{.algorithm", script("choose.py", str(path)))
+                for plot in ("times", "roofline"):
+                    self.assertIn("<svg", drawn(plot, f"{folder}/{plot}.svg", str(path)))
+
+
+if __name__ == "__main__":
+    assert collect.main  # every script imports
+    unittest.main(verbosity=2)
