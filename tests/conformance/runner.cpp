@@ -13,7 +13,10 @@ namespace conformance {
 using convolve::Algorithm;
 
 Runner::Runner(const RunnerOptions& options) : options_(options) {
-  if (options.backend.empty() || options.backend == "cpu") {
+  const bool tiles_alone = options.backend == "cpu" && options.algorithm == nick(Algorithm::matrix);
+  if (tiles_alone && !convolve::cpu::use_amx()) {
+    std::puts("SKIPPED cpu, matrix: no AMX on this machine");
+  } else if (options.backend.empty() || options.backend == "cpu") {
     for (const unsigned threads : {1u, 2u, 3u})
       subjects_.push_back({"cpu, " + std::to_string(threads) + " threads", host_memory(),
                            convolve::make_cpu_backend(threads), nullptr, threads == 1 ? 1u : 3u});
