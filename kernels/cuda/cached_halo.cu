@@ -23,46 +23,59 @@ namespace {
 
 using namespace cached_halo_tuning;
 
-// What a warp works on.
+// What a warp works on: rows x strip_width outputs of one component.
 struct Strip {
   int component, x, y;  ///< of the frame, and the first output
-  int tile_x, tile_y;   ///< the first output within the tile
+  int tile_y;           ///< the first output's row within the tile
   bool works;
 };
 
 template <int reach>
-__device__ Strip find_strip(const HaloFrame& args, const Tile& tile) {
-  const int warp = threadIdx.x / 32, each = tile.across * tile.down;
-  const int plane = warp / each, rest = warp - plane * each;
-  const int down = rest / tile.across, across = rest - down * tile.across;
-  Strip strip{tile.first + plane, 0, 0, across * strip_width, down * rows(reach), plane < tile.components};
-  strip.x = tile.x + strip.tile_x;
+__device__ __forceinline__ Strip find_strip(const HaloFrame& args, const Tile& tile) {
+  const int warp = threadIdx.x / 32, down = tile.height / rows(reach);
+  const int plane = warp / down;
+  Strip strip;
+  strip.component = tile.first + (plane < tile.components ? plane : 0);
+  strip.tile_y = (warp - plane * down) * rows(reach);
+  strip.x = tile.x;
   strip.y = tile.y + strip.tile_y;
   const ComponentArgs& leader = args.frame.component[tile.first];
-  if (strip.x >= leader.width || strip.y >= leader.height) strip.works = false;
+  strip.works = plane < tile.components && strip.x < leader.width && strip.y < leader.height;
   return strip;
 }
 
-// Adds the filter over the cells of the tile, and over halo rows staged in the warp's own `line`, to the sums.
+// Adds the filter over the cells of the tile, and over halo rows that pass through the warp's own line, to the sums.
 template <class Sample, int reach>
 __device__ __forceinline__ void accumulate(const HaloFrame& args, const float* taps, const Tile& tile,
                                            const Strip& strip, Frames frames, const float* cells, float* line,
                                            float (&sum)[rows(reach)][4]) {
   constexpr int n = rows(reach), side = margin(reach), width = 2 * reach + 1;
-  const ComponentArgs& component = args.frame.component[strip.component];
   const int lane = threadIdx.x % 32, height = args.frame.height;
-  const int first = strip.tile_y - args.frame.centre_y;  // of the input rows, in the tile
-  const float* const mine = cells + (strip.component - tile.first) * tile.plane + strip.tile_x;
+  const int first = strip.tile_y - args.frame.centre_y, end = first + n - 1 + height;  // input rows, in the tile
+  const float* const mine =
+      cells + (strip.component - tile.first) * tile.plane - tile.top * tile.pitch + tile.side - side;
+  const auto in_tile = [&](int row) {
+    return static_cast<unsigned>(row - tile.top) < static_cast<unsigned>(tile.rows);
+  };
+  HaloRow<Sample, side> halo(args, strip.component);
+  int places = 0;  // where the input rows lie in the frame: one a lane
+  if (!in_tile(first) || !in_tile(end - 1)) {
+    const int height = args.frame.component[strip.component].height;
+    places = border_index(args.frame.border, tile.y + first + lane, height);
+    halo.place(strip.x);
+    if (!in_tile(first)) halo.load(frames.first, __shfl_sync(~0u, places, 0));
+  }
   float in[n][4 + 2 * reach];
-  for (int base = 0;; base += n) {
+  for (int base = first;; base += n) {
 #pragma unroll
     for (int s = 0; s < n; ++s) {
-      const int row = first + base + s;
+      const int row = base + s;
       const float* from = mine + row * tile.pitch;
-      if (row < 0 || row >= tile.height) {
-        stage_row<Sample, side>(args, component, frames, strip.x, tile.y + row, line);
+      if (!in_tile(row)) {
+        halo.store(line);
         from = line;
       }
+      if (!in_tile(row + 1) && row + 1 < end) halo.load(frames.first, __shfl_sync(~0u, places, row + 1 - first));
       float cell[4 + 2 * side];
 #pragma unroll
       for (int i = 0; i < 4 + 2 * side; i += 4)
@@ -70,7 +83,7 @@ __device__ __forceinline__ void accumulate(const HaloFrame& args, const float* t
 #pragma unroll
       for (int i = 0; i < 4 + 2 * reach; ++i) in[s][i] = cell[i + side - reach];
       // in[] now ends with the row that the last output row meets with filter row `filter_row`.
-      const int filter_row = base + s - (n - 1);
+      const int filter_row = row - first - (n - 1);
       if (filter_row < 0) continue;
 #pragma unroll
       for (int k = 0; k < width; ++k) {
@@ -119,8 +132,8 @@ template <class Sample, int n>
 __device__ __forceinline__ void interleave_strip(const HaloFrame& args, const Tile& tile, const Strip& strip,
                                                  const Samples<Sample, 4> (&code)[n], Sample* staged) {
   const ComponentArgs& component = args.frame.component[strip.component];
-  const int column = 4 * (threadIdx.x % 32), pitch = tile.width * tile.components;
-  Sample* to = staged + strip.tile_y * pitch + (strip.tile_x + column) * tile.components + component.offset;
+  const int column = 4 * (threadIdx.x % 32), pitch = strip_width * tile.components;
+  Sample* to = staged + strip.tile_y * pitch + column * tile.components + component.offset;
   if (component.filtered) {
 #pragma unroll
     for (int j = 0; j < n; ++j, to += pitch)
@@ -139,7 +152,7 @@ __device__ void store_tile(const HaloFrame& args, const Tile& tile, const Sample
   constexpr int wide = 16 / sizeof(Sample);
   const ComponentArgs& leader = args.frame.component[tile.first];
   const PlaneView& out = args.frame.out[leader.plane];
-  const int pitch = tile.width * tile.components, pieces = pitch / wide;
+  const int pitch = strip_width * tile.components, pieces = pitch / wide;
   const int first = tile.x * tile.components, end = leader.width * tile.components;  // samples of the frame's row
   for (int i = threadIdx.x; i < pieces * tile.height; i += warps * 32) {
     const int row = i / pieces, at = (i - row * pieces) * wide;
@@ -155,19 +168,21 @@ __device__ void store_tile(const HaloFrame& args, const Tile& tile, const Sample
 }
 
 template <class Sample, int reach, int capacity>
-__global__ void __launch_bounds__(warps * 32) cached_halo_kernel(const __grid_constant__ HaloArgs<capacity> args) {
+__global__ void __launch_bounds__(warps * 32, blocks(reach))
+    cached_halo_kernel(const __grid_constant__ HaloArgs<capacity> args) {
   constexpr int n = rows(reach), side = margin(reach);
-  __shared__ __align__(16) float cells[warps * n * (strip_width + 2 * side)];
-  __shared__ __align__(16) float lines[warps][strip_width + 2 * side];
-  const Tile tile = find_tile<side>(args, blockIdx.x, n);
+  extern __shared__ __align__(16) float cells[];
+  __shared__ __align__(16) float lines[warps][HaloRow<Sample, side>::cells];
+  const Tile tile = find_tile<Sample, reach>(args, blockIdx.x);
   const Strip strip = find_strip<reach>(args, tile);
-  const bool filters = strip.works && args.frame.component[strip.component].filtered;
+  const ComponentArgs& component = args.frame.component[strip.component];
+  const bool filters = strip.works && component.filtered;
   float sum[n][4] = {};
   const int passes = args.combine ? 1 : args.frame.depth;
   for (int pass = 0; pass < passes; ++pass) {
     const Frames frames = args.combine ? Frames{0, args.frame.depth} : Frames{pass, pass + 1};
     if (pass > 0) __syncthreads();
-    fill_tile<Sample, side>(args, tile, frames, cells);
+    fill_tile<Sample, reach>(args, tile, frames, cells);
     __syncthreads();
     if (filters)
       accumulate<Sample, reach>(args, args.taps + pass * args.frame.height * (2 * reach + 1), tile, strip, frames,
@@ -175,9 +190,8 @@ __global__ void __launch_bounds__(warps * 32) cached_halo_kernel(const __grid_co
   }
   Samples<Sample, 4> code[n];
   if (filters) {
-    const Quantizer& quantizer = args.frame.component[strip.component].quantizer;
 #pragma unroll
-    for (int j = 0; j < n; ++j) code[j] = quantize4<Sample>(sum[j], quantizer, args.frame.shift);
+    for (int j = 0; j < n; ++j) code[j] = quantize4<Sample>(sum[j], component.quantizer, args.frame.shift);
   }
   if (tile.components == 1) {
     if (filters)
@@ -213,6 +227,10 @@ class CachedHalo final : public Plan {
  public:
   CachedHalo(const PlanDesc& desc, const Arithmetic& arithmetic) : layout_(desc.layout), shape_(desc.filter.shape()) {
     args_.frame = make_frame_args(desc, arithmetic);
+    for (int c = 0; c < args_.frame.components; ++c) {
+      args_.base[c] = args_.frame.component[c].zero + (std::is_floating_point_v<Sample> ? 0.f : 8388608.f);
+      args_.ghost[c] = static_cast<float>(args_.frame.component[c].ghost);
+    }
     const Filter& filter = desc.filter;
     args_.combine = combines(filter);
     std::vector<double> coefficients = arithmetic.coefficients;
@@ -230,6 +248,14 @@ class CachedHalo final : public Plan {
     for (std::size_t i = 0; i < coefficients.size(); ++i)
       args_.taps[i / filter.width() * (2 * reach + 1) + pad + i % filter.width()] = static_cast<float>(coefficients[i]);
     tiles_ = group_tiles();
+    shared_bytes_ =
+        cells_with<Sample, reach>(args_.combine ? filter.height() - 1 : 0) * static_cast<int>(sizeof(float));
+    // With the lines beside the cells, a block may pass the 48 KB that it has without asking.
+    if (cudaFuncSetAttribute(cached_halo_kernel<Sample, reach, capacity>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             most_bytes) != cudaSuccess) {
+      cudaGetLastError();
+      throw PlanError("cached-halo: this GPU has too little shared memory");
+    }
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -241,7 +267,8 @@ class CachedHalo final : public Plan {
       args_.in_aligned[p] = bits % 16 == 0;
       args_.out_aligned[p] = address_bits(out.plane[p]) % 16 == 0;
     }
-    cached_halo_kernel<Sample, reach, capacity><<<tiles_, warps * 32, 0, static_cast<cudaStream_t>(stream)>>>(args_);
+    cached_halo_kernel<Sample, reach, capacity>
+        <<<tiles_, warps * 32, shared_bytes_, static_cast<cudaStream_t>(stream)>>>(args_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::cached_halo; }
@@ -251,6 +278,8 @@ class CachedHalo final : public Plan {
   }
 
  private:
+  static constexpr int most_bytes = cells_with<Sample, reach>(max_taps - 1) * static_cast<int>(sizeof(float));
+
   static std::uintptr_t address_bits(const PlaneView& view) {
     return reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride);
   }
@@ -263,13 +292,12 @@ class CachedHalo final : public Plan {
       const bool whole = layout_.plane[p].uniform();
       const int count = whole ? layout_.plane[p].components : 1;
       for (int c = 0; c < layout_.plane[p].components; c += count, first += count) {
-        const Strips shape = strips(reach, count);
+        const int height = strips(reach, count) * rows(reach);
         ComponentArgs& leader = args_.frame.component[first];
-        args_.group[args_.groups++] = {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(count),
-                                       static_cast<std::uint8_t>(shape.across), static_cast<std::uint8_t>(shape.down)};
+        args_.group[args_.groups++] = {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(count)};
         leader.first_tile = static_cast<int>(tiles);
-        leader.tiles_x = (leader.width - 1) / (shape.across * strip_width) + 1;
-        tiles += static_cast<std::int64_t>(leader.tiles_x) * ((leader.height - 1) / (shape.down * rows(reach)) + 1);
+        leader.tiles_x = (leader.width - 1) / strip_width + 1;
+        tiles += static_cast<std::int64_t>(leader.tiles_x) * ((leader.height - 1) / height + 1);
         if (tiles > std::numeric_limits<int>::max()) throw PlanError("the frame is too large for one launch");
       }
     }
@@ -279,7 +307,7 @@ class CachedHalo final : public Plan {
   FrameLayout layout_;
   std::string shape_;
   HaloArgs<capacity> args_{};
-  int tiles_ = 0;
+  int tiles_ = 0, shared_bytes_ = 0;
 };
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
