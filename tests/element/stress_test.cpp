@@ -258,6 +258,8 @@ ELEMENT_TEST(a_storm_of_seeks_and_property_changes_ends_in_an_orderly_eos) {
   for (int i = 0; i < 100; ++i) {
     const double rate = std::array{1.0, 2.0, -1.0}[i % 3];
     const auto flags = static_cast<GstSeekFlags>(i % 4 == 3 ? GST_SEEK_FLAG_NONE : GST_SEEK_FLAG_FLUSH);
+    // A seek that does not flush waits for the stream, which waits for the sink while that is not PLAYING again.
+    if (flags == GST_SEEK_FLAG_NONE) gst_element_get_state(pipeline.get(), nullptr, nullptr, 10 * GST_SECOND);
     gst_element_seek(pipeline.get(), rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, (i % 10) * GST_SECOND,
                      GST_SEEK_TYPE_SET, (i % 10 + 20) * GST_SECOND);
     g_usleep(5000);
