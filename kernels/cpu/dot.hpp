@@ -16,6 +16,9 @@ inline constexpr int dot_block_rows = 4;
 /// use_vnni(). `taps` of at most 8 bits (signed), or of 16.
 void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group);
 
+/// Staging for rings of bytes: samples as they are. Likewise only where use_vnni().
+Staging make_byte_staging(const Group& group);
+
 /// Likewise a pass along rows of bytes, to f32 with the zero levels taken off.
 void make_dot_row_pass(RowPass& pass, const IntegerTaps& taps, const Group& group);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace convolve::cpu {
 namespace {
@@ -14,15 +13,6 @@ constexpr double sample_limit = 255, sum_limit = 2147483647.0;
 
 bool whole_byte(double v) {
   return v == std::floor(v) && v >= 0 && v <= sample_limit;
-}
-
-void stage_bytes(const Staging& s, const void* const* rows, void* elements, int n) {
-  if (rows[0]) {
-    std::memcpy(elements, rows[0], n);
-    return;
-  }
-  auto* out = static_cast<std::uint8_t*>(elements);
-  for (int i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(s.ghost.wide[i % s.components]);
 }
 
 }  // namespace
@@ -64,17 +54,6 @@ std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const
   }
   result.gain = 1 / scale;
   return result;
-}
-
-Staging make_byte_staging(const Group& group) {
-  Staging staging;
-  staging.components = group.components;
-  std::vector<double> ghost;
-  for (int c = 0; c < group.components; ++c)
-    ghost.push_back(std::min(std::max(group.component[c]->ghost, 0.0), sample_limit));
-  staging.ghost = Pattern(ghost);
-  staging.run = stage_bytes;
-  return staging;
 }
 
 }  // namespace convolve::cpu

@@ -27,7 +27,4 @@ struct IntegerTaps {
 std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
                                              const Group& group, int largest, double weight = 1);
 
-/// Staging for rings of bytes: samples as they are.
-Staging make_byte_staging(const Group& group);
-
 }  // namespace convolve::cpu

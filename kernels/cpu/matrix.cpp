@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cpu/algorithms.hpp"
+#include "cpu/dot.hpp"
 #include "cpu/integer_taps.hpp"
 #include "cpu/simd.hpp"
 #include "cpu/targets.hpp"
