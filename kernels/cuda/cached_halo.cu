@@ -30,13 +30,12 @@ struct Strip {
   bool works;
 };
 
-template <int reach>
 __device__ __forceinline__ Strip find_strip(const HaloFrame& args, const Tile& tile) {
-  const int warp = threadIdx.x / 32, down = tile.height / rows(reach);
-  const int plane = warp / down;
+  const unsigned warp = threadIdx.x / 32, down = tile.height / rows;
+  const int plane = tile.components == 1 ? 0 : warp / down;
   Strip strip;
   strip.component = tile.first + (plane < tile.components ? plane : 0);
-  strip.tile_y = (warp - plane * down) * rows(reach);
+  strip.tile_y = (warp - plane * down) * rows;
   strip.x = tile.x;
   strip.y = tile.y + strip.tile_y;
   const ComponentArgs& leader = args.frame.component[tile.first];
@@ -48,8 +47,8 @@ __device__ __forceinline__ Strip find_strip(const HaloFrame& args, const Tile& t
 template <class Sample, int reach>
 __device__ __forceinline__ void accumulate(const HaloFrame& args, const float* taps, const Tile& tile,
                                            const Strip& strip, Frames frames, const float* cells, float* line,
-                                           float (&sum)[rows(reach)][4]) {
-  constexpr int n = rows(reach), side = margin(reach), width = 2 * reach + 1;
+                                           float (&sum)[rows][4]) {
+  constexpr int n = rows, side = margin(reach), width = 2 * reach + 1;
   const int lane = threadIdx.x % 32, height = args.frame.height;
   const int first = strip.tile_y - args.frame.centre_y, end = first + n - 1 + height;  // input rows, in the tile
   const float* const mine =
@@ -168,13 +167,13 @@ __device__ void store_tile(const HaloFrame& args, const Tile& tile, const Sample
 }
 
 template <class Sample, int reach, int capacity>
-__global__ void __launch_bounds__(warps * 32, blocks(reach))
+__global__ void __launch_bounds__(warps * 32, blocks)
     cached_halo_kernel(const __grid_constant__ HaloArgs<capacity> args) {
-  constexpr int n = rows(reach), side = margin(reach);
+  constexpr int n = rows, side = margin(reach);
   extern __shared__ __align__(16) float cells[];
   __shared__ __align__(16) float lines[warps][HaloRow<Sample, side>::cells];
   const Tile tile = find_tile<Sample, reach>(args, blockIdx.x);
-  const Strip strip = find_strip<reach>(args, tile);
+  const Strip strip = find_strip(args, tile);
   const ComponentArgs& component = args.frame.component[strip.component];
   const bool filters = strip.works && component.filtered;
   float sum[n][4] = {};
@@ -209,17 +208,20 @@ __global__ void __launch_bounds__(warps * 32, blocks(reach))
 
 // Host side.
 
-int class_of(const Filter& filter) {
-  const int reach = std::max({filter.centre_x(), filter.width() - 1 - filter.centre_x(), 1});
-  return *std::find_if(reaches.begin(), reaches.end(), [&](int r) { return r >= reach; });
+// The columns to either side of the centre that the kernel for this filter is compiled for.
+int compiled_reach(const Filter& filter, SampleType type, bool many_taps) {
+  const int reach = std::max(filter.centre_x(), filter.width() - 1 - filter.centre_x());
+  return *std::find_if(reaches.begin(), reaches.end(),
+                       [&](int r) { return r >= reach && compiled(r, bytes_per_sample(type), many_taps); });
 }
 
 bool combines(const Filter& filter) {
   return filter.depth() > 1 && !filter.time_factor().empty();
 }
 
-int padded_taps(const Filter& filter) {
-  return (combines(filter) ? 1 : filter.depth()) * filter.height() * (2 * class_of(filter) + 1);
+bool has_many_taps(const Filter& filter, SampleType type) {
+  const int frames = combines(filter) ? 1 : filter.depth();
+  return frames * filter.height() * (2 * compiled_reach(filter, type, false) + 1) > few_taps;
 }
 
 template <class Sample, int reach, int capacity>
@@ -273,7 +275,7 @@ class CachedHalo final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::cached_halo; }
   std::string describe() const override {
-    return "cached-halo " + shape_ + ", " + std::to_string(4 * rows(reach)) + " outputs a thread, filter rows of " +
+    return "cached-halo " + shape_ + ", " + std::to_string(4 * rows) + " outputs a thread, filter rows of " +
            std::to_string(2 * reach + 1) + (args_.combine ? ", frames combined" : "");
   }
 
@@ -292,7 +294,7 @@ class CachedHalo final : public Plan {
       const bool whole = layout_.plane[p].uniform();
       const int count = whole ? layout_.plane[p].components : 1;
       for (int c = 0; c < layout_.plane[p].components; c += count, first += count) {
-        const int height = strips(reach, count) * rows(reach);
+        const int height = strips(count) * rows;
         ComponentArgs& leader = args_.frame.component[first];
         args_.group[args_.groups++] = {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(count)};
         leader.first_tile = static_cast<int>(tiles);
@@ -323,7 +325,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
           why = "a zero level that is no whole number";
           return false;
         }
-  if (padded_taps(desc.filter) > few_taps && device.parameter_bytes < sizeof(HaloArgs<most_taps>)) {
+  if (has_many_taps(desc.filter, desc.layout.type) && device.parameter_bytes < sizeof(HaloArgs<most_taps>)) {
     why = "over " + std::to_string(few_taps) + " taps need CUDA 12.1 or later, at build time and of the driver";
     return false;
   }
@@ -332,10 +334,9 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 
 template <class Sample, int capacity, std::size_t i = 0>
 std::unique_ptr<Plan> make_for(const PlanDesc& desc, const Arithmetic& arithmetic) {
-  // With the many taps of a deep filter, fewer kernels serve.
-  constexpr bool compiled = capacity == few_taps || reaches[i] == 2 || i + 1 == reaches.size();
-  if constexpr (compiled)
-    if (reaches[i] >= class_of(desc.filter))
+  constexpr bool many_taps = capacity != few_taps;
+  if constexpr (compiled(reaches[i], sizeof(Sample), many_taps))
+    if (reaches[i] == compiled_reach(desc.filter, desc.layout.type, many_taps))
       return std::make_unique<CachedHalo<Sample, reaches[i], capacity>>(desc, arithmetic);
   if constexpr (i + 1 < reaches.size()) return make_for<Sample, capacity, i + 1>(desc, arithmetic);
   return nullptr;
@@ -357,7 +358,7 @@ std::unique_ptr<Plan> make_with(const PlanDesc& desc, const Arithmetic& arithmet
 std::unique_ptr<Plan> make(const Device&, const PlanDesc& desc) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
 #if CUDART_VERSION >= 12010
-  if (padded_taps(desc.filter) > few_taps) return make_with<most_taps>(desc, arithmetic);
+  if (has_many_taps(desc.filter, desc.layout.type)) return make_with<most_taps>(desc, arithmetic);
 #endif
   return make_with<few_taps>(desc, arithmetic);
 }

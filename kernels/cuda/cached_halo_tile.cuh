@@ -91,9 +91,9 @@ struct Shape {
   static constexpr int bytes = components * sizeof(Sample);                  // of a column
   static constexpr int piece = bytes == 3 ? 4 : bytes < 4 ? 16 / bytes : 4;  ///< columns to a load
   static constexpr int side = cached_halo_tuning::margin(reach) > piece ? cached_halo_tuning::margin(reach) : piece;
-  static constexpr int down = cached_halo_tuning::strips(reach, components);
+  static constexpr int down = cached_halo_tuning::strips(components);
   static constexpr int width = cached_halo_tuning::strip_width;
-  static constexpr int height = down * cached_halo_tuning::rows(reach);
+  static constexpr int height = down * cached_halo_tuning::rows;
   static constexpr int pitch = width + 2 * side;  ///< cells from row to row
   static_assert(pitch % piece == 0 && side % piece == 0);
 };
@@ -126,12 +126,12 @@ template <class Sample, int reach, int components>
 __device__ __forceinline__ Tile make_tile(const HaloFrame& args, int first, int index) {
   using S = Shape<Sample, reach, components>;
   const ComponentArgs& leader = args.frame.component[first];
-  const int place = index - leader.first_tile, y = place / leader.tiles_x;
+  const unsigned place = index - leader.first_tile, across = leader.tiles_x, y = place / across;
   Tile tile;
   tile.first = first;
   tile.components = components;
-  tile.x = (place - y * leader.tiles_x) * S::width;
-  tile.y = y * S::height;
+  tile.x = static_cast<int>(place - y * across) * S::width;
+  tile.y = static_cast<int>(y) * S::height;
   tile.height = S::height;
   tile.top = args.combine ? -args.frame.centre_y : 0;
   tile.rows = args.combine ? S::height + args.frame.height - 1 : S::height;

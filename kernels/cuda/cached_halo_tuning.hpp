@@ -12,18 +12,20 @@ inline constexpr int warps = 8;  ///< of a block
 inline constexpr int strip_width =
     128;  ///< a warp makes a strip of 128 x rows outputs, a lane 4 neighbours in each row
 
-/// The columns to either side of the centre for which a kernel is compiled; narrower filters are padded with zeros.
+/// The columns to either side of the centre for which kernels are compiled; narrower filters are padded with zeros.
 inline constexpr std::array reaches{1, 2, 3, 4, 7};
 
-/// Rows of outputs a thread. Their input rows are all held in registers.
-constexpr int rows(int) {
-  return 4;
+/// Which of them are worth their compile time: all in 8 bits, fewer in 16, one for the many taps of deep filters.
+constexpr bool compiled(int reach, int sample_bytes, bool many_taps) {
+  if (many_taps) return reach == 7;
+  return sample_bytes != 2 || reach == 2 || reach == 4 || reach == 7;
 }
 
-/// Blocks that share a multiprocessor: the registers are shared out for as many.
-constexpr int blocks(int reach) {
-  return reach <= 4 ? 2 : 1;
-}
+/// Rows of outputs a thread. Their input rows are all held in registers; 8 spill.
+inline constexpr int rows = 4;
+
+/// Blocks that share a multiprocessor: the registers are shared out for as many. One more spills.
+inline constexpr int blocks = 2;
 
 /// Columns beside the tile that the filter can reach, in whole groups of 4.
 constexpr int margin(int reach) {
@@ -31,7 +33,7 @@ constexpr int margin(int reach) {
 }
 
 /// A tile is a column of strips of each of its `components`.
-constexpr int strips(int, int components) {
+constexpr int strips(int components) {
   return warps / components;
 }
 
