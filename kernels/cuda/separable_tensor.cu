@@ -67,84 +67,152 @@ __host__ __device__ constexpr int offset_of(int components) {
   return components == 1 ? 16 : 8;
 }
 
+/// How one word of a window is made of the frame's row, where the window crosses a side: from two words, at byte
+/// `at[0]` and `at[1]` (negative: ghost cells) with byte selector `at[2]`; or from bytes, negative ones ghost cells.
+struct alignas(16) Source {
+  int at[4];
+};
+
 struct Shared {
   std::uint32_t column[column_entries];
   std::uint32_t row[2][row_entries];
-  alignas(16) int source[TensorTile::warps][4 * 8][4];  ///< at the edges: a word's four source bytes in a row, or -1
+  Source source[TensorTile::warps][4 * 8];  ///< where windows cross a side of the frame
 };
 
 /// Kept out of line: it is long, and few warps need it.
-__device__ __noinline__ int outside_index(Border border, int i, int n) {
+__device__ __forceinline__ int outside_index(Border border, int i, int n) {
   return border_index(border, i, n);
 }
 
-/// Where a warp's window lies, and how its lanes read it.
+/// Where a warp's window lies, and how its lanes read it. One path for all warps, with short detours at the frame's
+/// edges: a second copy of the code would cost more in instruction misses than it saves.
 template <int C>
 struct Input {
   static constexpr int blocks = blocks_of(C);
+  using Words = std::uint32_t[blocks][4];  ///< of four rows
   const TensorArgs& args;
   const TensorPlane& plane;
   const std::uint8_t* const in;
   const std::ptrdiff_t stride;
-  const int (*source)[4];
-  const int left, g, t;  ///< the window's first byte, and the lane
-  const bool sides;      ///< the window crosses a side of the frame, or words cannot be loaded
+  const Source* const source;    ///< where the window crosses a side of the frame: by word
+  const int left, height, g, t;  ///< the window's first byte, and the lane
+  const bool sides;              ///< the window crosses a side of the frame, or words cannot be loaded
+  bool gather = false;           ///< words there are put together from bytes
 
-  __device__ const std::uint8_t* row(int y) const {
-    if (static_cast<unsigned>(y) >= plane.height) y = max(outside_index(args.border, y, plane.height), 0);
-    return in + y * stride;
+  __device__ bool crosses(int chunk) const { return chunk < 0 || chunk + chunk_rows > height; }
+  /// Where the chunk's rows 4t..4t+3 are found; negative for ghost cells. Each lane looks up one row.
+  __device__ void find_rows(int (&row)[4], int chunk) const {
+    int mine = chunk + ((4 * g + t) & 15);
+    if (static_cast<unsigned>(mine) >= static_cast<unsigned>(height)) mine = outside_index(args.border, mine, height);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) row[i] = __shfl_sync(~0u, mine, 4 * t + i);
   }
-  /// The chunk's rows 4t..4t+3, all inside the frame.
-  __device__ void load_inside(std::uint32_t (&word)[blocks][4], int chunk) const {
-    const std::uint8_t* from = in + (chunk + 4 * t) * stride + left + 4 * g;
+  /// The chunk's rows 4t..4t+3; some words are stand-ins until mend() has seen them. `second` is what it needs besides.
+  __device__ void load(Words& word, Words& second, int chunk) const {
+    const std::uint8_t* from[4];
+    if (!crosses(chunk)) {
+      from[0] = in + (chunk + 4 * t) * stride;
 #pragma unroll
-    for (int i = 0; i < 4; ++i, from += stride)
+      for (int i = 1; i < 4; ++i) from[i] = from[i - 1] + stride;
+    } else {
+      int row[4];
+      find_rows(row, chunk);
 #pragma unroll
-      for (int b = 0; b < blocks; ++b)
-        word[b][i] = __ldg(reinterpret_cast<const std::uint32_t*>(from + b * block_bytes));
-  }
-  /// Any chunk; some words are stand-ins until mend() has seen them.
-  __device__ void load(std::uint32_t (&word)[blocks][4], int chunk) const {
-    if (!plane.words) return;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const std::uint8_t* from = row(chunk + 4 * t + i);
-#pragma unroll
-      for (int b = 0; b < blocks; ++b)
-        word[b][i] = __ldg(reinterpret_cast<const std::uint32_t*>(
-            from + min(max(left + 4 * g + b * block_bytes, 0), (plane.row_bytes - 4) & ~3)));
+      for (int i = 0; i < 4; ++i) from[i] = in + max(row[i], 0) * stride;
     }
-  }
-  __device__ void mend(std::uint32_t (&word)[blocks][4], int chunk) const {
-    const int y = chunk + 4 * t;
-    if (sides) {
-      const std::uint8_t* from[4];
+    if (!sides) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) from[i] = row(y + i);
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int b = 0; b < blocks; ++b)
+          word[b][i] = __ldg(reinterpret_cast<const std::uint32_t*>(from[i] + left + 4 * g + b * block_bytes));
+    } else if (!gather) {
 #pragma unroll
       for (int b = 0; b < blocks; ++b) {
-        const int at = left + 4 * g + b * block_bytes;
-        if (plane.words && at >= 0 && at + 4 <= plane.row_bytes) continue;
-        const int4 s = *reinterpret_cast<const int4*>(source[b * 8 + g]);
+        const Source words = source[b * 8 + g];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const std::uint32_t b0 = s.x < 0 ? plane.ghost & 255 : __ldg(from[i] + s.x);
-          const std::uint32_t b1 = s.y < 0 ? plane.ghost >> 8 & 255 : __ldg(from[i] + s.y);
-          const std::uint32_t b2 = s.z < 0 ? plane.ghost >> 16 & 255 : __ldg(from[i] + s.z);
-          const std::uint32_t b3 = s.w < 0 ? plane.ghost >> 24 : __ldg(from[i] + s.w);
-          word[b][i] = b0 | b1 << 8 | b2 << 16 | b3 << 24;
+          word[b][i] = __ldg(reinterpret_cast<const std::uint32_t*>(from[i] + words.at[0]));
+          second[b][i] = plane.ghost;
+          if (words.at[1] >= 0) second[b][i] = __ldg(reinterpret_cast<const std::uint32_t*>(from[i] + words.at[1]));
         }
       }
     }
-    if (args.border == Border::constant) {
+  }
+  /// Puts the border's cells into the words of load().
+  __device__ void mend(Words& word, const Words& second, int chunk) const {
+    if (sides) {
+      if (gather) {
+        int row[4];
+        find_rows(row, chunk);
+#pragma unroll
+        for (int b = 0; b < blocks; ++b) {
+          const Source bytes = source[b * 8 + g];
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const std::uint8_t* from = in + max(row[i], 0) * stride;
+            word[b][i] = 0;
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+              const std::uint32_t byte = bytes.at[e] < 0 ? plane.ghost >> (8 * e) & 255
+                                                         : static_cast<std::uint32_t>(__ldg(from + bytes.at[e]));
+              word[b][i] |= byte << (8 * e);
+            }
+          }
+        }
+      } else {
+#pragma unroll
+        for (int b = 0; b < blocks; ++b) {
+          const int selector = source[b * 8 + g].at[2];
+#pragma unroll
+          for (int i = 0; i < 4; ++i) word[b][i] = __byte_perm(word[b][i], second[b][i], selector);
+        }
+      }
+    }
+    if (crosses(chunk) && args.border == Border::constant) {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        if (static_cast<unsigned>(y + i) >= plane.height)
+        if (static_cast<unsigned>(chunk + 4 * t + i) >= static_cast<unsigned>(height))
 #pragma unroll
           for (int b = 0; b < blocks; ++b) word[b][i] = plane.ghost;
     }
   }
 };
+
+/// Where the bytes of the window's word at byte `x` are found in a row.
+template <int C>
+__device__ __forceinline__ void find_bytes(Source& bytes, const TensorArgs& args, const TensorPlane& plane, int x) {
+#pragma unroll 1
+  for (int e = 0; e < 4; ++e) {
+    const int pixel = outside_index(args.border, (x + e) >> (C >> 1), plane.width);
+    bytes.at[e] = pixel < 0 ? -1 : pixel * C + ((x + e) & (C - 1));
+  }
+}
+/// The same as words; false where two do not suffice.
+__device__ __forceinline__ bool as_words(Source& words, const Source& bytes, const TensorPlane& plane) {
+  int first = -1, second = -1, selector = 0;
+  bool ghost = false, suffice = plane.words;
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    const int at = bytes.at[e], word = at & ~3;
+    if (at < 0) {
+      ghost = true;
+      selector |= (4 + e) << (4 * e);
+    } else if (first < 0 || first == word) {
+      first = word;
+      selector |= (at & 3) << (4 * e);
+    } else if (second < 0 || second == word) {
+      second = word;
+      selector |= (4 + (at & 3)) << (4 * e);
+    } else {
+      suffice = false;
+    }
+  }
+  words.at[0] = max(first, 0);
+  words.at[1] = ghost ? -1 : second >= 0 ? second : words.at[0];
+  words.at[2] = selector;
+  return suffice && !(ghost && second >= 0) && max(first, second) + 4 <= plane.row_bytes;
+}
 
 /// Four rows of a block's words to the four tiles' operands: tile j is byte j of every word.
 template <bool exact>
@@ -178,15 +246,17 @@ struct Products;
 template <int C>
 struct Products<false, C> {
   static constexpr int blocks = blocks_of(C);
-  static constexpr int shifts = C == 1 ? 10 : C == 2 ? 4 : 1;  ///< of the row's fragments
-  static constexpr int least = C == 1 ? 6 : C == 2 ? 2 : 0;    ///< minus the first of them
-  static constexpr int spans = C == 4 ? 3 : 2;                 ///< blocks that an output block takes
+  static constexpr int shifts = C == 1 ? 10 : C == 2 ? 4 : 1;                 ///< of the row's fragments
+  [[maybe_unused]] static constexpr int least = C == 1 ? 6 : C == 2 ? 2 : 0;  ///< minus the first of them
+  static constexpr int spans = C == 4 ? 3 : 2;                                ///< blocks that an output block takes
   std::uint32_t column[2][4], row[spans][shifts];
   std::uint32_t value[blocks][4][2];  ///< V, tile by tile: rows g and g + 8
-  std::uint32_t start[2];
+  std::uint32_t start[2], from[C];    ///< what V and H start at
 
-  __device__ void prepare(const TensorArgs& args, const Shared& shared, int g, int t) {
+  __device__ void prepare(const TensorArgs& args, const TensorPlane& plane, const Shared& shared, int g, int t) {
     start[0] = start[1] = args.start;
+#pragma unroll
+    for (int c = 0; c < C; ++c) from[c] = plane.start[c];
 #pragma unroll
     for (int chunk = 0; chunk < 2; ++chunk)
 #pragma unroll
@@ -209,12 +279,12 @@ struct Products<false, C> {
   }
   __device__ void pack(int) {}
   /// A lane's eight bytes of output block `ob`, of rows g and g + 8.
-  __device__ void rows(uint2 (&bytes)[2], int ob, const TensorArgs&, const TensorPlane& plane, bool skip_last) const {
+  __device__ void rows(uint2 (&bytes)[2], int ob, const TensorArgs&, bool skip_last) const {
     std::uint32_t code[4][2];
 #pragma unroll
     for (int n = 0; n < 4; ++n) {
-      const std::uint32_t from = plane.start[C == 1 ? 0 : C == 2 ? n & 1 : n];
-      std::uint32_t d[2] = {from, from};
+      const int c = C == 1 ? 0 : C == 2 ? n & 1 : n;
+      std::uint32_t d[2] = {from[c], from[c]};
       if constexpr (C == 1) {
 #pragma unroll
         for (int b = 0; b < 2; ++b)
@@ -223,7 +293,7 @@ struct Products<false, C> {
             product(d, value[ob + b][j], value[ob + b][j + 1], row[b][j - 2 * n + least],
                     row[b][j + 1 - 2 * n + least]);
       } else if constexpr (C == 2) {
-        const int c = n & 1, i = n >> 1;
+        const int i = n >> 1;
 #pragma unroll
         for (int b = 0; b < 2; ++b)
           product(d, value[ob + b][c], value[ob + b][c + 2], row[b][-2 * i + least], row[b][1 - 2 * i + least]);
@@ -265,8 +335,12 @@ struct Products<true, C> {
   std::uint32_t column[4], row[2][C == 1 ? 6 : 2];
   int sums[2][4][4];                              ///< V of the block at hand and the one before, tile by tile
   std::uint32_t low[blocks][4], high[blocks][4];  ///< V's digits, as the row pass takes them
+  int constant[C];                                ///< of TensorPlane
+  float offset[C];
 
-  __device__ void prepare(const TensorArgs&, const Shared& shared, int g, int t) {
+  __device__ void prepare(const TensorArgs&, const TensorPlane& plane, const Shared& shared, int g, int t) {
+#pragma unroll
+    for (int c = 0; c < C; ++c) constant[c] = plane.constant[c], offset[c] = plane.offset[c];
 #pragma unroll
     for (int i = 0; i < 4; ++i) column[i] = shared.column[column_origin + 4 * t + (i >> 1) * 16 - g - (i & 1) * 8];
     const std::uint32_t* entry = shared.row[C == 1 ? 0 : 1] + row_origin;
@@ -319,8 +393,7 @@ struct Products<true, C> {
     }
   }
   /// A lane's eight bytes of output block `ob`, of rows g and g + 8.
-  __device__ void rows(uint2 (&bytes)[2], int ob, const TensorArgs& args, const TensorPlane& plane,
-                       bool skip_last) const {
+  __device__ void rows(uint2 (&bytes)[2], int ob, const TensorArgs& args, bool skip_last) const {
     float code[2][8];
 #pragma unroll
     for (int n = 0; n < 4; ++n) {
@@ -328,16 +401,15 @@ struct Products<true, C> {
       int d[4] = {};
       if (C < 4 || n < 3 || !skip_last) {
         products<true>(d, ob, n);
-        const int constant = plane.constant[c];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) d[i] = d[i] * 256 + constant;
+        for (int i = 0; i < 4; ++i) d[i] = d[i] * 256 + constant[c];
         products<false>(d, ob, n);
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int e = i & 1;
         const int to = C == 1 ? 2 * n + e : C == 2 ? (2 * (n >> 1) + e) * 2 + (n & 1) : 4 * e + n;
-        code[i >> 1][to] = __fadd_rn(__fmaf_rn(static_cast<float>(d[i]), args.gain, plane.offset[c]), -args.snap);
+        code[i >> 1][to] = __fadd_rn(__fmaf_rn(static_cast<float>(d[i]), args.gain, offset[c]), -args.snap);
       }
     }
 #pragma unroll
@@ -377,13 +449,13 @@ struct Products<true, C> {
 };
 
 /// Eight bytes of a row, from or to any address; `left` of them are in the frame.
-__device__ __noinline__ uint2 load_pair(const std::uint8_t* from, int left) {
+__device__ __forceinline__ uint2 load_pair(const std::uint8_t* from, int left) {
   std::uint64_t bytes = 0;
 #pragma unroll 1
   for (int i = 0; i < min(left, 8); ++i) bytes |= static_cast<std::uint64_t>(__ldg(from + i)) << (8 * i);
   return {static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(bytes >> 32)};
 }
-__device__ __noinline__ void store_bytes(std::uint8_t* to, uint2 pair, int left) {
+__device__ __forceinline__ void store_bytes(std::uint8_t* to, uint2 pair, int left) {
   const std::uint64_t bytes = pair.x | static_cast<std::uint64_t>(pair.y) << 32;
 #pragma unroll 1
   for (int i = 0; i < min(left, 8); ++i) to[i] = static_cast<std::uint8_t>(bytes >> (8 * i));
@@ -408,135 +480,119 @@ __device__ __forceinline__ void copy_strip(const TensorPlane& plane, int x, int 
     }
 }
 
-/// One step: 16 rows of a strip from the chunk above, as operands, and the chunk below, as words. The next words are
-/// on their way before the row pass begins.
-template <bool exact, int C, bool edge>
-__device__ __forceinline__ void step_down(const TensorArgs& args, const TensorPlane& plane, const Input<C>& input,
-                                          Products<exact, C>& products, std::uint32_t (&word)[blocks_of(C)][4],
-                                          std::uint32_t (&upper)[blocks_of(C)][4][exact ? 1 : 2],
-                                          std::uint32_t (&lower)[blocks_of(C)][4][exact ? 1 : 2], int y, bool more,
-                                          std::uint8_t* out, int strip) {
-  constexpr int blocks = blocks_of(C);
-  const int chunk = y - reach + chunk_rows;
-  const bool skip_last = C == 4 && plane.copied >> 24;
-  const int from = strip + 8 * input.t, left = plane.row_bytes - from;  // this lane's bytes
-  uint2 copied[2][2] = {};
-  if (C > 1 && plane.copied) {
-#pragma unroll
-    for (int ob = 0; ob < 2; ++ob)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int row = y + input.g + 8 * h;
-        const std::uint8_t* at = input.in + row * input.stride + from + ob * block_bytes;
-        if constexpr (!edge)
-          copied[ob][h] = __ldg(reinterpret_cast<const uint2*>(at));
-        else if (row < plane.height)
-          copied[ob][h] = load_pair(at, left - ob * block_bytes);
-      }
-  }
-  if constexpr (edge) input.mend(word, chunk);
-#pragma unroll
-  for (int b = 0; b < blocks; ++b) {
-    transpose<exact>(word[b], lower[b]);
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
-      if (C < 4 || j < 3 || !skip_last) products.columns(b, j, upper[b][j], lower[b][j]);
-    products.pack(b);
-  }
-  if (more) {
-    if constexpr (edge)
-      input.load(word, chunk + chunk_rows);
-    else
-      input.load_inside(word, chunk + chunk_rows);
-  }
-#pragma unroll
-  for (int ob = 0; ob < 2; ++ob) {
-    uint2 bytes[2];
-    products.rows(bytes, ob, args, plane, skip_last);
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      uint2& pair = bytes[h];
-      if (C > 1) {
-        pair.x = (pair.x & ~plane.copied) | (copied[ob][h].x & plane.copied);
-        pair.y = (pair.y & ~plane.copied) | (copied[ob][h].y & plane.copied);
-      }
-      std::uint8_t* to = out + 8 * h * plane.out_stride + ob * block_bytes;
-      if constexpr (!edge)
-        *reinterpret_cast<uint2*>(to) = pair;
-      else if (y + input.g + 8 * h < plane.height)
-        store_pair(to, pair, plane.out_words, left - ob * block_bytes);
-    }
-  }
-}
-
-template <bool exact, int C, bool edge>
-__device__ __forceinline__ void march(const TensorArgs& args, const TensorPlane& plane, const Input<C>& input,
-                                      const Shared& shared, std::uint32_t (&first)[blocks_of(C)][4],
-                                      std::uint32_t (&word)[blocks_of(C)][4], int top, int steps, int strip) {
-  constexpr int blocks = blocks_of(C), parts = exact ? 1 : 2;
-  Products<exact, C> products;
-  products.prepare(args, shared, input.g, input.t);
-  std::uint32_t a[blocks][4][parts], b[blocks][4][parts];
-  if constexpr (edge) input.mend(first, top - reach);
-#pragma unroll
-  for (int i = 0; i < blocks; ++i) transpose<exact>(first[i], a[i]);
-  std::uint8_t* out = plane.out + (top + input.g) * plane.out_stride + strip + 8 * input.t;
-  const std::ptrdiff_t down = step_rows * plane.out_stride;
-  // The chunk below is the next step's chunk above: the two sets of operands take turns.
-#pragma unroll 1
-  for (int step = 0; step < steps; step += 2) {
-    step_down<exact, C, edge>(args, plane, input, products, word, a, b, top + step * step_rows, step + 1 < steps, out,
-                              strip);
-    if (step + 1 == steps) break;
-    step_down<exact, C, edge>(args, plane, input, products, word, b, a, top + (step + 1) * step_rows, step + 2 < steps,
-                              out + down, strip);
-    out += 2 * down;
-  }
-}
-
 template <bool exact, int C>
 __device__ __forceinline__ void filter_strip(const TensorArgs& args, const TensorPlane& plane, Shared& shared) {
-  constexpr int blocks = blocks_of(C);
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  constexpr int blocks = blocks_of(C), parts = exact ? 1 : 2;
+  // From the shuffle the compiler knows that a warp agrees on it, and on the branches below.
+  const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int block = blockIdx.x - plane.first_block, band = block / plane.blocks_x;
   const int strip = ((block - band * plane.blocks_x) * TensorTile::warps + warp) * strip_bytes;
-  const int top = band * args.steps * step_rows;
+  const int top = band * args.steps * step_rows, height = plane.height;
   const int left = strip - offset_of(C) * C;
-  const int steps = min(args.steps, (plane.height - top + step_rows - 1) / step_rows);
+  const int steps = min(args.steps, (height - top + step_rows - 1) / step_rows);
   const bool works = strip < plane.row_bytes;
   const bool sides = left < 0 || left + blocks * block_bytes > plane.row_bytes || !plane.words;
-  const bool edge = sides || top < reach || top + steps * step_rows + reach > plane.height || !plane.out_words ||
-                    (plane.copied && !plane.pairs);
 
-  // The first loads are under way before anything else is done.
-  const Input<C> input{args, plane, plane.in, plane.in_stride, shared.source[warp], left, g, t, sides};
-  std::uint32_t first[blocks][4], word[blocks][4];
-  if (!edge) {
-    input.load_inside(first, top - reach);
-    input.load_inside(word, top - reach + chunk_rows);
-  } else if (works) {
-    input.load(first, top - reach);
-    input.load(word, top - reach + chunk_rows);
+  Input<C> input{args, plane, plane.in, plane.in_stride, shared.source[warp], left, height, g, t, sides};
+  if (sides && works) {
+    Source words;
+    bool suffice = true;
+    if (lane < 8 * blocks) {
+      find_bytes<C>(shared.source[warp][lane], args, plane, left + 4 * lane);
+      suffice = as_words(words, shared.source[warp][lane], plane);
+    }
+    input.gather = !__all_sync(~0u, suffice);
+    if (!input.gather && lane < 8 * blocks) shared.source[warp][lane] = words;
+    __syncwarp();
+  }
+  // The first loads are under way while the tables are copied.
+  typename Input<C>::Words word, second, above, above_second;
+  if (works) {
+    input.load(above, above_second, top - reach);
+    input.load(word, second, top - reach + chunk_rows);
   }
   for (int i = threadIdx.x; i < column_entries; i += blockDim.x) shared.column[i] = args.column[i];
   for (int i = threadIdx.x; i < row_entries; i += blockDim.x) {
     shared.row[0][i] = args.row[0][i];
     shared.row[1][i] = args.row[1][i];
   }
-  if (sides && lane < 8 * blocks)
-    for (int e = 0; e < 4; ++e) {
-      const int at = left + 4 * lane + e;
-      const int x = outside_index(args.border, at >> (C >> 1), plane.width);
-      shared.source[warp][lane][e] = x < 0 ? -1 : x * C + (at & (C - 1));
-    }
   __syncthreads();
   if (!works) return;
-  if (C == 1 && plane.copied)
-    copy_strip(plane, strip + 8 * t, top, min(steps * step_rows, plane.height - top), g);
-  else if (edge)
-    march<exact, C, true>(args, plane, input, shared, first, word, top, steps, strip);
-  else
-    march<exact, C, false>(args, plane, input, shared, first, word, top, steps, strip);
+  if (C == 1 && plane.copied) {
+    copy_strip(plane, strip + 8 * t, top, min(steps * step_rows, height - top), g);
+    return;
+  }
+
+  Products<exact, C> products;
+  products.prepare(args, plane, shared, g, t);
+  std::uint32_t upper[blocks][4][parts];
+  input.mend(above, above_second, top - reach);
+#pragma unroll
+  for (int b = 0; b < blocks; ++b) transpose<exact>(above[b], upper[b]);
+  const bool skip_last = C == 4 && plane.copied >> 24;
+  const int mine = plane.row_bytes - strip - 8 * t;  // bytes from this lane's first to the row's end
+  const bool whole = strip + strip_bytes <= plane.row_bytes && plane.out_words;
+  const std::ptrdiff_t out_stride = plane.out_stride;
+  std::uint8_t* out = plane.out + (top + g) * out_stride + strip + 8 * t;
+  const std::uint8_t* centre = input.in + (top + g) * input.stride + strip + 8 * t;
+  const bool copies = C > 1 && plane.copied;
+
+#pragma unroll 1
+  for (int y = top; y < top + steps * step_rows; y += step_rows) {
+    const int chunk = y - reach + chunk_rows;
+    uint2 copied[2][2] = {};
+    if (copies) {
+#pragma unroll
+      for (int ob = 0; ob < 2; ++ob)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          if (y + g + 8 * h < height) {
+            const std::uint8_t* from = centre + 8 * h * input.stride + ob * block_bytes;
+            if (whole && plane.pairs)
+              copied[ob][h] = __ldg(reinterpret_cast<const uint2*>(from));
+            else
+              copied[ob][h] = load_pair(from, mine - ob * block_bytes);
+          }
+      centre += step_rows * input.stride;
+    }
+    input.mend(word, second, chunk);
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      std::uint32_t lower[4][parts];
+      transpose<exact>(word[b], lower);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (C < 4 || j < 3 || !skip_last) products.columns(b, j, upper[b][j], lower[j]);
+#pragma unroll
+        for (int i = 0; i < parts; ++i) upper[b][j][i] = lower[j][i];
+      }
+      products.pack(b);
+    }
+    // The next words are on their way before the row pass begins.
+    if (y + step_rows < top + steps * step_rows) input.load(word, second, chunk + chunk_rows);
+#pragma unroll
+    for (int ob = 0; ob < 2; ++ob) {
+      uint2 bytes[2];
+      products.rows(bytes, ob, args, skip_last);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        uint2& pair = bytes[h];
+        if (copies) {
+          pair.x = (pair.x & ~plane.copied) | (copied[ob][h].x & plane.copied);
+          pair.y = (pair.y & ~plane.copied) | (copied[ob][h].y & plane.copied);
+        }
+        std::uint8_t* to = out + 8 * h * out_stride + ob * block_bytes;
+        if (y + g + 8 * h < height) {
+          if (whole)
+            *reinterpret_cast<uint2*>(to) = pair;
+          else
+            store_pair(to, pair, plane.out_words, mine - ob * block_bytes);
+        }
+      }
+    }
+    out += step_rows * out_stride;
+  }
 }
 
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once: 1, 3 or 4.
