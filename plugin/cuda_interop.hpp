@@ -20,7 +20,7 @@
 
 #include "convolve/backend.hpp"
 
-struct _GstCudaContext;
+struct _GstCudaContext;  // NOLINT(bugprone-reserved-identifier): the tag is gstcuda's
 
 namespace convolve {
 

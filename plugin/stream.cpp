@@ -144,15 +144,13 @@ GstFlowReturn Stream::produce(GstBuffer** out) {
 }
 
 void Stream::drain() {
-  GstFlowReturn flow = GST_FLOW_OK;
-  while (flow == GST_FLOW_OK) {
+  for (;;) {
     GstBuffer* out = nullptr;
-    flow = generate(&out, true);
-    if (!out) break;
-    flow = gst_pad_push(trans_->srcpad, out);
+    if (generate(&out, true) != GST_FLOW_OK || !out) break;
+    if (gst_pad_push(trans_->srcpad, out) != GST_FLOW_OK) break;
   }
   push_due_events();
-  drop_frames();
+  flush();
 }
 
 bool Stream::hold_event(GstEvent* event) {
