@@ -23,7 +23,7 @@ constexpr int most_coefficients = 448;  ///< parameters stay within 4 KB
 
 struct RegisterPlane {
   int width, height;  ///< pixels
-  int first_block, blocks_x;
+  int first_block, blocks_x, blocks_y;
   int components;
   bool vectors, out_vectors;  ///< addresses and strides allow a group of pixels at once
   unsigned filtered;          ///< a bit a component
@@ -237,6 +237,17 @@ __device__ __forceinline__ void stream_unrolled(Patch<Sample, C, width>& patch,
   }
 }
 
+/// The place of block `i` of a grid whose edges come first: they take the longest, and the rest hides them.
+__device__ __forceinline__ int2 perimeter_first(int i, int columns, int rows) {
+  if (columns < 3 || rows < 3) return {i % columns, i / columns};
+  if (i < columns) return {i, 0};
+  if (i < 2 * columns) return {i - columns, rows - 1};
+  i -= 2 * columns;
+  if (i < 2 * (rows - 2)) return {(i & 1) * (columns - 1), 1 + (i >> 1)};
+  i -= 2 * (rows - 2);
+  return {1 + i % (columns - 2), 1 + i / (columns - 2)};
+}
+
 template <class Sample, int C, int width>
 __device__ __forceinline__ void filter_patch(const RegisterArgs& args, int p) {
   using Own = Patch<Sample, C, width>;
@@ -245,9 +256,9 @@ __device__ __forceinline__ void filter_patch(const RegisterArgs& args, int p) {
   constexpr int span = 4 * Window::groups;
   const RegisterPlane& plane = args.plane[p];
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  const int block = blockIdx.x - plane.first_block, band = block / plane.blocks_x;
-  const int warp_x = (block - band * plane.blocks_x) * 32 * span, x = warp_x + lane * span;
-  const int top = (band * register_warps + warp) * Own::rows;
+  const int2 block = perimeter_first(blockIdx.x - plane.first_block, plane.blocks_x, plane.blocks_y);
+  const int warp_x = block.x * 32 * span, x = warp_x + lane * span;
+  const int top = (block.y * register_warps + warp) * Own::rows;
   if (x >= plane.width || top >= plane.height) return;
   // The same for all lanes of a warp.
   const bool inside = plane.vectors && warp_x >= 4 * Window::halo &&
@@ -309,7 +320,8 @@ __device__ __forceinline__ void filter_patch(const RegisterArgs& args, int p) {
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once; but 5 stands
 /// for three components.
 template <class Sample, int components, int width>
-__global__ void __launch_bounds__(32 * register_warps) register_kernel(const __grid_constant__ RegisterArgs args) {
+__global__ void __launch_bounds__(32 * register_warps, register_blocks(sizeof(Sample), components, width))
+    register_kernel(const __grid_constant__ RegisterArgs args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
   if constexpr (components == 1) {
@@ -412,7 +424,8 @@ class RegisterPlan final : public Plan {
       const int tile_height = register_warps * register_rows(bytes, plane.components, padded_.width);
       plane.first_block = static_cast<int>(blocks);
       plane.blocks_x = (plane.width - 1) / tile_width + 1;
-      blocks += std::int64_t{plane.blocks_x} * ((plane.height - 1) / tile_height + 1);
+      plane.blocks_y = (plane.height - 1) / tile_height + 1;
+      blocks += std::int64_t{plane.blocks_x} * plane.blocks_y;
       if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
       group_bytes_[p] = 4 * plane.components * bytes;
     }

@@ -18,7 +18,12 @@ inline constexpr std::array register_classes{3, 5, 7, 15};
 /// code: the taps are operands of the multiply-adds then.
 inline constexpr int register_unrolled = 7;
 constexpr bool register_unrolls(int bytes, int components, int width) {
-  return width <= register_unrolled && (components == 1 || (bytes == 1 && components == 2 && width <= 5));
+  return width <= register_unrolled && components == 1 && (bytes == 4 || width <= 5);
+}
+
+/// Blocks to be resident on a multiprocessor, by the kernel's own count of components: bounds the registers.
+constexpr int register_blocks(int bytes, int components, int width) {
+  return components == 1 && bytes > 1 && width <= 5 ? 6 : components == 1 && width <= register_unrolled ? 4 : 2;
 }
 
 /// Frames loaded at once where the window's frames are combined.
