@@ -66,9 +66,10 @@ class Graph {
 /// Device frames of one layout, inputs random; kept from row to row while the layout stays.
 class DeviceFrames {
  public:
-  DeviceFrames(const FrameLayout& layout, std::size_t total) : layout_(layout), shape_(layout) {
+  DeviceFrames(const FrameLayout& layout, std::size_t total)
+      : layout_(layout), shape_(layout), pitch_((shape_.bytes + 65535) / 65536 * 65536) {
     count_ = static_cast<int>(std::max<std::size_t>(6, (total + 2 * shape_.bytes - 1) / (2 * shape_.bytes)));
-    CHECK(cudaMalloc(&memory_, shape_.bytes * 2 * count_));
+    CHECK(cudaMalloc(&memory_, pitch_ * 2 * count_));
     const std::vector<unsigned char> data = random_frames(layout.type, shape_.bytes);
     for (int i = 0; i < 2 * count_; ++i) CHECK(cudaMemcpy(base(i), data.data(), shape_.bytes, cudaMemcpyHostToDevice));
     for (int i = 0; i < 2 * count_; ++i) images_.push_back(shape_.at(base(i)));
@@ -91,10 +92,11 @@ class DeviceFrames {
   }
 
  private:
-  char* base(int i) const { return static_cast<char*>(memory_) + shape_.bytes * static_cast<std::size_t>(i); }
+  char* base(int i) const { return static_cast<char*>(memory_) + pitch_ * static_cast<std::size_t>(i); }
 
   FrameLayout layout_;
   FrameShape shape_;
+  std::size_t pitch_;  ///< from frame to frame; memcpy is slower from addresses that are no multiple of 4096
   int count_ = 0;
   void* memory_ = nullptr;
   std::vector<Image> images_;

@@ -131,6 +131,7 @@ def main():
     parser.add_argument("raw", nargs="+")
     options = parser.parse_args()
     context, rows = results.load(options.raw)
+    rows = results.rounded(rows)
     for name in ("executable", "host_name", "load_avg", "library_build_type", "caches", "cpu_scaling_enabled"):
         context.pop(name, None)
     context.update(pair.split("=", 1) for pair in options.c)

@@ -30,12 +30,17 @@ def load(paths):
     return context, rows
 
 
-def save(path, context, rows):
-    """One line a row, four significant digits: small, and a change shows as a diff of that row."""
+def rounded(rows):
+    """Four significant digits: no timing has more, and files stay small."""
     def figure(value):
         return float(f"{value:.4g}") if isinstance(value, float) else value
 
-    lines = [json.dumps({"name": name, **{k: figure(v) for k, v in row.items()}}) for name, row in rows.items()]
+    return {name: {key: figure(value) for key, value in row.items()} for name, row in rows.items()}
+
+
+def save(path, context, rows):
+    """One line a row, so that a change shows as a diff of that row."""
+    lines = [json.dumps({"name": name, **row}) for name, row in rows.items()]
     with open(path, "w", encoding="utf-8") as file:
         file.write('{"context": ' + json.dumps(context, indent=1) + ',\n"benchmarks": [\n' + ",\n".join(lines) + "\n]}\n")
 
