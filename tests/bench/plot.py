@@ -37,6 +37,15 @@ def draw(axes, rows, lines, value, layout):
     axes.grid(True, which="both", alpha=0.25)
 
 
+def legend_below(figure, panels):
+    """One legend for all panels, under them, each line once."""
+    labelled = {}
+    for axes in panels:
+        labelled.update({label: line for line, label in zip(*axes.get_legend_handles_labels())})
+    figure.legend(labelled.values(), labelled.keys(), loc="lower center", ncol=5, fontsize=8, frameon=False)
+    figure.subplots_adjust(bottom=0.22)
+
+
 def plot_times(context, rows):
     lines = [
         ("ours, integer taps", "cuda", "auto", "integer", "o-C0"),
@@ -50,14 +59,14 @@ def plot_times(context, rows):
         ("CuPy correlate", "cupy", "correlate", "real", "p--C6"),
     ]
     layouts = ("GRAY8", "RGBA", "F32")
-    figure, panels = pyplot.subplots(1, len(layouts), figsize=(13, 4.6), sharey=True)
+    figure, panels = pyplot.subplots(1, len(layouts), figsize=(13, 5), sharey=True)
     for axes, layout in zip(panels, layouts):
         draw(axes, rows, lines, lambda row: row.get("times_copy"), layout)
         axes.set_yscale("log")
         axes.set_title(layout)
         axes.axhline(1, color="black", linewidth=0.8)
-        axes.legend(fontsize=7)
     panels[0].set_ylabel("times a copy of the frame")
+    legend_below(figure, panels)
     figure.suptitle(f"{context.get('frame', '')} on {context.get('gpu', '?')}: kernel time over copy time, lower is better")
     return figure
 
@@ -97,13 +106,13 @@ def plot_cpu(context, rows):
         ("separable", "cpu1", "auto", "separable-real", "^-C2"),
     ]
     layouts = ("GRAY8", "RGBA", "GRAY16")
-    figure, panels = pyplot.subplots(1, len(layouts), figsize=(12, 4.2), sharey=True)
+    figure, panels = pyplot.subplots(1, len(layouts), figsize=(12, 4.6), sharey=True)
     for axes, layout in zip(panels, layouts):
         draw(axes, rows, lines, lambda row: row.get("vs_filter2D"), layout)
         axes.set_yscale("log")
         axes.set_title(layout)
         axes.axhline(1, color="black", linewidth=0.8)
-        axes.legend(fontsize=7)
+    legend_below(figure, panels)
     panels[0].set_ylabel("times as fast as OpenCV's filter2D")
     figure.suptitle(f"{context.get('frame', '')}, one thread of {context.get('processor', 'the CPU')}: higher is better")
     return figure
@@ -119,7 +128,8 @@ def main():
     # The same data give the same file.
     matplotlib.rcParams["svg.hashsalt"] = "videoconvolve"
     figure = plots[options.plot](*results.load(options.results))
-    figure.tight_layout()
+    if options.plot == "roofline":
+        figure.tight_layout()
     figure.savefig(options.o, metadata={"Date": None} if options.o.endswith(".svg") else None, dpi=130)
 
 
