@@ -252,9 +252,14 @@ ELEMENT_TEST(progressive_frames_of_a_mixed_stream_are_filtered_whole) {
 // --- Allocation ------------------------------------------------------------------------------------------------
 
 ELEMENT_TEST(upstream_is_offered_video_meta_and_never_crop_meta) {
+  std::mt19937 random(31);
   for (const char* properties : {"preset=sharpen", "kernel=\"<<<1>>,<<1>>,<<1>>>\""}) {
     const GstVideoInfo info = video_info("NV12", 64, 32);
-    Harness harness(properties, info);
+    Harness harness(properties);
+    // Downstream would crop; but what lies outside of the crop takes part in the filter.
+    gst_harness_add_propose_allocation_meta(harness.get(), GST_VIDEO_CROP_META_API_TYPE, nullptr);
+    harness.set_caps(info);
+    CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
     const Owned<GstPad> pad(gst_element_get_static_pad(harness.element(), "sink"));
     GstVideoInfo copy = info;
     const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
@@ -304,6 +309,7 @@ const Tagged tagged[] = {
     {"ElementTestOrientation", {"video", "orientation"}, true},
     {"ElementTestColorspace", {"video", "colorspace"}, true},
     {"ElementTestMemory", {"memory"}, false},
+    {"ElementTestAudio", {"audio"}, false},
 };
 
 // A custom meta transforms by copy; base classes decide by its tags alone.
