@@ -341,24 +341,25 @@ void Filter(const Kernel& k, const Block& b) {
   }
 }
 
-template <class Sample, int Width>
-decltype(Kernel::run) KernelOfHeight([[maybe_unused]] int height) {
+// The pass down the columns, where a ring row has so little to do that a known height pays.
+template <class Sample>
+decltype(Kernel::run) ColumnKernel([[maybe_unused]] int height) {
 #if HWY_TARGET != HWY_SCALAR
-  if (height == 3) return Filter<float, Sample, 3, Width>;
-  if (height == 5) return Filter<float, Sample, 5, Width>;
-  if (height == 7) return Filter<float, Sample, 7, Width>;
+  if (height == 3) return Filter<float, Sample, 3, 1>;
+  if (height == 5) return Filter<float, Sample, 5, 1>;
+  if (height == 7) return Filter<float, Sample, 7, 1>;
 #endif
-  return Filter<float, Sample, 0, Width>;
+  return Filter<float, Sample, 0, 1>;
 }
 
 decltype(Kernel::run) KernelOf(SampleType type, bool wide, int height, int width) {
   if (type == SampleType::f32) return Filter<float, float, 0, 0>;
   if (type == SampleType::u8) {
     if (wide) return Filter<double, std::uint8_t, 0, 0>;
-    return width == 1 ? KernelOfHeight<std::uint8_t, 1>(height) : KernelOfHeight<std::uint8_t, 0>(height);
+    return width == 1 ? ColumnKernel<std::uint8_t>(height) : Filter<float, std::uint8_t, 0, 0>;
   }
   if (wide) return Filter<double, std::uint16_t, 0, 0>;
-  return width == 1 ? KernelOfHeight<std::uint16_t, 1>(height) : KernelOfHeight<std::uint16_t, 0>(height);
+  return width == 1 ? ColumnKernel<std::uint16_t>(height) : Filter<float, std::uint16_t, 0, 0>;
 }
 
 }  // namespace
