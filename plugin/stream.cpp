@@ -166,13 +166,6 @@ void Stream::push_due_events() {
 }
 
 void Stream::flush() {
-  drop_frames();
-  // Running time starts anew: what was late says nothing of what comes.
-  earliest_ = GST_CLOCK_TIME_NONE;
-  proportion_ = 1;
-}
-
-void Stream::drop_frames() {
   std::vector<EventPtr> events = window_.clear();
   std::move(due_events_.begin(), due_events_.end(), std::back_inserter(events));
   due_events_.clear();

@@ -45,7 +45,7 @@ class Stream {
   void drain();
   /// Takes a serialized event that has to wait for a frame's output; false: it may pass now.
   bool hold_event(GstEvent* event);
-  /// Drops all frames, and forgets how late they were. Sticky events among those held stay sticky.
+  /// Drops all frames. Sticky events among those held stay sticky.
   void flush();
   /// As before the first caps.
   void reset();
@@ -60,7 +60,6 @@ class Stream {
   void latch(bool negotiating);
   void adopt_context(GstBuffer* buffer);
   void set_passthrough(bool passthrough, bool negotiating);
-  void drop_frames();
   GstFlowReturn produce(GstBuffer** out);
   bool too_late(const GstBuffer* frame);
   void push_due_events();
