@@ -20,9 +20,7 @@ namespace convolve::cuda {
 struct Device {
   int capability = 0;  ///< 10 * major + minor of the compute capability: 75, 90, 120
   int multiprocessors = 0;
-  std::size_t l2_bytes = 0;
-  std::size_t shared_bytes_per_block = 0;  ///< with opt-in
-  std::size_t parameter_bytes = 4096;      ///< the most that a kernel's parameters may hold
+  std::size_t parameter_bytes = 4096;  ///< the most that a kernel's parameters may hold
 };
 
 struct Entry {

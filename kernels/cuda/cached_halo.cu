@@ -7,7 +7,7 @@
 // filter. Border modes are paid for in edge tiles alone: elsewhere loads are 16 bytes wide.
 //
 // The frames of a window follow each other through the tile. Where the filter factors into time x space they are
-// combined while the tile is loaded, and one spatial filter runs.
+// combined while the tile is loaded, its halo rows with it so that none is combined twice, and one spatial filter runs.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -54,8 +54,6 @@ Device probe_device() {
   device.capability =
       10 * attribute(cudaDevAttrComputeCapabilityMajor, index) + attribute(cudaDevAttrComputeCapabilityMinor, index);
   device.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, index);
-  device.l2_bytes = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, index));
-  device.shared_bytes_per_block = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, index));
   // Parameters past 4 KB came with CUDA 12.1, for compiler and driver alike.
   int driver = 0;
   check(cudaDriverGetVersion(&driver));
