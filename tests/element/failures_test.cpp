@@ -250,8 +250,12 @@ ELEMENT_TEST(without_a_gpu_backend_auto_runs_on_the_cpu_with_one_warning) {
   Harness harness("backend=auto preset=box-blur", info);
   CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
   CHECK(harness.string("active-backend") == "cpu", "active-backend is %s", harness.string("active-backend").c_str());
-  CHECK(harness.errors().empty(), "an error");
-  const int posted = static_cast<int>(harness.warnings().size());
+  int posted = 0;
+  for (const Report& report :
+       take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING))) {
+    CHECK(report.type == GST_MESSAGE_WARNING, "an error: %s", report.text.c_str());
+    ++posted;
+  }
   (gst_debug_remove_log_function)(count);
   // A build without CUDA was made so on purpose.
   const int wanted = built_with_cuda ? 1 : 0;

@@ -153,6 +153,7 @@ class Harness {
   void push_segment(double rate = 1.0, GstClockTime stop = GST_CLOCK_TIME_NONE);
   void flush();  ///< FLUSH_START, FLUSH_STOP and a new segment
 
+  /// Each takes every message off the bus.
   std::vector<Report> errors() { return take_reports(bus(), GST_MESSAGE_ERROR); }
   std::vector<Report> warnings() { return take_reports(bus(), GST_MESSAGE_WARNING); }
 
