@@ -86,7 +86,7 @@ other_build() {
 CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no CUDA" -Dwerror=true -Dbenchmarks=disabled
 # Unoptimised: the optimiser takes minutes over instrumented SIMD code, longer than the tests then save.
 other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debug -Dbenchmarks=disabled
-export ASAN_OPTIONS=detect_leaks=0
+export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 suites build-asan "suites under ASan and UBSan" --no-suite conformance --timeout-multiplier 8
 suites build-asan "conformance under ASan and UBSan" --suite conformance --test-args=--cases=250 --timeout-multiplier 8
 other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
