@@ -42,7 +42,7 @@ def legend_below(figure, panels):
     labelled = {}
     for axes in panels:
         labelled.update({label: line for line, label in zip(*axes.get_legend_handles_labels())})
-    figure.legend(labelled.values(), labelled.keys(), loc="lower center", ncol=5, fontsize=8, frameon=False)
+    figure.legend(labelled.values(), labelled.keys(), loc="lower center", ncol=min(5, len(labelled)), fontsize=8, frameon=False)
     figure.subplots_adjust(bottom=0.22)
 
 
@@ -105,8 +105,10 @@ def plot_cpu(context, rows):
         ("real taps", "cpu1", "auto", "real", "s-C1"),
         ("separable", "cpu1", "auto", "separable-real", "^-C2"),
     ]
-    layouts = ("GRAY8", "RGBA", "GRAY16")
-    figure, panels = pyplot.subplots(1, len(layouts), figsize=(12, 4.6), sharey=True)
+    measured = {kernel.layout for kernel, row in results.kernels(rows) if "vs_filter2D" in row}
+    layouts = [layout for layout in ("GRAY8", "RGBA", "GRAY16") if layout in measured]
+    figure, panels = pyplot.subplots(1, len(layouts), figsize=(4 * len(layouts), 4.6), sharey=True, squeeze=False)
+    panels = panels[0]
     for axes, layout in zip(panels, layouts):
         draw(axes, rows, lines, lambda row: row.get("vs_filter2D"), layout)
         axes.set_yscale("log")
@@ -114,7 +116,7 @@ def plot_cpu(context, rows):
         axes.axhline(1, color="black", linewidth=0.8)
     legend_below(figure, panels)
     panels[0].set_ylabel("times as fast as OpenCV's filter2D")
-    figure.suptitle(f"{context.get('frame', '')}, one thread of {context.get('processor', 'the CPU')}: higher is better")
+    figure.suptitle(f"{context.get('frame', '')}, one thread, {context.get('processor', '')}")
     return figure
 
 
