@@ -38,6 +38,7 @@ struct PlanError : std::runtime_error {
 
 class Plan {
  public:
+  /// Outlives the work that it queued: synchronise with its stream first.
   virtual ~Plan() = default;
   Plan() = default;
   Plan(const Plan&) = delete;

@@ -13,14 +13,7 @@ namespace {
 
 // Tests, error messages and `auto`'s last resort go through it from the top.
 constexpr std::array table{
-    &basic,
-    &constant,
-    &tiled,
-    &cached_halo_seed,
-    &cached_halo,
-    &register_,
-    &separable,
-    &matrix,
+    &basic, &constant, &tiled, &cached_halo_seed, &cached_halo, &register_, &separable, &matrix,
 };
 
 const Entry* find(Algorithm algorithm) {
