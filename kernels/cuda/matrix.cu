@@ -61,10 +61,12 @@ struct Right {
   }
 };
 
-/// Two rows of the tile: word[0] of the lane's strip g, word[1] of g + 8. left(i, c): row pair i of component c.
+/// Two rows of the tile: word[0] of the lane's strip g, word[1] of g + 8. left(i, c): row pair i of
+/// component `first` + c.
 template <int C, MatrixFinish finish, int reach, int digits, class Left>
 __device__ __forceinline__ void make_rows(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                          const Right<reach, digits>& right, const Left& left, Word<C> (&word)[2]) {
+                                          const Right<reach, digits>& right, int first, const Left& left,
+                                          Word<C> (&word)[2]) {
   int sum[C][2][4][2];  // [component][strip][pixel][digit]
 #pragma unroll
   for (int c = 0; c < C; ++c) {
@@ -74,7 +76,7 @@ __device__ __forceinline__ void make_rows(const MatrixArgs& args, const MatrixPl
       continue;
     }
     // Loaded, since what is computed or constant would be moved into place again for each product.
-    const int4 loaded = __ldg(&levels.start[finish == MatrixFinish::real ? 0 : c]);
+    const int4 loaded = __ldg(&levels.start[first + (finish == MatrixFinish::real ? 0 : c)]);
     const int start[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
     const int nothing[4] = {};
     int made[digits][2][4];
@@ -109,21 +111,20 @@ __device__ __forceinline__ void make_rows(const MatrixArgs& args, const MatrixPl
     for (int w = 0; w < C; ++w) {
       const auto sample = [&](int b) {
         const int c = (4 * w + b) % C;
-        return value_of<finish>(args, sum[c][strip][(4 * w + b) / C], levels.base[c]);
+        return value_of<finish>(args, sum[c][strip][(4 * w + b) / C], levels.base[first + c]);
       };
       word_of(word[strip], w) = pack(sample(0), sample(1), sample(2), sample(3));
     }
 }
 
 template <int reach, int digits, int C, MatrixFinish finish>
-__device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                          unsigned tile) {
+__device__ __forceinline__ void make_inner(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
+                                           int2 origin) {
   constexpr int rows = matrix_tile(C, reach, digits).rows, ahead = matrix_tile(C, reach, digits).ahead;
   constexpr int steps = rows / 2, pairs = steps + reach;  ///< of output and of input rows
   constexpr int at_once = reach + ahead < pairs ? reach + ahead : pairs;
   const int lane = threadIdx.x, g = lane >> 2, t = lane & 3;
   const Right<reach, digits> right(args.taps);
-  const int2 origin = tile_origin(plane, tile, rows);
   const std::ptrdiff_t in_step = 2 * plane.in_stride, out_step = 2 * plane.out_stride;
   const std::uint8_t* in =
       plane.in + (origin.y - reach + (t >> 1)) * plane.in_stride + (origin.x - margin + 8 * g + 8 * (t & 1)) * C;
@@ -156,7 +157,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
     pull_apart(s + reach);
     Word<C> word[2];
     make_rows<C, finish>(
-        args, plane, levels, right, [&](int i, int c) -> const std::uint32_t(&)[4] { return left[s + i][c]; }, word);
+        args, plane, levels, right, 0, [&](int i, int c) -> const std::uint32_t(&)[4] { return left[s + i][c]; }, word);
     auto* to = reinterpret_cast<Word<C>*>(out);
     if (C > 1 && plane.copied) {
       const auto* from = reinterpret_cast<const Word<C>*>(was);
@@ -175,13 +176,74 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
   }
 }
 
+/// Where a tile of so many rows begins.
+__device__ __forceinline__ int2 tile_origin(const MatrixPlane& plane, unsigned tile, int rows) {
+  const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
+  return {min(max(static_cast<int>(x) * matrix_tile_width, plane.left), plane.right - matrix_tile_width),
+          min(max(static_cast<int>(y) * rows, plane.top), plane.bottom - rows)};
+}
+
+/// Sample i of those that lie outside the inner ones: first the bands of rows above and below, then the columns
+/// between.
+__device__ __forceinline__ void make_sample(const MatrixArgs& args, const MatrixPlane& plane,
+                                            const MatrixLevels& levels, unsigned i) {
+  const unsigned C = plane.components, row_samples = plane.width * C;
+  const unsigned band_rows = plane.top + plane.height - plane.bottom, band = band_rows * row_samples;
+  unsigned y, at;  // at: sample in the row
+  if (i < band) {
+    y = i / row_samples;
+    at = i - y * row_samples;
+    if (y >= static_cast<unsigned>(plane.top)) y += plane.bottom - plane.top;
+  } else {
+    const unsigned row = (plane.left + plane.width - plane.right) * C;
+    i -= band;
+    y = row > 0 ? i / row : plane.height;
+    at = i - y * row;
+    y += plane.top;
+    if (y >= static_cast<unsigned>(plane.bottom)) return;
+    if (at >= plane.left * C) at += (plane.right - plane.left) * C;
+  }
+  const int x = static_cast<int>(at / C), c = static_cast<int>(at - x * C);
+  std::uint8_t& out = plane.out[static_cast<int>(y) * plane.out_stride + at];
+  if (plane.copied >> c & 1) {
+    out = plane.in[static_cast<int>(y) * plane.in_stride + at];
+    return;
+  }
+  const int left = x - args.centre_x, ghost = plane.ghost >> 8 * c & 255;
+  const bool whole = left >= 0 && left + args.taps_x <= plane.width;
+  const int* tap = args.fixed;
+  int sum = 0;
+  for (int r = 0; r < args.taps_y; ++r, tap += args.taps_x) {
+    const int from = border_index(args.border, static_cast<int>(y) - args.centre_y + r, plane.height);
+    const std::uint8_t* row = plane.in + from * plane.in_stride + c;
+    if (whole && from >= 0) {
+      row += left * static_cast<int>(C);
+#pragma unroll 5
+      for (int k = 0; k < args.taps_x; ++k, row += C) sum += __ldg(tap + k) * __ldg(row);
+    } else {
+      for (int k = 0; k < args.taps_x; ++k) {
+        const int column = from < 0 ? -1 : border_index(args.border, left + k, plane.width);
+        sum += __ldg(tap + k) * (column < 0 ? ghost : __ldg(row + column * static_cast<int>(C)));
+      }
+    }
+  }
+  float value;
+  if (args.finish == MatrixFinish::real) {
+    value = __fmaf_rn(__int2float_rn(sum), args.gain, levels.level[c]);
+  } else {
+    const float whole_sum = __int2float_rn(sum + levels.sum_start[c]);
+    value = __fmaf_rn(whole_sum, args.gain, __fmul_rn(whole_sum, args.gain_low));
+  }
+  out = static_cast<std::uint8_t>(min(max(__float2int_rn(value), 0), static_cast<int>(args.max & 255)));
+}
+
 template <int reach, int digits, int C>
 __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                          unsigned tile) {
+                                          int2 origin) {
   if (args.finish == MatrixFinish::quotient)
-    make_tile<reach, digits, C, MatrixFinish::quotient>(args, plane, levels, tile);
+    make_inner<reach, digits, C, MatrixFinish::quotient>(args, plane, levels, origin);
   else
-    make_tile<reach, digits, C, digits == 1 ? MatrixFinish::pack : MatrixFinish::real>(args, plane, levels, tile);
+    make_inner<reach, digits, C, digits == 1 ? MatrixFinish::pack : MatrixFinish::real>(args, plane, levels, origin);
 }
 
 #endif
@@ -194,13 +256,17 @@ __global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, reach,
   for_plane(
       args, warps_per_block,
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned tile) {
-        if (most != 2 || plane.components == most)
-          make_tile<reach, digits, most>(args, plane, levels, tile);
+        const int rows = matrix_tile(plane.components, reach, digits).rows;
+        const int2 origin = tile_origin(plane, tile, rows);
+        if (plane.copied + 1 == 1 << plane.components)
+          copy_inner(plane, origin, rows);
+        else if (most != 2 || plane.components == most)
+          make_tile<reach, digits, most>(args, plane, levels, origin);
         else
-          make_tile<reach, digits, 1>(args, plane, levels, tile);
+          make_tile<reach, digits, 1>(args, plane, levels, origin);
       },
-      [](const MatrixPlane& plane, unsigned tile) {
-        copy_tile(plane, tile, matrix_tile(plane.components, reach, digits).rows);
+      [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned block) {
+        make_sample(args, plane, levels, block * 32 * warps_per_block + threadIdx.y * 32 + threadIdx.x);
       });
 #endif
 }
@@ -292,7 +358,7 @@ class MatrixPlan final : public Plan {
     args_.centre_x = desc.filter.centre_x();
     args_.centre_y = desc.filter.centre_y();
     args_.planes = desc.layout.planes;
-    args_.max = static_cast<unsigned>(desc.layout.max_value());
+    args_.max = 0x01010101u * static_cast<unsigned>(desc.layout.max_value());
     args_.gain = taps.gain;
     args_.gain_low = taps.gain_low;
     args_.finish = taps.finish;
@@ -342,32 +408,54 @@ class MatrixPlan final : public Plan {
     }
   }
 
-  /// Divides a plane into tiles and single samples and returns the number of blocks.
+  /// Divides a plane into tiles and what lies around them, and returns the number of blocks.
   unsigned set_tiles(MatrixPlane& plane, bool aligned) const noexcept {
-    const int rows = large_ ? large_matrix_tile(plane.components, digits_).rows
-                            : matrix_tile(plane.components, reach_, digits_).rows;
-    const bool copied = plane.copied + 1 == 1 << plane.components;
-    const int x = copied ? 0 : large_ ? large_matrix_margin : margin;
-    const int y = copied ? 0 : large_ ? large_matrix_reach : reach_;
-    plane.left = x;
-    plane.right = plane.width - x - (plane.width & 3);
-    plane.top = y;
-    plane.end = plane.height - y;
-    if (!aligned || args_.max != 255 || plane.right - plane.left < matrix_tile_width || plane.end - plane.top < rows) {
-      plane.left = plane.right = plane.top = 0;
-      plane.end = 0;
-      plane.tiles = 0;
-    } else {
+    const bool direct = aligned && args_.max == ~0u;
+    large_ ? set_large_tiles(plane, direct) : set_small_tiles(plane, direct);
+    if (plane.tiles > 0) plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.tiles_x - 1) / plane.tiles_x);
+    return plane.edge_blocks + (plane.tiles + warps_ - 1) / warps_;
+  }
+
+  void set_small_tiles(MatrixPlane& plane, bool direct) const noexcept {
+    const int rows = matrix_tile(plane.components, reach_, digits_).rows;
+    plane.left = margin;
+    plane.right = plane.width - margin - (plane.width & 3);
+    plane.top = reach_;
+    plane.bottom = plane.height - reach_;
+    if (direct && plane.right - plane.left >= matrix_tile_width && plane.bottom - plane.top >= rows) {
       plane.tiles_x = static_cast<unsigned>((plane.right - 1) / matrix_tile_width + 1);
-      plane.tiles = plane.tiles_x * static_cast<unsigned>((plane.end - 1) / rows + 1);
-      plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.tiles_x - 1) / plane.tiles_x);
+      plane.tiles = plane.tiles_x * static_cast<unsigned>((plane.bottom - 1) / rows + 1);
+    } else {
+      plane.left = plane.right = plane.top = plane.bottom = 0;
+      plane.tiles = 0;
     }
-    const auto inner =
-        static_cast<std::size_t>(plane.right - plane.left) * static_cast<std::size_t>(plane.end - plane.top);
-    const std::size_t samples =
-        (static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height) - inner) * plane.components;
-    plane.sample_blocks = static_cast<unsigned>((samples + 32 * warps_ - 1) / (32 * warps_));
-    return plane.sample_blocks + (plane.tiles + warps_ - 1) / warps_;
+    const std::int64_t inner = static_cast<std::int64_t>(plane.right - plane.left) * (plane.bottom - plane.top);
+    const std::int64_t samples = (static_cast<std::int64_t>(plane.width) * plane.height - inner) * plane.components;
+    plane.edge_blocks = static_cast<unsigned>((samples + 32 * warps_ - 1) / (32 * warps_));
+  }
+
+  void set_large_tiles(MatrixPlane& plane, bool direct) const noexcept {
+    const LargeMatrixTile tile = large_matrix_tile(plane.components, digits_);
+    const auto pieces = [](int length, int piece) { return (length + piece - 1) / piece; };
+    const int tiles_x = (plane.width - large_matrix_margin) / matrix_tile_width - 1;
+    const int tiles_y = (plane.height - large_matrix_reach) / tile.rows - 1;
+    const int across = pieces(plane.width, matrix_tile_width);
+    if (direct && tiles_x > 0 && tiles_y > 0) {
+      plane.right = (tiles_x + 1) * matrix_tile_width;
+      plane.top = tile.rows;
+      plane.bottom = (tiles_y + 1) * tile.rows;
+      plane.tiles_x = static_cast<unsigned>(tiles_x);
+      plane.tiles = static_cast<unsigned>(tiles_x) * static_cast<unsigned>(tiles_y);
+      const int band_rows = tile.rows / tile.rows_at_once + pieces(plane.height - plane.bottom, tile.rows_at_once);
+      const int columns = 1 + pieces(plane.width - plane.right, matrix_tile_width);
+      plane.band_tiles = static_cast<unsigned>(across * band_rows);
+      plane.edge_tiles = plane.band_tiles + static_cast<unsigned>(columns * (tiles_y * tile.rows / tile.rows_at_once));
+    } else {
+      plane.top = plane.bottom = plane.height;
+      plane.tiles = 0;
+      plane.band_tiles = plane.edge_tiles = static_cast<unsigned>(across * pieces(plane.height, tile.rows_at_once));
+    }
+    plane.edge_blocks = (plane.edge_tiles + warps_ - 1) / warps_;
   }
 
   std::string shape_;

@@ -4,10 +4,11 @@
 // What the kernels of `matrix` share: their arguments, words of pixels, sums to samples, and the samples at the
 // borders.
 //
-// All planes are blocks of one launch. A plane's inner samples, whose inputs all lie in the frame, are made in tiles,
-// one to a warp: `matrix_tile_width` pixels by a few rows. The last tiles of a row or column of tiles move back to end
-// with the inner samples, over what their neighbours make too, with the same result. The others, and all of planes that
-// are small or not aligned, are made one to a thread.
+// All planes are blocks of one launch, each warp making a tile of inner samples, whose inputs all lie in an aligned
+// frame. The others, and all of frames that are small or not aligned, take longest and come first: for small filters
+// they are made one to a thread, and the last tiles of a row or column move back to end with the inner samples, over
+// what their neighbours make too, with the same result. For large filters they are tiles of few rows, whose pixels are
+// gathered one by one through the border's rule.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,13 +30,15 @@ struct MatrixPlane {
   const std::uint8_t* in;
   std::uint8_t* out;
   std::ptrdiff_t in_stride, out_stride;
-  int width, height;                    ///< pixels
-  int left, right, top, end;            ///< the inner samples: left <= x < right, top <= y < end
-  unsigned first_block, sample_blocks;  ///< those that make samples one by one come first
-  unsigned tiles, tiles_x, reciprocal;  ///< reciprocal: of tiles_x, times 2^32, rounded up
-  std::uint32_t ghost;                  ///< level of ghost cells, a byte a component
-  std::uint32_t keep;                   ///< mask of copied components in a word of pixels
-  std::uint8_t components, copied;      ///< copied: bit mask of the components that are not filtered
+  int width, height;  ///< pixels
+  /// Small filters: the inner samples, left <= x < right, top <= y < bottom. Large ones: the inner tiles, which begin
+  /// one tile in, at `left` and `top`.
+  int left, right, top, bottom;
+  unsigned first_block, edge_blocks, edge_tiles, band_tiles;  ///< edge tiles: first the bands above and below
+  unsigned tiles, tiles_x, reciprocal;                        ///< inner; reciprocal: 2^32 / tiles_x, rounded up
+  std::uint32_t ghost;                                        ///< level of ghost cells, in the order of a word's bytes
+  std::uint32_t keep;                                         ///< mask of copied components in a word of pixels
+  std::uint8_t components, copied;  ///< copied: bit mask of the components that are not filtered
 };
 
 /// What the sums of a plane's components start from and are moved by.
@@ -53,7 +56,7 @@ struct MatrixArgs {
   const MatrixLevels* levels;  ///< by plane
   const int* fixed;            ///< taps as integers: [row][column]
   unsigned planes;
-  std::uint32_t max;  ///< the largest sample
+  std::uint32_t max;  ///< the largest sample, in each byte
   float gain, gain_low;
   int taps_x, taps_y, centre_x, centre_y;
   MatrixFinish finish;
@@ -69,11 +72,24 @@ std::vector<uint4> large_matrix_taps(const Filter& filter, const MatrixTaps& tap
 
 #ifdef __CUDACC__
 
-/// Where a tile of so many rows begins.
-__device__ __forceinline__ int2 tile_origin(const MatrixPlane& plane, unsigned tile, int rows) {
+/// Where an inner tile begins.
+__device__ __forceinline__ int2 inner_origin(const MatrixPlane& plane, unsigned tile, int rows) {
   const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
-  return {min(max(static_cast<int>(x) * matrix_tile_width, plane.left), plane.right - matrix_tile_width),
-          min(max(static_cast<int>(y) * rows, plane.top), plane.end - rows)};
+  return {static_cast<int>(x + 1) * matrix_tile_width, plane.top + static_cast<int>(y) * rows};
+}
+
+/// Where an edge tile begins.
+__device__ __forceinline__ int2 edge_origin(const MatrixPlane& plane, unsigned tile, int rows) {
+  if (tile < plane.band_tiles) {
+    const unsigned tiles_x = (plane.width - 1) / matrix_tile_width + 1, row = tile / tiles_x;
+    const int y = static_cast<int>(row) * rows;
+    return {static_cast<int>(tile - row * tiles_x) * matrix_tile_width,
+            y < plane.top ? y : y + plane.bottom - plane.top};
+  }
+  tile -= plane.band_tiles;
+  const unsigned tiles_x = (plane.width - 1 - plane.right) / matrix_tile_width + 2, row = tile / tiles_x;
+  const int column = static_cast<int>(tile - row * tiles_x);
+  return {column == 0 ? 0 : plane.right + (column - 1) * matrix_tile_width, plane.top + static_cast<int>(row) * rows};
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -148,96 +164,80 @@ __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum
   }
 }
 
-#endif
-
-/// Sample i of those that lie outside the inner ones: first the bands of rows above and below, then the columns
-/// between.
-__device__ __forceinline__ void make_sample(const MatrixArgs& args, const MatrixPlane& plane,
-                                            const MatrixLevels& levels, unsigned i) {
-  const unsigned C = plane.components, row_samples = plane.width * C;
-  const unsigned band_rows = plane.top + plane.height - plane.end, band = band_rows * row_samples;
-  unsigned y, at;  // at: sample in the row
-  if (i < band) {
-    y = i / row_samples;
-    at = i - y * row_samples;
-    if (y >= static_cast<unsigned>(plane.top)) y += plane.end - plane.top;
-  } else {
-    const unsigned row = (plane.left + plane.width - plane.right) * C;
-    i -= band;
-    y = row > 0 ? i / row : plane.height;
-    at = i - y * row;
-    y += plane.top;
-    if (y >= static_cast<unsigned>(plane.end)) return;
-    if (at >= plane.left * C) at += (plane.right - plane.left) * C;
-  }
-  const int x = static_cast<int>(at / C), c = static_cast<int>(at - x * C);
-  std::uint8_t& out = plane.out[static_cast<int>(y) * plane.out_stride + at];
-  if (plane.copied >> c & 1) {
-    out = plane.in[static_cast<int>(y) * plane.in_stride + at];
-    return;
-  }
-
-  const int left = x - args.centre_x, ghost = plane.ghost >> 8 * c & 255;
-  const bool whole = left >= 0 && left + args.taps_x <= plane.width;
-  const int* tap = args.fixed;
-  int sum = 0;
-  for (int r = 0; r < args.taps_y; ++r, tap += args.taps_x) {
-    const int from = border_index(args.border, static_cast<int>(y) - args.centre_y + r, plane.height);
-    const std::uint8_t* row = plane.in + from * plane.in_stride + c;
-    if (whole && from >= 0) {
-      row += left * static_cast<int>(C);
-#pragma unroll 5
-      for (int k = 0; k < args.taps_x; ++k, row += C) sum += __ldg(tap + k) * __ldg(row);
-    } else {
-      for (int k = 0; k < args.taps_x; ++k) {
-        const int column = from < 0 ? -1 : border_index(args.border, left + k, plane.width);
-        sum += __ldg(tap + k) * (column < 0 ? ghost : __ldg(row + column * static_cast<int>(C)));
-      }
-    }
-  }
-  float value;
-  if (args.finish == MatrixFinish::real) {
-    value = __fmaf_rn(__int2float_rn(sum), args.gain, levels.level[c]);
-  } else {
-    const float whole_sum = __int2float_rn(sum + levels.sum_start[c]);
-    value = __fmaf_rn(whole_sum, args.gain, __fmul_rn(whole_sum, args.gain_low));
-  }
-  out = static_cast<std::uint8_t>(min(max(__float2int_rn(value), 0), static_cast<int>(args.max)));
+/// The sample that stands at index i of an axis of n, or -1: a ghost. What no output can reach is anything.
+__device__ __noinline__ inline int index_outside(Border border, int i, int n) {
+  return i < -large_matrix_margin || i >= n + large_matrix_margin ? 0 : border_index(border, i, n);
+}
+__device__ __forceinline__ int index_of(Border border, int i, int n) {
+  return static_cast<unsigned>(i) < static_cast<unsigned>(n) ? i : index_outside(border, i, n);
 }
 
-/// Copies one tile of a plane that has nothing to filter and is aligned.
-__device__ __forceinline__ void copy_tile(const MatrixPlane& plane, unsigned tile, int rows) {
-  const int2 origin = tile_origin(plane, tile, rows);
-  const int bytes = matrix_tile_width * plane.components;
+/// Where four pixels from x on lie in a row, in bytes; negative: ghosts.
+__device__ __forceinline__ void locate(const MatrixArgs& args, const MatrixPlane& plane, int x, int (&at)[4]) {
+#pragma unroll
+  for (int j = 0; j < 4; ++j) at[j] = index_of(args.border, x + j, plane.width) * plane.components;
+}
+
+/// Component c of four pixels of a row; `row` null: a ghost row.
+__device__ __forceinline__ std::uint32_t gather(const MatrixPlane& plane, const std::uint8_t* row, const int (&at)[4],
+                                                int c) {
+  const std::uint32_t ghost = plane.ghost >> 8 * c & 255;
+  std::uint32_t sample[4];
+#pragma unroll
+  for (int j = 0; j < 4; ++j) sample[j] = row && at[j] >= 0 ? __ldg(row + at[j] + c) : ghost;
+  return __byte_perm(__byte_perm(sample[0], sample[1], 0x0040), __byte_perm(sample[2], sample[3], 0x0040), 0x5410);
+}
+
+/// Row y of the frame, by the border's rule; null: a ghost.
+__device__ __forceinline__ const std::uint8_t* row_of(const MatrixArgs& args, const MatrixPlane& plane, int y) {
+  const int from = index_of(args.border, y, plane.height);
+  return from < 0 ? nullptr : plane.in + from * plane.in_stride;
+}
+
+/// Component c of four pixels of an edge tile, as far as they lie in the frame.
+__device__ __forceinline__ void store_edge(const MatrixArgs& args, const MatrixPlane& plane, int x, int y, int c,
+                                           std::uint32_t word) {
+  if (y >= plane.height) return;
+  std::uint8_t* out = plane.out + y * plane.out_stride + x * plane.components + c;
+#pragma unroll
+  for (int j = 0; j < 4; ++j, out += plane.components)
+    if (x + j < plane.width) *out = static_cast<std::uint8_t>(min(word >> 8 * j & 255, args.max & 255));
+}
+
+/// Copies component c of an edge tile, as far as it lies in the frame.
+__device__ __forceinline__ void copy_edge(const MatrixPlane& plane, int2 origin, int rows, int c) {
+  for (int y = origin.y; y < min(origin.y + rows, plane.height); ++y)
+    for (int x = origin.x + static_cast<int>(threadIdx.x); x < min(origin.x + matrix_tile_width, plane.width); x += 32)
+      plane.out[y * plane.out_stride + x * plane.components + c] =
+          __ldg(plane.in + y * plane.in_stride + x * plane.components + c);
+}
+
+/// Copies an inner tile of a plane that has nothing to filter.
+__device__ __forceinline__ void copy_inner(const MatrixPlane& plane, int2 origin, int rows) {
+  const int end = matrix_tile_width * plane.components;
   for (int y = origin.y; y < origin.y + rows; ++y)
-    for (int b = 4 * static_cast<int>(threadIdx.x); b < bytes; b += 128) {
+    for (int b = 4 * static_cast<int>(threadIdx.x); b < end; b += 128) {
       const std::ptrdiff_t at = origin.x * plane.components + b;
       *reinterpret_cast<std::uint32_t*>(plane.out + y * plane.out_stride + at) =
           __ldg(reinterpret_cast<const std::uint32_t*>(plane.in + y * plane.in_stride + at));
     }
 }
 
-/// What a block does: make(plane, levels, tile) for its warps' tiles, or samples one by one. copy(): a plane that is
-/// only copied.
-template <class Make, class Copy>
-__device__ __forceinline__ void for_plane(const MatrixArgs& args, int warps, const Make& make, const Copy& copy) {
+/// What a block does: edge(plane, levels, number of the edge block), or inner(plane, levels, number of the warp's
+/// tile).
+template <class Inner, class Edge>
+__device__ __forceinline__ void for_plane(const MatrixArgs& args, int warps, const Inner& inner, const Edge& edge) {
   unsigned p = 0;
   while (p + 1 < args.planes && blockIdx.x >= args.plane[p + 1].first_block) ++p;
   const MatrixPlane& plane = args.plane[p];
   const MatrixLevels& levels = args.levels[p];
-  unsigned block = blockIdx.x - plane.first_block;
-  if (block < plane.sample_blocks) {
-    make_sample(args, plane, levels, block * 32 * warps + threadIdx.y * 32 + threadIdx.x);
-    return;
-  }
-  const unsigned tile = (block - plane.sample_blocks) * warps + threadIdx.y;
-  if (tile >= plane.tiles) return;
-  if (plane.copied + 1 == 1 << plane.components)
-    copy(plane, tile);
-  else
-    make(plane, levels, tile);
+  const unsigned block = blockIdx.x - plane.first_block;
+  if (block < plane.edge_blocks) return edge(plane, levels, block);
+  const unsigned tile = (block - plane.edge_blocks) * warps + threadIdx.y;
+  if (tile < plane.tiles) inner(plane, levels, tile);
 }
 
+#endif
 #endif
 
 }  // namespace convolve::cuda

@@ -26,10 +26,18 @@ constexpr int taken = reach + 1;  ///< row pairs that a pair of output rows take
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
+// Indices are in order either way; toolkits before 12.5 have no name for that.
+#if CUDART_VERSION >= 12050
+#define CONVOLVE_MMA_SPARSE "mma.sp::ordered_metadata"
+#else
+#define CONVOLVE_MMA_SPARSE "mma.sp"
+#endif
+
 /// sum = start + taps * pixels, s8 by u8. `where`: which two of every four the taps belong to.
 __device__ __forceinline__ void multiply_add_sparse(int (&sum)[4], const int* start, const uint4& taps,
                                                     const std::uint32_t (&pixels)[4], std::uint32_t where) {
-  asm("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.u8.s32 "
+  asm(CONVOLVE_MMA_SPARSE
+      ".sync.aligned.m16n8k64.row.col.s32.s8.u8.s32 "
       "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9,%10,%11},{%12,%13,%14,%15},%16,0x0;"
       : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
       : "r"(taps.x), "r"(taps.y), "r"(taps.z), "r"(taps.w), "r"(pixels[0]), "r"(pixels[1]), "r"(pixels[2]),
@@ -48,8 +56,8 @@ __device__ __forceinline__ std::uint32_t plane_of(Word<C> unit, int c) {
                        0x5410);
 }
 
-/// `steps` pairs of rows of one component: packed[s][e], four pixels of the lane's strip t + 4e. load(row, unit): the
-/// lane's unit of an input row counted from the first that is reached; unit 0, or 1 for that 16 pixels on.
+/// `steps` pairs of rows of component c: packed[s][e], four pixels of the lane's strip t + 4e. load(row, far): the
+/// component's four pixels that the lane holds of an input row, counted from the first that is reached, or those 16 on.
 template <int C, int digits, int steps, class Load>
 __device__ __forceinline__ void make_rows(const MatrixArgs& args, const MatrixLevels& levels, int c,
                                           const std::uint32_t (&where)[2], const Load& load,
@@ -63,7 +71,7 @@ __device__ __forceinline__ void make_rows(const MatrixArgs& args, const MatrixLe
   const auto take = [&](int pair) {
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      const std::uint32_t near = plane_of<C>(load(2 * pair + row, 0), c), far = plane_of<C>(load(2 * pair + row, 1), c);
+      const std::uint32_t near = load(2 * pair + row, 0), far = load(2 * pair + row, 1);
       pixels[pair][2 * row] = __byte_perm(near, far, 0x5140);
       pixels[pair][2 * row + 1] = __byte_perm(near, far, 0x7362);
     }
@@ -139,13 +147,12 @@ __device__ __forceinline__ Word<C> interleaved(const std::uint32_t (&c)[C]) {
 }
 
 template <int digits, int C>
-__device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                          unsigned tile) {
+__device__ __forceinline__ void make_inner(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
+                                           int2 origin) {
   constexpr int rows = large_matrix_tile(C, digits).rows, steps = large_matrix_tile(C, digits).rows_at_once / 2;
   const int lane = threadIdx.x, g = lane >> 2, t = lane & 3;
   const uint4 both = __ldg(args.taps + digits * taken * 64 + lane);
   const std::uint32_t where[2] = {both.x, both.y};
-  const int2 origin = tile_origin(plane, tile, rows);
   const std::uint8_t* in =
       plane.in + (origin.y - reach) * plane.in_stride + (origin.x - margin + 16 * ((g >> 1) + 4 * (g & 1)) + 4 * t) * C;
   const std::ptrdiff_t out_x = (origin.x + 16 * t + 4 * (g & 3)) * C;
@@ -164,7 +171,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
       make_rows<C, digits>(
           args, levels, c, where,
           [&](int row, int far) {
-            return __ldg(reinterpret_cast<const Word<C>*>(in + row * plane.in_stride) + 4 * far);
+            return plane_of<C>(__ldg(reinterpret_cast<const Word<C>*>(in + row * plane.in_stride) + 4 * far), c);
           },
           packed[c]);
     }
@@ -190,6 +197,29 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
   }
 }
 
+/// Component c of a tile at a border.
+template <int digits, int most>
+__device__ __forceinline__ void make_edge(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
+                                          int2 origin, int c) {
+  constexpr int steps = large_matrix_tile(most, digits).rows_at_once / 2;
+  const int lane = threadIdx.x, g = lane >> 2, t = lane & 3;
+  const uint4 both = __ldg(args.taps + digits * taken * 64 + lane);
+  const std::uint32_t where[2] = {both.x, both.y};
+  int at[2][4];
+#pragma unroll
+  for (int far = 0; far < 2; ++far)
+    locate(args, plane, origin.x - margin + 16 * ((g >> 1) + 4 * (g & 1)) + 4 * t + 16 * far, at[far]);
+  std::uint32_t packed[steps][2];
+  make_rows<1, digits>(
+      args, levels, c, where,
+      [&](int row, int far) { return gather(plane, row_of(args, plane, origin.y - reach + row), at[far], c); }, packed);
+#pragma unroll
+  for (int s = 0; s < steps; ++s)
+#pragma unroll
+    for (int e = 0; e < 2; ++e)
+      store_edge(args, plane, origin.x + 16 * t + 4 * (g & 3) + 64 * e, origin.y + 2 * s + (g >> 2), c, packed[s][e]);
+}
+
 #endif
 
 /// `most`: the most components of a plane; 4 comes alone.
@@ -198,16 +228,28 @@ __global__ void __launch_bounds__(32 * large_matrix_tile(most, digits).warps,
                                   large_matrix_tile(most, digits).blocks_resident)
     large_kernel(const __grid_constant__ MatrixArgs args) {
 #if __CUDA_ARCH__ >= 800
+  constexpr LargeMatrixTile tuning = large_matrix_tile(most, digits);
   for_plane(
-      args, large_matrix_tile(most, digits).warps,
+      args, tuning.warps,
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned tile) {
-        if (most != 2 || plane.components == most)
-          make_tile<digits, most>(args, plane, levels, tile);
+        const int2 origin = inner_origin(plane, tile, tuning.rows);
+        if (plane.copied + 1 == 1 << plane.components)
+          copy_inner(plane, origin, tuning.rows);
+        else if (most != 2 || plane.components == most)
+          make_inner<digits, most>(args, plane, levels, origin);
         else
-          make_tile<digits, 1>(args, plane, levels, tile);
+          make_inner<digits, 1>(args, plane, levels, origin);
       },
-      [](const MatrixPlane& plane, unsigned tile) {
-        copy_tile(plane, tile, large_matrix_tile(plane.components, digits).rows);
+      [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned block) {
+        const unsigned tile = block * tuning.warps + threadIdx.y;
+        if (tile >= plane.edge_tiles) return;
+        const int2 origin = edge_origin(plane, tile, tuning.rows_at_once);
+#pragma unroll 1
+        for (int c = 0; c < plane.components; ++c)
+          if (plane.copied >> c & 1)
+            copy_edge(plane, origin, tuning.rows_at_once, c);
+          else
+            make_edge<digits, most>(args, plane, levels, origin, c);
       });
 #endif
 }

@@ -14,7 +14,7 @@ struct MatrixTile {
 
 /// By components of a plane (1, 2, 4), rows above and below the centre, and 8-bit digits of a tap.
 constexpr MatrixTile matrix_tile(int components, int reach, int digits) {
-  if (components == 1) return {16, 16, reach <= 2 ? 6 : 5};
+  if (components == 1) return {16, 16, reach <= 2 && digits == 1 ? 6 : 5};
   if (components == 2) return {8, 8, reach <= 2 ? 5 : 4};
   return {8, 1, digits == 1 ? 4 : 3};
 }
