@@ -318,6 +318,10 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     why = "its sums need double precision";
     return false;
   }
+  if (desc.layout.type == SampleType::u8 && desc.layout.shift != 0) {
+    why = "8-bit samples that do not end at bit 0";
+    return false;
+  }
   if (desc.layout.type != SampleType::f32)
     for (int p = 0; p < desc.layout.planes; ++p)
       for (int c = 0; c < desc.layout.plane[p].components; ++c)
