@@ -125,9 +125,12 @@ ELEMENT_TEST(frames_stay_in_cuda_memory_on_both_sides_of_the_element) {
     harness.set_caps(info);
     for (int i = 0; i < 5; ++i) push(harness, random_buffer(random, info, i).get(), properties);
     for (Tape* tape : {&in, &out})
-      for (GstBuffer* buffer : tape->buffers())
-        CHECK(gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), cuda_memory_type), "%s: a frame left CUDA memory",
-              properties);
+      for (GstBuffer* buffer : tape->buffers()) {
+        const GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
+        CHECK(gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), cuda_memory_type),
+              "%s: a frame is in memory of type %s on the %s pad", properties, memory->allocator->mem_type,
+              tape == &in ? "sink" : "source");
+      }
     CHECK(in.buffer_count() == 5 && out.buffer_count() > 0, "%s: no frames", properties);
     for (const Owned<GstPad>& pad : pads) {
       const Owned<GstCaps> caps(gst_pad_get_current_caps(pad.get()));

@@ -9,7 +9,8 @@
 namespace element_test {
 namespace {
 
-// Objects alive, by type, as the tracer counts them.
+// Objects alive, by type, as the tracer counts them. Its list owns the objects without having taken references, so each
+// gets one before the list goes: what the process keeps (a GPU's shared context) has to outlive being counted.
 std::map<std::string, int> live_objects() {
   std::map<std::string, int> count;
   GList* tracers = gst_tracing_get_active_tracers();
@@ -19,8 +20,13 @@ std::map<std::string, int> live_objects() {
   g_list_free_full(tracers, gst_object_unref);
   const GValue* list = gst_structure_get_value(info, "live-objects-list");
   for (guint i = 0; i < gst_value_list_get_size(list); ++i) {
-    const GstStructure* object = gst_value_get_structure(gst_value_list_get_value(list, i));
-    ++count[G_VALUE_TYPE_NAME(gst_structure_get_value(object, "object"))];
+    const GValue* object =
+        gst_structure_get_value(gst_value_get_structure(gst_value_list_get_value(list, i)), "object");
+    ++count[G_VALUE_TYPE_NAME(object)];
+    if (G_VALUE_HOLDS_OBJECT(object))
+      g_value_dup_object(object);
+    else
+      g_value_dup_boxed(object);
   }
   gst_structure_free(info);
   return count;
