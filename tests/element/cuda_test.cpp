@@ -17,8 +17,12 @@ namespace {
 constexpr const char* cuda_memory = "memory:CUDAMemory";
 constexpr const char* cuda_memory_type = "gst.cuda.memory";
 
+// Named on both sides: where what follows takes system memory too, cudaupload passes that through.
+constexpr const char* in_cuda_memory = " ! video/x-raw(memory:CUDAMemory) ! ";
+
 std::string chain(const std::string& properties) {
-  return "cudaupload ! videoconvolve name=f backend=cuda " + properties + " ! cudadownload";
+  return std::string("cudaupload") + in_cuda_memory + "videoconvolve name=f backend=cuda " + properties +
+         in_cuda_memory + "cudadownload";
 }
 
 // Formats that a pad template of this element or factory has in CUDA memory.
@@ -144,8 +148,9 @@ ELEMENT_TEST(two_elements_of_one_context_never_see_each_others_coefficients) {
   std::mt19937 random(83);
   const GstVideoInfo info = video_info("I420", 48, 32);
   Filtering first{random_kernel(random, 1, 3, 3, 3, 8)}, second{random_kernel(random, 1, 5, 5, 3, 16)};
-  Harness harness(parse_chain("cudaupload ! videoconvolve name=a backend=cuda " + kernel_is(first.kernel) +
-                              " ! videoconvolve name=b backend=cuda " + kernel_is(second.kernel) + " ! cudadownload"));
+  Harness harness(parse_chain(std::string("cudaupload") + in_cuda_memory + "videoconvolve name=a backend=cuda " +
+                              kernel_is(first.kernel) + in_cuda_memory + "videoconvolve name=b backend=cuda " +
+                              kernel_is(second.kernel) + in_cuda_memory + "cudadownload"));
   harness.set_caps(info);
   for (int i = 0; i < 20; ++i) {
     const Owned<GstBuffer> input = random_buffer(random, info, i);
@@ -257,7 +262,7 @@ ELEMENT_TEST(flushes_discontinuities_and_new_caps_cut_windows_in_cuda_memory) {
 ELEMENT_TEST(a_deep_window_does_not_starve_the_uploads_pool) {
   const Owned<GstElement> pipeline = parse(
       "videotestsrc num-buffers=120 ! video/x-raw,format=NV12,width=320,height=240 ! cudaupload ! "
-      "videoconvolve backend=cuda preset=temporal-mean temporal-radius=7 ! fakesink name=s sync=false");
+      "video/x-raw(memory:CUDAMemory) ! videoconvolve backend=cuda preset=temporal-mean temporal-radius=7 ! fakesink name=s sync=false");
   const Owned<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "s"));
   const Owned<GstPad> pad(gst_element_get_static_pad(sink.get(), "sink"));
   Tape tape(pad.get());

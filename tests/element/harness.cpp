@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace element_test {
 namespace {
@@ -22,6 +23,9 @@ std::vector<Case>& cases() {
 }
 
 constexpr double seconds_per_case = 60;
+
+// A GPU's context takes a third of a second to make, so all tests of a process share their first element's.
+GstContext* cuda_context = nullptr;
 
 void fill_in(std::string& launch) {
   const std::string mark = "${convolve}";
@@ -50,7 +54,9 @@ int run_tests(const char* suite_name, bool fork) {
     suite_add_tcase(suite, tcase);
   }
   if (!fork) g_setenv("CK_FORK", "no", TRUE);
-  return gst_check_run_suite(suite, suite_name, __FILE__);
+  const int failures = gst_check_run_suite(suite, suite_name, __FILE__);
+  if (cuda_context) gst_context_unref(std::exchange(cuda_context, nullptr));
+  return failures;
 }
 
 std::vector<Report> take_reports(GstBus* bus, GstMessageType mask) {
@@ -138,9 +144,6 @@ Owned<GstElement> make_element(const std::string& properties) {
 }
 
 namespace {
-
-// A GPU's context takes a third of a second to make, so all tests of a process share their first element's.
-GstContext* cuda_context = nullptr;
 
 Owned<GstElement> share_context(GstElement* element) {
   gst_object_ref_sink(element);

@@ -9,8 +9,8 @@
 namespace element_test {
 namespace {
 
-// Objects alive, by type, as the tracer counts them. Its list owns the objects without having taken references, so each
-// gets one before the list goes: what the process keeps (a GPU's shared context) has to outlive being counted.
+// Objects alive, by type, as the tracer counts them. Its list drops references that it never took, so each
+// object gets one before the list goes: what the process keeps (a GPU's shared context) has to outlive being counted.
 std::map<std::string, int> live_objects() {
   std::map<std::string, int> count;
   GList* tracers = gst_tracing_get_active_tracers();
