@@ -63,6 +63,18 @@ void push(Harness& harness, GstBuffer* buffer, const std::string& label) {
         failure(harness).c_str());
 }
 
+// Whether GStreamer's own copies bring such frames to CUDA memory and back whole. 1.22 lays some planes of odd height
+// over each other; what such memory cannot hold is no fault of the filter's.
+bool survives_the_copies(const GstVideoInfo& info) {
+  std::mt19937 random(92);
+  Harness harness(parse_chain(std::string("cudaupload") + in_cuda_memory + "cudadownload"));
+  harness.set_caps(info);
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  push(harness, input.get(), "no filter");
+  const Owned<GstBuffer> output = harness.try_pull();
+  return output && first_difference(frame_of(input.get(), info), frame_of(output.get(), info), info, 0).empty();
+}
+
 // A whole stream through CUDA memory, against the oracle.
 void check_chain(const std::string& properties, const Filtering& f, const GstVideoInfo& info,
                  const std::vector<Owned<GstBuffer>>& input, const std::string& label) {
@@ -94,6 +106,12 @@ ELEMENT_TEST(each_format_in_cuda_memory_is_filtered_as_the_oracle_says) {
   for (const std::string& format : common_formats())
     for (const auto& [width, height] : {std::pair{2, 2}, {7, 5}, {33, 31}, {130, 66}}) {
       const GstVideoInfo info = video_info(format.c_str(), width, height);
+      if (!survives_the_copies(info)) {
+        CHECK(width % 2 || height % 2, "%s %dx%d does not survive GStreamer's own copies", format.c_str(), width,
+              height);
+        std::printf("%s %dx%d is left out: GStreamer's own copies damage it\n", format.c_str(), width, height);
+        continue;
+      }
       const Filtering whole{random_kernel(random, 1, 3, 5, 6, 8)};
       check_chain(kernel_is(whole.kernel), whole, info, random_stream(random, info, 2), format);
       const Filtering real{random_real_kernel(random, 1, 5, 3)};
@@ -262,7 +280,8 @@ ELEMENT_TEST(flushes_discontinuities_and_new_caps_cut_windows_in_cuda_memory) {
 ELEMENT_TEST(a_deep_window_does_not_starve_the_uploads_pool) {
   const Owned<GstElement> pipeline = parse(
       "videotestsrc num-buffers=120 ! video/x-raw,format=NV12,width=320,height=240 ! cudaupload ! "
-      "video/x-raw(memory:CUDAMemory) ! videoconvolve backend=cuda preset=temporal-mean temporal-radius=7 ! fakesink name=s sync=false");
+      "video/x-raw(memory:CUDAMemory) ! videoconvolve backend=cuda preset=temporal-mean temporal-radius=7 ! fakesink "
+      "name=s sync=false");
   const Owned<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "s"));
   const Owned<GstPad> pad(gst_element_get_static_pad(sink.get(), "sink"));
   Tape tape(pad.get());
