@@ -78,6 +78,12 @@ void CudaSession::copy(const Image&, const DeviceFrame&, const FrameLayout&) {}
 bool CudaSession::owns(GstBufferPool*) const {
   return false;
 }
+bool CudaSession::reaches(GstBuffer*) {
+  return false;
+}
+const Image& CudaSession::stage(const Image& host, const FrameLayout&, const Rows&) {
+  return host;
+}
 void CudaSession::begin_bands() {}
 void CudaSession::upload_band(const Image&, const Image&, const FrameLayout&, const Rows&) {}
 void CudaSession::download_band(const Image&, const Image&, const FrameLayout&, const Rows&) {}

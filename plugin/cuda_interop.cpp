@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "fault.hpp"
+#include "host_input.hpp"
 #include "host_memory.hpp"
 #include "rows.hpp"
 
@@ -157,6 +158,7 @@ struct CudaSession::Impl {
   std::vector<cudaEvent_t> events;  ///< each used once a frame
   std::size_t next_event = 0;
   GstAllocator* allocator = nullptr;
+  std::unique_ptr<HostInput> host_input;
   MemorySync memory_sync = nullptr;
   std::vector<std::unique_ptr<DeviceFrame::Slot>> slots;
   std::vector<DeviceFrame::Slot*> free;
@@ -171,6 +173,7 @@ struct CudaSession::Impl {
     for (cudaEvent_t event : events) cudaEventDestroy(event);
     trim();
     cudaGetLastError();
+    host_input.reset();
     gst_clear_object(&allocator);
   }
 
@@ -255,6 +258,7 @@ CudaSession::CudaSession(GstObject* context) : impl_(std::make_unique<Impl>()) {
     }
   impl_->memory_sync = find_memory_sync();
   impl_->allocator = make_host_allocator(context);
+  impl_->host_input = std::make_unique<HostInput>(context);
 }
 
 CudaSession::~CudaSession() {
@@ -349,6 +353,14 @@ void CudaSession::download(const DeviceFrame& frame, const Image& host, const Fr
 void CudaSession::copy(const Image& device, const DeviceFrame& frame, const FrameLayout& layout) {
   const CudaScope scope(this);
   impl_->copy(device, frame.image(), layout, cudaMemcpyDeviceToDevice);
+}
+
+bool CudaSession::reaches(GstBuffer* buffer) {
+  return impl_->host_input->reaches(buffer);
+}
+
+const Image& CudaSession::stage(const Image& host, const FrameLayout& layout, const Rows& band) {
+  return impl_->host_input->stage(host, layout, band);
 }
 
 void CudaSession::begin_bands() {

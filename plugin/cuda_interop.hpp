@@ -137,6 +137,11 @@ class CudaSession {
   struct Rows {
     std::array<int, max_planes> first{}, last{};
   };
+  /// Whether asynchronous copies can read a buffer's system memory where it lies. Where not, stage() copies these rows
+  /// to where they can: to the same rows of the image that is returned, which is one frame's.
+  bool reaches(GstBuffer* buffer);
+  const Image& stage(const Image& host, const FrameLayout& layout, const Rows& band);
+
   /// Starts a frame in bands: what is queued on the stream by now comes before all of them.
   void begin_bands();
   /// Queues an upload; what is queued on the stream after this waits for it.

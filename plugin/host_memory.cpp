@@ -101,4 +101,9 @@ GstAllocator* make_host_allocator(GstObject* context) {
   return &allocator->parent;
 }
 
+bool is_page_locked(GstMemory* memory) {
+  return G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, host_allocator_get_type()) &&
+         reinterpret_cast<HostMemory*>(memory)->pinned;
+}
+
 }  // namespace convolve

@@ -12,4 +12,7 @@ namespace convolve {
 /// has no more memory to pin, hands out pageable memory. Any thread. Transfer full.
 GstAllocator* make_host_allocator(GstObject* context);
 
+/// Whether such an allocator made this memory, and pinned it.
+bool is_page_locked(GstMemory* memory);
+
 }  // namespace convolve

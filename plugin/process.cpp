@@ -185,6 +185,7 @@ HeldFrame Process::admit(BufferPtr buffer, bool keep) {
     frame.copy = session_->allocate(layout_);
     frame.image = frame.copy.image();
     frame.on_its_way = true;
+    frame.pageable = !session_->reaches(buffer.get());
   } else if (keep && starves(buffer.get())) {
     frame.copy = session_->allocate(layout_);
     session_->copy(frame.image, frame.copy, layout_);
@@ -291,8 +292,12 @@ void Process::run_banded(FrameWindow& window, const Image& out) {
   int uploaded = 0;
   for (std::size_t k = 0; k < bands_.size(); ++k) {
     const Band& band = bands_[k];
-    if (newest)
-      session_->upload_band(newest->map.image(), newest->copy.image(), layout_, rows_between(uploaded, band.bottom));
+    if (newest) {
+      const CudaSession::Rows fresh = rows_between(uploaded, band.bottom);
+      const Image& host = newest->map.image();
+      session_->upload_band(newest->pageable ? session_->stage(host, layout_, fresh) : host, newest->copy.image(),
+                            layout_, fresh);
+    }
     uploaded = band.bottom;
     Image image[max_taps];
     Window slice;

@@ -35,6 +35,7 @@ struct HeldFrame {
   Image image;       ///< what the backend reads
   bool interlaced = false;
   bool on_its_way = false;       ///< `copy` is still to be filled from `map`
+  bool pageable = false;         ///< `map` is of memory that asynchronous copies do not reach
   std::vector<EventPtr> events;  ///< that arrived after this frame, and leave after its output
 };
 

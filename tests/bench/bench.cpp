@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "convolve/arithmetic.hpp"
+#include "skipped.hpp"
 
 namespace convolve::bench {
 
@@ -48,9 +49,9 @@ bool TableReporter::ReportContext(const Context&) {
 void TableReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const std::string name = run.run_name.function_name;
-    if (run.error_occurred) {
+    if (const std::string* why = why_skipped(run)) {
       failed = true;
-      std::printf("%-56s %s\n", name.c_str(), run.error_message.c_str());
+      std::printf("%-56s %s\n", name.c_str(), why->c_str());
       continue;
     }
     const auto value = [&](const char* key) {

@@ -22,6 +22,7 @@
 
 #include "element_runner.hpp"
 #include "link.hpp"
+#include "skipped.hpp"
 #include "statistics.hpp"
 
 namespace convolve::bench {
@@ -191,10 +192,9 @@ class TableReporter : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       const std::string name = run.run_name.function_name;
-      if (run.error_occurred) {
+      if (const std::string* why = why_skipped(run)) {
         failed = true;
-        failed = true;
-        std::printf("%-52s %s\n", name.c_str(), run.error_message.c_str());
+        std::printf("%-52s %s\n", name.c_str(), why->c_str());
         continue;
       }
       const auto value = [&](const char* key) {

@@ -326,6 +326,44 @@ ELEMENT_TEST(every_format_in_system_memory_is_filtered_on_the_gpu) {
   }
 }
 
+// Frames that are large enough to cross in bands, from memory that upstream allocated itself: new for each frame, or a
+// pool's, whose buffers come again and whose memory goes while the element runs on.
+ELEMENT_TEST(pageable_frames_cross_in_bands) {
+  std::mt19937 random(93);
+  const GstVideoInfo info = video_info("RGBA", 1280, 720);
+  const Filtering f{random_kernel(random, 1, 3, 3, 4, 16)};
+  Harness harness("backend=cuda " + kernel_is(f.kernel), info);
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  const Frame wanted = expected(f, frame_of(input.get(), info), info);
+  const auto check = [&](GstBuffer* buffer, const std::string& label) {
+    push(harness, buffer, label);
+    check_buffer(wanted, harness.try_pull().get(), info, 0, label);
+    harness.tape().clear();
+  };
+  for (int frame = 0; frame < 3; ++frame)
+    check(Owned<GstBuffer>(gst_buffer_copy_deep(input.get())).get(), "new memory");
+  for (int round = 0; round < 2; ++round) {
+    const Owned<GstBufferPool> pool(gst_buffer_pool_new());
+    GstStructure* config = gst_buffer_pool_get_config(pool.get());
+    gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), 2, 2);
+    CHECK(gst_buffer_pool_set_config(pool.get(), config), "the pool cannot be set up");
+    gst_buffer_pool_set_active(pool.get(), TRUE);
+    for (int frame = 0; frame < 6; ++frame) {
+      GstBuffer* taken = nullptr;
+      CHECK(gst_buffer_pool_acquire_buffer(pool.get(), &taken, nullptr) == GST_FLOW_OK, "no buffer");
+      const Owned<GstBuffer> buffer(taken);
+      GstMapInfo from, to;
+      gst_buffer_map(input.get(), &from, GST_MAP_READ);
+      gst_buffer_map(buffer.get(), &to, GST_MAP_WRITE);
+      std::memcpy(to.data, from.data, from.size);
+      gst_buffer_unmap(buffer.get(), &to);
+      gst_buffer_unmap(input.get(), &from);
+      check(buffer.get(), "pool " + std::to_string(round) + ", frame " + std::to_string(frame));
+    }
+    gst_buffer_pool_set_active(pool.get(), FALSE);
+  }
+}
+
 ELEMENT_TEST(each_cuda_algorithm_is_right_or_says_which_ones_serve) {
   std::mt19937 random(91);
   const Owned<GstElement> probe = make_element();

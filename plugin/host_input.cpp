@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host_input.hpp"
+
+#include <cuda_runtime_api.h>
+#define GST_USE_UNSTABLE_API
+#include <gst/cuda/gstcudacontext.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "cpu/pool.hpp"
+#include "fault.hpp"
+#include "host_memory.hpp"
+#include "rows.hpp"
+
+namespace convolve {
+
+// Which memories' pages are locked, and where; null: they cannot be. Shared with the notices of those memories' ends,
+// which come from any thread and may come after the session's.
+struct HostInput::Locks {
+  explicit Locks(GstObject* of) : context(GST_CUDA_CONTEXT(gst_object_ref(of))) {}
+  ~Locks() { gst_object_unref(context); }
+
+  void unlock(void* at) {
+    if (!at) return;
+    gst_cuda_context_push(context);
+    cudaHostUnregister(at);
+    cudaGetLastError();
+    gst_cuda_context_pop(nullptr);
+  }
+
+  static void forget(gpointer self, GstMiniObject* memory) {
+    const std::unique_ptr<std::shared_ptr<Locks>> locks(static_cast<std::shared_ptr<Locks>*>(self));
+    const std::lock_guard lock((*locks)->mutex);
+    const auto found = (*locks)->pages.find(memory);
+    if (found == (*locks)->pages.end()) return;
+    (*locks)->unlock(found->second);
+    (*locks)->pages.erase(found);
+  }
+
+  GstCudaContext* const context;
+  std::mutex mutex;
+  std::map<gconstpointer, void*> pages;
+};
+
+struct HostInput::Staging {
+  GstAllocator* allocator;
+  GstMemory* memory = nullptr;
+  GstMapInfo map{};
+  Image image;
+  std::shared_ptr<cpu::Pool> pool = cpu::Pool::shared();
+  unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+
+  explicit Staging(GstObject* context) : allocator(make_host_allocator(context)) { pool->reserve(threads - 1); }
+  ~Staging() {
+    release();
+    gst_object_unref(allocator);
+  }
+  void release() {
+    if (!memory) return;
+    gst_memory_unmap(memory, &map);
+    gst_memory_unref(memory);
+    memory = nullptr;
+  }
+  void allocate(const FrameLayout& layout) {
+    gsize bytes = 0, offset[max_planes] = {};
+    for (int p = 0; p < layout.planes; ++p) {
+      offset[p] = bytes;
+      bytes += static_cast<gsize>(row_bytes(layout, p)) * rows(layout, p);
+    }
+    if (!memory || map.size != bytes) {
+      release();
+      memory = gst_allocator_alloc(allocator, bytes, nullptr);
+      if (!memory) throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "memory ran out: a frame's copy on its way up");
+      gst_memory_map(memory, &map, GST_MAP_READWRITE);
+    }
+    for (int p = 0; p < layout.planes; ++p) image.plane[p] = {map.data + offset[p], row_bytes(layout, p)};
+  }
+};
+
+HostInput::HostInput(GstObject* context) : locks_(std::make_shared<Locks>(context)) {}
+
+HostInput::~HostInput() {
+  const std::lock_guard lock(locks_->mutex);
+  for (const auto& [memory, pages] : locks_->pages) locks_->unlock(pages);
+  locks_->pages.clear();
+}
+
+bool HostInput::reaches(GstBuffer* buffer) {
+  bool all = true;
+  for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(buffer, i);
+    if (is_page_locked(memory)) continue;
+    if (!buffer->pool) return false;
+    const std::lock_guard lock(locks_->mutex);
+    const auto [known, is_new] = locks_->pages.try_emplace(memory, nullptr);
+    if (is_new) {
+      gst_mini_object_weak_ref(GST_MINI_OBJECT_CAST(memory), Locks::forget, new std::shared_ptr<Locks>(locks_));
+      GstMapInfo map;
+      if (gst_memory_map(memory, &map, GST_MAP_READ)) {
+        gst_cuda_context_push(locks_->context);
+        if (cudaHostRegister(map.data, map.size, cudaHostRegisterPortable) == cudaSuccess) known->second = map.data;
+        cudaGetLastError();
+        gst_cuda_context_pop(nullptr);
+        gst_memory_unmap(memory, &map);
+      }
+    }
+    all = all && known->second;
+  }
+  return all;
+}
+
+const Image& HostInput::stage(const Image& frame, const FrameLayout& layout, const CudaSession::Rows& band) {
+  if (!staging_) staging_ = std::make_unique<Staging>(GST_OBJECT(locks_->context));
+  staging_->allocate(layout);
+  struct Job {
+    const Image& from;
+    const Image& to;
+    const FrameLayout& layout;
+    const CudaSession::Rows& band;
+    unsigned parts;
+  } job{frame, staging_->image, layout, band, staging_->threads};
+  const auto copy_part = [](void* context, unsigned part, unsigned) noexcept {
+    const Job& all = *static_cast<const Job*>(context);
+    for (int p = 0; p < all.layout.planes; ++p) {
+      const PlaneView &from = all.from.plane[p], &to = all.to.plane[p];
+      const auto count = static_cast<unsigned>(all.band.last[p] - all.band.first[p]);
+      const int first = all.band.first[p] + static_cast<int>(count * part / all.parts);
+      const int last = all.band.first[p] + static_cast<int>(count * (part + 1) / all.parts);
+      for (int y = first; y < last; ++y)
+        std::memcpy(static_cast<std::byte*>(to.data) + y * to.stride,
+                    static_cast<const std::byte*>(from.data) + y * from.stride, static_cast<std::size_t>(to.stride));
+    }
+  };
+  staging_->pool->run(job.parts, job.parts, copy_part, &job);
+  return staging_->image;
+}
+
+}  // namespace convolve
