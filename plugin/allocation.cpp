@@ -43,7 +43,7 @@ bool propose_allocation(const Process& process, GstQuery* query) {
   CudaSession* session = process.session();
   PoolPtr pool;
   if (asks_for_cuda(caps)) {
-    if (session) pool.reset(make_cuda_pool(session->context(), caps, size, min, 0));
+    if (session) pool.reset(make_cuda_pool(session->context(), session, caps, size, min, 0));
   } else {
     GstAllocator* allocator = session ? session->host_allocator() : nullptr;
     GstAllocationParams params;
@@ -79,7 +79,7 @@ bool decide_allocation(const Process& process, CudaContextSlot& context, GstElem
   if (asks_for_cuda(caps)) {
     if (!session) context.ensure(element, -1);  // the CPU backend reaches CUDA memory through GStreamer's maps
     if (!session || !session->owns(pool.get()))
-      pool.reset(make_cuda_pool(session ? session->context() : context.get(), caps, size, min, 0)), max = 0;
+      pool.reset(make_cuda_pool(session ? session->context() : context.get(), session, caps, size, min, 0)), max = 0;
   } else {
     GstAllocator* allocator = nullptr;
     GstAllocationParams params;

@@ -15,7 +15,7 @@ bool is_cuda_buffer(GstBuffer*) {
 GstObject* cuda_buffer_context(GstBuffer*) {
   return nullptr;
 }
-GstBufferPool* make_cuda_pool(GstObject*, GstCaps*, guint&, guint, guint) {
+GstBufferPool* make_cuda_pool(GstObject*, const CudaSession*, GstCaps*, guint&, guint, guint) {
   return nullptr;
 }
 int cuda_buffer_device(GstBuffer*) {
@@ -67,7 +67,11 @@ void CudaSession::synchronize() {}
 bool CudaSession::owns(GstBuffer*) const {
   return false;
 }
-void CudaSession::wait_for_writer(GstBuffer*) const {}
+void CudaSession::drain() noexcept {}
+void CudaSession::follow(GstBuffer*) {}
+bool CudaSession::precede(GstBuffer*) {
+  return false;
+}
 DeviceFrame CudaSession::allocate(const FrameLayout&) {
   return {};
 }

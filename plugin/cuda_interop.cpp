@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Built against GStreamer 1.22 to 1.26. What came after 1.22 is found at run time, so that a plugin built with an older
-// version waits for streams under a newer one. Outputs are finished when they are pushed, so they need no stream.
+// Built against GStreamer 1.22 to 1.26. Streams came with 1.24: a plugin built with 1.22 waits for those of others, and
+// its outputs are finished when they are pushed.
 #include "cuda_interop.hpp"
 
 #include <cuda_runtime_api.h>
@@ -42,12 +42,52 @@ constexpr GstVideoFormat cuda_formats[] = {
 #endif
 };
 
-// gst_cuda_memory_sync(), there from 1.24 on: waits for the stream that writes a memory.
-using MemorySync = void (*)(GstCudaMemory*);
-MemorySync find_memory_sync() {
-  void* library = dlopen("libgstcuda-1.0.so.0", RTLD_LAZY | RTLD_NOLOAD);
-  return library ? reinterpret_cast<MemorySync>(dlsym(library, "gst_cuda_memory_sync")) : nullptr;
+#if GST_CHECK_VERSION(1, 24, 0)
+using Stream = GstCudaStream;
+
+Stream* make_stream(GstCudaContext* context) {
+  return gst_cuda_stream_new(context);
 }
+void free_stream(Stream* stream) {
+  gst_cuda_stream_unref(stream);
+}
+cudaStream_t handle_of(Stream* stream) {
+  return stream ? gst_cuda_stream_get_handle(stream) : nullptr;
+}
+cudaStream_t stream_of(GstCudaMemory* memory) {
+  return handle_of(gst_cuda_memory_get_stream(memory));
+}
+void set_stream(GstStructure* pool_config, Stream* stream) {
+  gst_buffer_pool_config_set_cuda_stream(pool_config, stream);
+}
+void wait_for(GstCudaMemory*) {}
+#else
+using Stream = CUstream_st;
+
+Stream* make_stream(GstCudaContext*) {
+  cudaStream_t stream = nullptr;
+  // Not a non-blocking one: GStreamer's own copies run on the legacy stream, and this waits for those.
+  return cudaStreamCreate(&stream) == cudaSuccess ? stream : nullptr;
+}
+void free_stream(Stream* stream) {
+  cudaStreamDestroy(stream);
+}
+cudaStream_t handle_of(Stream* stream) {
+  return stream;
+}
+cudaStream_t stream_of(GstCudaMemory*) {
+  return nullptr;
+}
+void set_stream(GstStructure*, Stream*) {}
+// gst_cuda_memory_sync() is there where 1.24 or later runs.
+void wait_for(GstCudaMemory* memory) {
+  static const auto sync = [] {
+    void* library = dlopen("libgstcuda-1.0.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    return library ? reinterpret_cast<void (*)(GstCudaMemory*)>(dlsym(library, "gst_cuda_memory_sync")) : nullptr;
+  }();
+  if (sync) sync(memory);
+}
+#endif
 
 GstCudaMemory* cuda_memory(GstBuffer* buffer) {
   if (gst_buffer_n_memory(buffer) == 0) return nullptr;
@@ -99,22 +139,6 @@ int cuda_map_flags() {
   return GST_MAP_CUDA;
 }
 
-GstBufferPool* make_cuda_pool(GstObject* context, GstCaps* caps, guint& size, guint min, guint max) {
-  GstBufferPool* pool = gst_cuda_buffer_pool_new(GST_CUDA_CONTEXT(context));
-  GstStructure* config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, size, min, max);
-  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (!gst_buffer_pool_set_config(pool, config)) {
-    gst_object_unref(pool);
-    return nullptr;
-  }
-  // Rows are as long as the device likes them, which the pool knows by now.
-  config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
-  gst_structure_free(config);
-  return pool;
-}
-
 // --- CudaContextSlot ---------------------------------------------------------------------------------------------
 
 void CudaContextSlot::set_context(GstElement* element, GstContext* context, int device_id) {
@@ -154,22 +178,23 @@ struct DeviceFrame::Slot {
 
 struct CudaSession::Impl {
   GstCudaContext* context = nullptr;
-  cudaStream_t stream = nullptr, up = nullptr, down = nullptr;
-  std::vector<cudaEvent_t> events;  ///< each used once a frame
+  Stream* shared = nullptr;
+  cudaStream_t stream = nullptr, up = nullptr, down = nullptr;  ///< the first is that of `shared`
+  static constexpr std::size_t most_events = 64;
+  std::vector<cudaEvent_t> events;  ///< used in turn
   std::size_t next_event = 0;
   GstAllocator* allocator = nullptr;
   std::unique_ptr<HostInput> host_input;
-  MemorySync memory_sync = nullptr;
   std::vector<std::unique_ptr<DeviceFrame::Slot>> slots;
   std::vector<DeviceFrame::Slot*> free;
 
   // In the context; what fails here has failed before.
   void release() {
     for (cudaStream_t queue : {up, stream, down})
-      if (queue) {
-        cudaStreamSynchronize(queue);
-        cudaStreamDestroy(queue);
-      }
+      if (queue) cudaStreamSynchronize(queue);
+    for (cudaStream_t queue : {up, down})
+      if (queue) cudaStreamDestroy(queue);
+    if (shared) free_stream(shared);
     for (cudaEvent_t event : events) cudaEventDestroy(event);
     trim();
     cudaGetLastError();
@@ -190,6 +215,7 @@ struct CudaSession::Impl {
 
   // What is queued on `second` from now on waits for what is on `first`.
   void order(cudaStream_t first, cudaStream_t second) {
+    if (next_event == most_events) next_event = 0;  // a wait keeps what its event stood for when it was queued
     if (next_event == events.size()) {
       cudaEvent_t event = nullptr;
       check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event");
@@ -233,6 +259,24 @@ struct CudaSession::Impl {
   }
 };
 
+GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, GstCaps* caps, guint& size, guint min,
+                              guint max) {
+  GstBufferPool* pool = gst_cuda_buffer_pool_new(GST_CUDA_CONTEXT(context));
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, size, min, max);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (session) set_stream(config, session->impl_->shared);
+  if (!gst_buffer_pool_set_config(pool, config)) {
+    gst_object_unref(pool);
+    return nullptr;
+  }
+  // Rows are as long as the device likes them, which the pool knows by now.
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
+  gst_structure_free(config);
+  return pool;
+}
+
 CudaScope::CudaScope(CudaSession* session) : pushed_(session && gst_cuda_context_push(session->impl_->context)) {}
 
 CudaScope::~CudaScope() {
@@ -250,13 +294,12 @@ const Image& DeviceFrame::image() const {
 CudaSession::CudaSession(GstObject* context) : impl_(std::make_unique<Impl>()) {
   impl_->context = GST_CUDA_CONTEXT(gst_object_ref(context));
   const CudaScope scope(this);
-  // No non-blocking streams: GStreamer's own copies run on the legacy stream, and these wait for those.
-  for (cudaStream_t* stream : {&impl_->stream, &impl_->up, &impl_->down})
-    if (const cudaError_t status = cudaStreamCreate(stream); status != cudaSuccess) {
-      impl_->release();
-      throw std::runtime_error(cudaGetErrorString(status));
-    }
-  impl_->memory_sync = find_memory_sync();
+  impl_->shared = make_stream(impl_->context);
+  impl_->stream = handle_of(impl_->shared);
+  if (!impl_->stream || cudaStreamCreate(&impl_->up) != cudaSuccess || cudaStreamCreate(&impl_->down) != cudaSuccess) {
+    impl_->release();
+    throw std::runtime_error("no stream could be made on the GPU");
+  }
   impl_->allocator = make_host_allocator(context);
   impl_->host_input = std::make_unique<HostInput>(context);
 }
@@ -298,8 +341,28 @@ bool CudaSession::owns(GstBufferPool* pool) const {
   return pool && GST_IS_CUDA_BUFFER_POOL(pool) && same_context(GST_CUDA_BUFFER_POOL(pool)->context, impl_->context);
 }
 
-void CudaSession::wait_for_writer(GstBuffer* buffer) const {
-  if (impl_->memory_sync) impl_->memory_sync(cuda_memory(buffer));
+void CudaSession::drain() noexcept {
+  const CudaScope scope(this);
+  cudaStreamSynchronize(impl_->stream);
+  cudaGetLastError();
+}
+
+void CudaSession::follow(GstBuffer* buffer) {
+  GstCudaMemory* memory = cuda_memory(buffer);
+  wait_for(memory);
+  const cudaStream_t writer = stream_of(memory);
+  if (!writer || writer == impl_->stream) return;
+  const CudaScope scope(this);
+  impl_->order(writer, impl_->stream);
+}
+
+bool CudaSession::precede(GstBuffer* buffer) {
+  const cudaStream_t next = stream_of(cuda_memory(buffer));
+  if (next && next != impl_->stream) {
+    const CudaScope scope(this);
+    impl_->order(impl_->stream, next);
+  }
+  return next != nullptr;
 }
 
 DeviceFrame CudaSession::allocate(const FrameLayout& layout) {
@@ -365,7 +428,6 @@ const Image& CudaSession::stage(const Image& host, const FrameLayout& layout, co
 
 void CudaSession::begin_bands() {
   const CudaScope scope(this);
-  impl_->next_event = 0;
   impl_->order(impl_->stream, impl_->up);
 }
 

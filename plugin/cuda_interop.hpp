@@ -5,7 +5,9 @@
 // versions. Without CUDA in the build everything here says that it is not there.
 //
 // Streams: work is queued on one stream a session, which waits for the legacy stream (on which GStreamer 1.22 copies).
-// Bands of rows go up on a second and down on a third, in step with it.
+// From 1.24 on it is the stream of the pools that the element proposes and uses, so that neighbours queue on it too;
+// memory of another stream is waited for, and waits, on the device. Bands of rows go up on a second and down on a
+// third stream, in step with it.
 // Threads: a session belongs to the streaming thread, its host allocator to any. Each function that touches the GPU
 // pushes the session's context for its own duration; callers of Backend and Plan hold a CudaScope.
 #pragma once
@@ -41,8 +43,11 @@ bool is_cuda_buffer(GstBuffer* buffer);
 /// The GstCudaContext of a buffer of CUDA memory, and its GPU. Transfer none.
 GstObject* cuda_buffer_context(GstBuffer* buffer);
 int cuda_buffer_device(GstBuffer* buffer);
-/// A pool of CUDA memory, configured for these caps; `size` becomes its buffers'. Transfer full, null on failure.
-GstBufferPool* make_cuda_pool(GstObject* context, GstCaps* caps, guint& size, guint min, guint max);
+class CudaSession;
+/// A pool of CUDA memory, configured for these caps, on the session's stream where there is a session; `size` becomes
+/// its buffers'. Transfer full, null on failure.
+GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, GstCaps* caps, guint& size, guint min,
+                              guint max);
 
 /// Flags that map CUDA memory to device addresses, besides GST_MAP_READ or GST_MAP_WRITE.
 int cuda_map_flags();
@@ -66,8 +71,6 @@ class CudaContextSlot {
  private:
   _GstCudaContext* context_ = nullptr;
 };
-
-class CudaSession;
 
 /// A frame's samples in device memory, in rows of the session's own pitch. Goes back to the session's free list, and
 /// may not outlive the session.
@@ -118,11 +121,16 @@ class CudaSession {
   void* stream() const;
   /// Waits for the stream. Throws DeviceError.
   void synchronize();
+  /// Waits for it, whatever it comes to.
+  void drain() noexcept;
 
   /// True for CUDA memory of this context.
   bool owns(GstBuffer* buffer) const;
-  /// Waits until whoever wrote the buffer is done, where the GStreamer version leaves that to readers.
-  void wait_for_writer(GstBuffer* buffer) const;
+  /// What is queued from now on comes after what the buffer's memory still waits for.
+  void follow(GstBuffer* buffer);
+  /// What comes after on the stream of the buffer's memory waits for all that is queued by now. False: the memory has
+  /// no stream, so that only synchronize() makes it safe to hand on or to let go of.
+  bool precede(GstBuffer* buffer);
 
   /// Device memory for one frame. Throws ElementError RESOURCE/NO_SPACE_LEFT when there is none after trim().
   DeviceFrame allocate(const FrameLayout& layout);
@@ -161,6 +169,7 @@ class CudaSession {
   std::unique_ptr<Impl> impl_;
   friend class CudaScope;
   friend class DeviceFrame;
+  friend GstBufferPool* make_cuda_pool(GstObject*, const CudaSession*, GstCaps*, guint&, guint, guint);
 };
 
 }  // namespace convolve

@@ -67,6 +67,7 @@ void Process::close() noexcept {
 
 void Process::drop_plans() noexcept {
   const CudaScope scope(session_.get());
+  if (session_) session_->drain();  // a plan outlives its queued work
   for (auto& plan : plan_) plan.reset();
   forget_bands();
   recipe_.reset();
@@ -119,6 +120,7 @@ std::unique_ptr<Plan> Process::make_plan(int height) {
 bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
   if (recipe == recipe_ && reversed == reversed_) return false;
   const CudaScope scope(session_.get());
+  if (session_) session_->drain();
   for (auto& plan : plan_) plan.reset();
   forget_bands();
   recipe_ = std::move(recipe);
@@ -178,7 +180,7 @@ HeldFrame Process::admit(BufferPtr buffer, bool keep) {
   }
 
   const bool on_device = session_->owns(buffer.get());
-  if (on_device) session_->wait_for_writer(buffer.get());
+  if (on_device) session_->follow(buffer.get());
   frame.map = FrameMap(buffer.get(), info_, layout_, GST_MAP_READ | (on_device ? cuda_map_flags() : 0));
   frame.image = frame.map.image();
   if (!on_device) {
@@ -238,15 +240,23 @@ void Process::run(FrameWindow& window, GstBuffer* out) {
     for (HeldFrame& frame : window.frames())
       if (frame.on_its_way) upload(frame);
     if (on_device) {
+      session_->follow(out);
       enqueue(window.images(), interlaced, map.image());
     } else {
       if (!result_[0]) result_[0] = session_->allocate(layout_);
       enqueue(window.images(), interlaced, result_[0].image());
       session_->download(result_[0], map.image(), layout_);
     }
-    session_->synchronize();
+    if (!on_device || !hand_on(window, out)) session_->synchronize();
   }
   landed(window);
+}
+
+bool Process::hand_on(FrameWindow& window, GstBuffer* out) {
+  bool all = session_->precede(out);
+  for (HeldFrame& frame : window.frames())
+    all = all && (frame.copy ? !frame.on_its_way : session_->precede(frame.buffer.get()));
+  return all;
 }
 
 void Process::make_bands() {

@@ -71,6 +71,8 @@ class Process {
   void run_banded(FrameWindow& window, const Image& out);
   void upload(HeldFrame& frame);
   void landed(FrameWindow& window);
+  /// Leaves the rest to the device: false where some memory has no stream to wait on.
+  bool hand_on(FrameWindow& window, GstBuffer* out);
   void make_bands();
   void forget_bands() noexcept;
 
