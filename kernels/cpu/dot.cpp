@@ -181,7 +181,7 @@ void Filter(const Kernel& kernel, const Block& block) {
   const std::int32_t* words = k.words.data();
   int position = 0;
   for (int x = 0; x < block.n; x += samples) {
-    block.ahead.fetch(x);
+    block.ahead.fetch(x, samples);
     const Phase& phase = k.phases[position];
     position += turn;
     if (position >= kernel.components) position -= kernel.components;

@@ -159,7 +159,7 @@ void Filter(const Kernel& kernel, const Block& block) {
   Finish<Rows, Digits> finish{kernel, k, block};
   tile_configure();
   for (int x = 0, half = 0; x < block.n; x += samples, half ^= 1) {
-    for (int i = 0; i < samples; i += slice) block.ahead.fetch(x + i);
+    block.ahead.fetch(x, samples);
     std::int32_t* const to = sums + half * Rows * Digits * samples;
     SumBlock<Paired, Rows, Digits>(std::make_integer_sequence<int, Rows>(), kernel, k, block, x, to, finish);
     finish.sums = to;

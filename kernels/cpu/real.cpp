@@ -309,7 +309,7 @@ void Filter(const Kernel& k, const Block& b) {
   const int turn = B % k.components;
   int phase = 0;
   for (int x = 0; x < b.n; x += B) {
-    b.ahead.fetch(x);
+    b.ahead.fetch(x, B);
     Vector<T> sum[R][block_vectors];
     CONVOLVE_UNROLL
     for (int i = 0; i < R; ++i) {
