@@ -3,8 +3,11 @@
 #include "cpu/dot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "cpu/simd.hpp"
@@ -21,10 +24,11 @@
 namespace convolve::cpu {
 namespace {
 
-// A block is `rows` x 64 samples. Its sums lie in `vectors` registers a row, in the order that makes packing cheap:
-// lane 4 * l + j of register b is sample 16 * l + 4 * b + j, so that packing within 128-bit parts puts the samples in
-// their order. A window register holds, for each lane, the samples under the next taps; one byte permutation makes it
-// from 64 bytes of the ring.
+// A block is `rows` x 64 samples. Its sums lie in `vectors` registers a row: lane 4 * l + j of register b is sample
+// 16 * l + 4 * b + j, so that packing within 128-bit parts keeps samples near their places. A window register holds,
+// for each lane, the samples under the next taps; one byte permutation makes it from 64 bytes of the ring. The window
+// of register b under the taps from k on lies 4 * b + k samples along the row, so with one component most serve several
+// groups of taps.
 constexpr int rows = dot_block_rows, vectors = 4, samples = 64;
 
 int sample_of(int vector, int lane) {
@@ -47,23 +51,30 @@ struct PackedPass {
   std::vector<std::int32_t> words;
 };
 
+// How sums become code values: they are (but for saturation); in f32, where none is beyond 16 bits; in doubles.
+enum class Finish : std::uint8_t { plain, single, wide };
+
 struct Packed {
   alignas(64) std::uint8_t window[64];
-  int groups = 0;                   // of taps in a filter row
-  bool plain = false;               // sums are code values once `start` is in them
-  std::vector<std::int32_t> words;  // [depth][height][groups]: the taps of a group
+  int groups = 0;  // of taps in a filter row
+  Finish finish = Finish::wide;
+  // As the kernel takes them: [depth][ring row][groups][output rows it is in], the taps of a group.
+  std::vector<std::int32_t> words;
   std::vector<Phase> phases;
 };
+
+// What a kernel is compiled for. Ring row r has tap row r - i in output row i; with any height, taps of 0 fill up.
+constexpr int any_height = 0, at_least_4 = 4;
 
 }  // namespace
 }  // namespace convolve::cpu
 
 #ifdef __clang__
 #pragma clang attribute push( \
-    __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni"))), apply_to = function)
+    __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")
+#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw")
 #endif
 
 namespace convolve::cpu {
@@ -81,106 +92,146 @@ HWY_INLINE __m512i Dot(__m512i sum, __m512i window, __m512i taps) {
   return Pairs ? _mm512_dpwssd_epi32(sum, window, taps) : _mm512_dpbusd_epi32(sum, window, taps);
 }
 
-// Adds one ring row into output rows First..Last. `words`: the taps of this ring row in output row 0. Groups 0: as many
-// as `groups` says.
+// Adds `Groups` groups of taps of one ring row of one component into output rows First..Last.
 template <bool Pairs, int Groups, int First, int Last>
-HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t* words, int groups,
-                       int step, __m512i order) {
-  if (Groups) groups = Groups;
-  for (int g = 0; g < groups; ++g, q += step, ++words) {
-    __m512i window[vectors];
-    CONVOLVE_UNROLL
-    for (int b = 0; b < vectors; ++b) window[b] = Window<Pairs>(order, q + 4 * b);
+HWY_INLINE void AddGroups(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words,
+                          __m512i order) {
+  constexpr int apart = Pairs ? 2 : 4, registers = 4 / apart, count = registers * (vectors - 1) + Groups;
+  __m512i window[count];
+  CONVOLVE_UNROLL
+  for (int w = 0; w < count; ++w) window[w] = Window<Pairs>(order, q + apart * w);
+  CONVOLVE_UNROLL
+  for (int g = 0; g < Groups; ++g) {
     CONVOLVE_UNROLL
     for (int i = First; i <= Last; ++i) {
-      const __m512i taps = _mm512_set1_epi32(words[-i * groups]);
+      const __m512i taps = _mm512_set1_epi32(*words++);
       CONVOLVE_UNROLL
-      for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Pairs>(sum[i][b], window[b], taps);
+      for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Pairs>(sum[i][b], window[registers * b + g], taps);
     }
   }
 }
 
-// Output row i takes ring row r with tap row r - i.
-constexpr int first_output(int r, int height) {
-  return r < height ? 0 : r - height + 1;
-}
-constexpr int last_output(int r) {
-  return r < rows ? r : rows - 1;
-}
-
-// All ring rows of one frame; the height is known to the compiler.
-template <bool Pairs, int Groups, int... Row>
-HWY_INLINE void AddRows(std::integer_sequence<int, Row...>, __m512i (&sum)[rows][vectors], const void* const* ring,
-                        int x, const std::int32_t* words, int step, __m512i order) {
-  constexpr int height = static_cast<int>(sizeof...(Row)) - rows + 1;
-  (AddRow<Pairs, Groups, first_output(Row, height), last_output(Row)>(
-       sum, static_cast<const std::uint8_t*>(ring[Row]) + x, words + Row * Groups, Groups, step, order),
-   ...);
-}
-
-// The same for any height.
-template <bool Pairs>
-HWY_INLINE void AddRows(int height, __m512i (&sum)[rows][vectors], const void* const* ring, int x,
-                        const std::int32_t* words, int groups, int step, __m512i order) {
-  static_assert(rows == 4);
-  for (int r = 0; r < height + rows - 1; ++r, words += groups) {
-    const auto* q = static_cast<const std::uint8_t*>(ring[r]) + x;
-    switch (first_output(r, height) * rows + last_output(r)) {
-#define CONVOLVE_CASE(first, last)                                     \
-  case first* rows + last:                                             \
-    AddRow<Pairs, 0, first, last>(sum, q, words, groups, step, order); \
-    break;
-      CONVOLVE_CASE(0, 0)
-      CONVOLVE_CASE(0, 1)
-      CONVOLVE_CASE(0, 2)
-      CONVOLVE_CASE(0, 3)
-      CONVOLVE_CASE(1, 1)
-      CONVOLVE_CASE(1, 2)
-      CONVOLVE_CASE(1, 3)
-      CONVOLVE_CASE(2, 2)
-      CONVOLVE_CASE(2, 3)
-      CONVOLVE_CASE(3, 3)
-#undef CONVOLVE_CASE
-    }
-  }
-}
-
-HWY_INLINE __m512i Wide(const Quantization& q, __m512i sum, const double* offset) {
-  const __m512d divisor = _mm512_set1_pd(q.divisor);
-  const __m512d low = _mm512_cvtepi32_pd(_mm512_castsi512_si256(sum));
-  const __m512d high = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(sum, 1));
-  const __m256i a = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(low, divisor), _mm512_load_pd(offset)));
-  const __m256i b = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(high, divisor), _mm512_load_pd(offset + 8)));
-  return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
-}
-
-HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const Phase& phase, __m512i (&sum)[vectors]) {
-  if (!k.plain) {
-    const __m512 gain = _mm512_set1_ps(q.gain), snap = _mm512_set1_ps(q.snap);
-    CONVOLVE_UNROLL
-    for (int b = 0; b < vectors; ++b) {
-      if (q.wide) {
-        sum[b] = Wide(q, sum[b], phase.wide_offset[b]);
-      } else {
-        const __m512 v = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[b]), gain, _mm512_load_ps(phase.offset[b]));
-        sum[b] = _mm512_cvtps_epi32(_mm512_sub_ps(v, snap));
+// Adds one ring row. Groups: of one component, known to the compiler; or 0.
+template <bool Pairs, int Groups, int First, int Last>
+HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words, int groups,
+                       int step, __m512i order) {
+  if constexpr (Groups > 0) {
+    // Windows of four groups at a time: more would not stay in registers.
+    constexpr int once = Groups > 4 ? 4 : Groups;
+    AddGroups<Pairs, once, First, Last>(sum, q, words, order);
+    if constexpr (Groups > once)
+      AddGroups<Pairs, Groups - once, First, Last>(sum, q + once * (Pairs ? 2 : 4), words, order);
+  } else {
+    for (int g = 0; g < groups; ++g, q += step) {
+      __m512i window[vectors];
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors; ++b) window[b] = Window<Pairs>(order, q + 4 * b);
+      CONVOLVE_UNROLL
+      for (int i = First; i <= Last; ++i) {
+        const __m512i taps = _mm512_set1_epi32(*words++);
+        CONVOLVE_UNROLL
+        for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Pairs>(sum[i][b], window[b], taps);
       }
     }
   }
-  const __m512i low = _mm512_packs_epi32(sum[0], sum[1]), high = _mm512_packs_epi32(sum[2], sum[3]);
-  return _mm512_min_epu8(_mm512_packus_epi16(low, high), _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max))));
 }
 
-// Height and Groups: known to the compiler, or 0.
+// All ring rows of one frame; see Packed::words.
+template <bool Pairs, int Height, int Groups>
+HWY_INLINE void AddRows(int height, __m512i (&sum)[rows][vectors], const void* const* ring, int x,
+                        const std::int32_t*& words, int groups, int step, __m512i order) {
+  const auto add = [&]<int First, int Last>(int r) {
+    const auto* q = static_cast<const std::uint8_t*>(ring[r]) + x;
+    asm("" : "+r"(q));  // or GCC keeps x + 2, x + 4, ... in registers
+    AddRow<Pairs, Groups, First, Last>(sum, q, words, groups, step, order);
+  };
+  static_assert(rows == 4);
+  if constexpr (Height == any_height) {
+    for (int r = 0; r < height + rows - 1; ++r) add.template operator()<0, 3>(r);
+  } else {
+    add.template operator()<0, 0>(0);
+    add.template operator()<0, 1>(1);
+    add.template operator()<0, 2>(2);
+    if constexpr (Height == 3) {
+      add.template operator()<1, 3>(3);
+    } else {
+      for (int r = 3; r < height; ++r) add.template operator()<0, 3>(r);
+      add.template operator()<1, 3>(height);
+    }
+    add.template operator()<2, 3>(height + 1);
+    add.template operator()<3, 3>(height + 2);
+  }
+}
+
+// What Finish::single needs, apart from the offsets.
+struct Rounding {
+  __m512 gain, round;
+  __m512i up, apart, most;
+  explicit Rounding(const Quantization& q) {
+    gain = _mm512_set1_ps(q.gain);
+    round = _mm512_set1_ps(0x1.8p23f - q.snap);
+    up = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
+    most = _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max)));
+    apart = _mm512_set4_epi32(0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200);
+  }
+};
+
+// Rounded by adding what leaves no fraction; the low 16 bits are then the integer. Uniform: all registers have the
+// offsets of the first.
+template <bool Uniform>
+HWY_INLINE __m512i RoundToBytes(const Rounding& r, const Phase& phase, __m512i (&sum)[vectors]) {
+  CONVOLVE_UNROLL
+  for (int b = 0; b < vectors; ++b) {
+    const __m512 offset = _mm512_load_ps(phase.offset[Uniform ? 0 : b]);
+    sum[b] = _mm512_castps_si512(_mm512_add_ps(_mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[b]), r.gain, offset), r.round));
+  }
+  const __m512i low = _mm512_mask_shuffle_epi8(sum[0], 0xCCCCCCCCCCCCCCCCu, sum[1], r.up);
+  const __m512i high = _mm512_mask_shuffle_epi8(sum[2], 0xCCCCCCCCCCCCCCCCu, sum[3], r.up);
+  return _mm512_min_epu8(_mm512_shuffle_epi8(_mm512_packus_epi16(low, high), r.apart), r.most);
+}
+
+HWY_INLINE __m512i SaturateToBytes(__m512i (&sum)[vectors]) {
+  return _mm512_packus_epi16(_mm512_packs_epi32(sum[0], sum[1]), _mm512_packs_epi32(sum[2], sum[3]));
+}
+
+HWY_INLINE __mmask64 First(int n) {
+  return n >= samples ? ~__mmask64{0} : (__mmask64{1} << n) - 1;
+}
+
+// The rows of a block in double precision. Apart from Filter, whose registers it would take.
+[[gnu::noinline]] void FinishWide(const Quantization& q, const Phase& phase, const std::int32_t (*sum)[vectors][16],
+                                  const Block& block, int x) {
+  const __m512d divisor = _mm512_set1_pd(q.divisor), most = _mm512_set1_pd(q.max);
+  for (int i = 0; i < rows; ++i) {
+    if (!block.out[i]) continue;
+    __m512i value[vectors];
+    for (int b = 0; b < vectors; ++b) {
+      const auto half = [&](int first) {
+        const __m512d s = _mm512_cvtepi32_pd(_mm256_load_si256(reinterpret_cast<const __m256i*>(&sum[i][b][first])));
+        const __m512d v = _mm512_add_pd(_mm512_div_pd(s, divisor), _mm512_load_pd(&phase.wide_offset[b][first]));
+        return _mm512_cvtpd_epi32(_mm512_min_pd(v, most));
+      };
+      value[b] = _mm512_inserti64x4(_mm512_castsi256_si512(half(0)), half(8), 1);
+    }
+    _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[i]) + x, First(block.n - x), SaturateToBytes(value));
+  }
+}
+
 template <bool Pairs, int Height, int Groups>
 void Filter(const Kernel& kernel, const Block& block) {
+  constexpr bool uniform = Groups > 0;
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
   const __m512i order = _mm512_load_si512(k.window);
-  const int height = Height ? Height : kernel.height, groups = Groups ? Groups : k.groups;
+  const Rounding rounding(kernel.quantization);
+  const Finish finish = k.finish;
+  // Stores of bytes may change anything, so what is used after them is copied.
+  const int n = block.n;
+  std::uint8_t* out[rows];
+  for (int i = 0; i < rows; ++i) out[i] = static_cast<std::uint8_t*>(block.out[i]);
+  const int height = Height == 3 ? 3 : kernel.height;
   const int step = (Pairs ? 2 : 4) * kernel.components, turn = samples % kernel.components;
-  const std::int32_t* words = k.words.data();
   int position = 0;
-  for (int x = 0; x < block.n; x += samples) {
+  for (int x = 0; x < n; x += samples) {
     block.ahead.fetch(x, samples);
     const Phase& phase = k.phases[position];
     position += turn;
@@ -189,23 +240,24 @@ void Filter(const Kernel& kernel, const Block& block) {
     CONVOLVE_UNROLL
     for (int i = 0; i < rows; ++i) {
       CONVOLVE_UNROLL
-      for (int b = 0; b < vectors; ++b) sum[i][b] = _mm512_load_si512(phase.start[b]);
+      for (int b = 0; b < vectors; ++b) sum[i][b] = _mm512_load_si512(phase.start[uniform ? 0 : b]);
     }
-    for (int t = 0; t < kernel.depth; ++t) {
-      const void* const* ring = block.rows + t * block.frame_rows;
-      if constexpr (Height > 0)
-        AddRows<Pairs, Groups>(std::make_integer_sequence<int, Height + rows - 1>(), sum, ring, x,
-                               words + t * height * groups, step, order);
-      else
-        AddRows<Pairs>(height, sum, ring, x, words + t * height * groups, groups, step, order);
+    const std::int32_t* words = k.words.data();
+    for (int t = 0; t < kernel.depth; ++t)
+      AddRows<Pairs, Height, Groups>(height, sum, block.rows + t * block.frame_rows, x, words, k.groups, step, order);
+    if (finish == Finish::wide) {
+      alignas(64) std::int32_t sums[rows][vectors][16];
+      std::memcpy(sums, sum, sizeof sums);
+      FinishWide(kernel.quantization, phase, sums, block, x);
+      continue;
     }
-    const int left = block.n - x;
-    const __mmask64 wanted = left >= samples ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+    const __mmask64 wanted = First(n - x);
     CONVOLVE_UNROLL
     for (int i = 0; i < rows; ++i)
-      if (block.out[i])
-        _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[i]) + x, wanted,
-                                Quantize(kernel.quantization, k, phase, sum[i]));
+      if (out[i])
+        _mm512_mask_storeu_epi8(out[i] + x, wanted,
+                                finish == Finish::plain ? _mm512_min_epu8(SaturateToBytes(sum[i]), rounding.most)
+                                                        : RoundToBytes<uniform>(rounding, phase, sum[i]));
   }
 }
 
@@ -253,16 +305,14 @@ void Stage(const Staging& s, const void* const* frame_rows, void* elements, int 
   _mm512_mask_storeu_epi8(out + i, rest, _mm512_maskz_loadu_epi8(rest, in + i));
 }
 
-struct Special {
-  bool pairs;
-  int height, groups;
-  decltype(Kernel::run) run;
-};
-
-constexpr Special specials[]{
-    {false, 3, 1, Filter<false, 3, 1>}, {false, 5, 2, Filter<false, 5, 2>}, {false, 7, 2, Filter<false, 7, 2>},
-    {true, 3, 2, Filter<true, 3, 2>},   {true, 5, 3, Filter<true, 5, 3>},   {true, 7, 4, Filter<true, 7, 4>},
-};
+// By the groups of taps, 0 where there are several components; for heights of any, 3 and more.
+template <bool Pairs, int... Groups>
+constexpr auto table_of(std::integer_sequence<int, Groups...>) {
+  return std::array<std::array<decltype(Kernel::run), 3>, sizeof...(Groups)>{
+      {{Filter<Pairs, any_height, 0>, Filter<Pairs, 3, Groups>, Filter<Pairs, at_least_4, Groups>}...}};
+}
+constexpr auto byte_filters = table_of<false>(std::make_integer_sequence<int, (max_taps + 3) / 4 + 1>());
+constexpr auto pair_filters = table_of<true>(std::make_integer_sequence<int, (max_taps + 1) / 2 + 1>());
 
 }  // namespace
 }  // namespace convolve::cpu
@@ -298,6 +348,10 @@ std::vector<std::int32_t> pack_words(const std::vector<std::int32_t>& taps, int 
 
 }  // namespace
 
+int dot_reads_past(int groups, bool pairs, const Group& group) {
+  return 4 * (vectors - 1) + (groups - 1) * (pairs ? 2 : 4) * group.components;
+}
+
 Staging make_byte_staging(const Group& group) {
   Staging staging;
   staging.components = group.components;
@@ -328,7 +382,6 @@ void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group
   const bool pairs = needs_pairs(taps);
   auto packed = std::make_shared<Packed>();
   packed->groups = (kernel.width + (pairs ? 1 : 3)) / (pairs ? 2 : 4);
-  packed->words = pack_words(taps.taps, kernel.width, pairs);
   for (int lane = 0; lane < 16; ++lane)
     for (int byte = 0; byte < 4; ++byte)
       packed->window[4 * lane + byte] =
@@ -337,9 +390,12 @@ void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group
   Quantization& q = kernel.quantization;
   q.gain = static_cast<float>(q.gain * taps.gain);
   q.divisor /= taps.gain;
-  packed->plain =
-      !q.wide && q.gain == 1 && q.snap == 0 &&
-      std::all_of(q.offset.wide.begin(), q.offset.wide.end(), [](double v) { return v == static_cast<int>(v); });
+  const auto all_offsets = [&](auto test) { return std::all_of(q.offset.wide.begin(), q.offset.wide.end(), test); };
+  double reach = 0;  // of a code value, before it is clamped
+  for (const int tap : taps.taps) reach += std::abs(tap) * 255.0 / q.divisor;
+  const bool plain = !q.wide && q.gain == 1 && q.snap == 0 && all_offsets([](double v) { return v == std::floor(v); });
+  const bool narrow = !q.wide && all_offsets([&](double v) { return reach + std::abs(v) < 32767; });
+  packed->finish = plain ? Finish::plain : narrow ? Finish::single : Finish::wide;
   packed->phases.resize(kernel.components);
   for (int p = 0; p < kernel.components; ++p)
     for (int b = 0; b < vectors; ++b)
@@ -349,13 +405,21 @@ void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group
         phase.offset[b][lane] = q.offset.single[c];
         phase.wide_offset[b][lane] = q.offset.wide[c];
         const double start = -group.component[c]->zero * static_cast<double>(taps.sum);
-        phase.start[b][lane] = static_cast<std::int32_t>(packed->plain ? start + q.offset.wide[c] : start);
+        phase.start[b][lane] = static_cast<std::int32_t>(plain ? start + q.offset.wide[c] : start);
       }
   kernel.packed = packed;
-  kernel.run = pairs ? Filter<true, 0, 0> : Filter<false, 0, 0>;
-  for (const Special& special : specials)
-    if (special.pairs == pairs && special.height == kernel.height && special.groups == packed->groups)
-      kernel.run = special.run;
+  const int height = kernel.height, variant = height < 3 ? 0 : height == 3 ? 1 : 2;
+  const std::vector<std::int32_t> words = pack_words(taps.taps, kernel.width, pairs);
+  for (int t = 0; t < kernel.depth; ++t)
+    for (int r = 0; r < height + rows - 1; ++r)
+      for (int g = 0; g < packed->groups; ++g)
+        for (int i = 0; i < rows; ++i)
+          if (r - i >= 0 && r - i < height)
+            packed->words.push_back(words[(t * height + r - i) * packed->groups + g]);
+          else if (variant == 0)
+            packed->words.push_back(0);
+  const int known = kernel.components == 1 ? packed->groups : 0;
+  kernel.run = pairs ? pair_filters[known][variant] : byte_filters[known][variant];
 }
 
 }  // namespace convolve::cpu
@@ -369,6 +433,9 @@ void make_dot_kernel(Kernel&, const IntegerTaps&, const Group&) {
 }
 void make_dot_row_pass(RowPass&, const IntegerTaps&, const Group&) {
   assert(false);
+}
+int dot_reads_past(int, bool, const Group&) {
+  return -1;
 }
 Staging make_byte_staging(const Group&) {
   assert(false);

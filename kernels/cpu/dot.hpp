@@ -16,6 +16,9 @@ inline constexpr int dot_block_rows = 4;
 /// use_vnni(). `taps` of at most 8 bits (signed), or of 16.
 void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group);
 
+/// Engine::reads_past of that kernel, with so many groups of taps in a filter row.
+int dot_reads_past(int groups, bool pairs, const Group& group);
+
 /// Staging for rings of bytes: samples as they are. Likewise only where use_vnni().
 Staging make_byte_staging(const Group& group);
 

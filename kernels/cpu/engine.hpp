@@ -79,8 +79,8 @@ struct Ahead {
   [[gnu::always_inline]] inline void fetch(int first, int n) const {
     for (std::ptrdiff_t at = (first * step + 63) & -64; at < (first + n) * step; at += 64)
       for (int i = 0; i < rows; ++i) {
-        __builtin_prefetch(in[i] + at, 0, 2);
-        __builtin_prefetch(out[i] + at, 1, 2);
+        __builtin_prefetch(in[i] + at, 0, 3);
+        __builtin_prefetch(out[i] + at, 1, 3);
       }
   }
 };
@@ -112,6 +112,9 @@ struct Engine {
   int scratch_bytes = 0;  ///< for each thread, 64-byte aligned
   /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts 32 bytes after row 2i.
   bool paired_rows = false;
+  /// Staging only copies, so the kernel may read the frame's own rows: for whole blocks of 64 samples, up to so many
+  /// elements past as many as it makes. Negative: not so.
+  int reads_past = -1;
   int ring_bytes = 192 << 10;  ///< what a strip's ring may take, unless the strip becomes too narrow
   Staging staging;
   RowPass row_pass;

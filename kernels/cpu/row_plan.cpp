@@ -16,6 +16,8 @@ namespace {
 
 // Samples: a strip is no narrower, however many rows its ring has.
 constexpr int least_strip = 512;
+// Pixels: columns that are read in place are a multiple, so that they end with a kernel's block.
+constexpr int columns_step = 64;
 // What a thread is worth waking for: samples x Engine::cost.
 constexpr double least_work = 2e6;
 constexpr int tasks_per_lane = 4;
@@ -80,10 +82,14 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   part.strip = std::min(g.width, ((g.width + strips - 1) / strips + 63) / 64 * 64);
 
   const std::size_t elements = static_cast<std::size_t>(part.strip + reach) * g.components + row_slack;
+  part.in_place = e.reads_past >= 0 && g.stride == 1;
+  part.staged_pixels = part.in_place ? std::min(part.strip, 2 * columns_step + e.reads_past) : part.strip;
+  const std::size_t staged = static_cast<std::size_t>(part.staged_pixels + reach) * g.components + row_slack;
   // Off multiples of 4 KiB, where the rows of a column would compete for the same cache sets.
-  part.pitch = align(elements * e.element_size) + 64;
+  part.pitch = align(staged * e.element_size) + 64;
   if (part.pitch % 4096 == 0) part.pitch += 64;
-  part.ring = take(bytes, part.pitch * part.ring_rows * part.frames);
+  part.ring_size = part.pitch * part.ring_rows * part.frames;
+  part.ring = take(bytes, part.ring_size * (part.in_place ? 2 : 1));
   if (e.row_pass.run) part.line = take(bytes, elements * e.row_pass.line_element_size);
   const std::size_t staged_frames = combined ? e.staging.weights.size() : 1;
   part.line_pitch = align(elements * sample_size_);
@@ -220,6 +226,20 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
     staging.run(staging, rows, at, n);
   };
 
+  if (part.in_place) {
+    // Few samples as they are: no function of the engine is worth its call.
+    const auto edge = [&](int from, int until) {
+      for (int i = from; i < until; ++i)
+        if (const int at = border_index(desc_.border, i, g.width); at >= 0)
+          std::memcpy(line + (i - begin) * pixel_step, source[0] + at * pixel_step, pixel_step);
+        else
+          std::memcpy(line + (i - begin) * pixel_step, part.ghost_line.data(), pixel_step);
+    };
+    edge(begin, a);
+    std::memcpy(line + (a - begin) * pixel_step, source[0] + a * pixel_step, (b - a) * pixel_step);
+    edge(b, end);
+    return;
+  }
   border(begin, a);
   const void* rows[max_taps] = {};
   for (int t = 0; t < frames; ++t) {
@@ -277,52 +297,86 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
   return ahead;
 }
 
+// The columns of the strip at `x`; how many there are.
+int RowPlan::divide(const Part& part, int x, unsigned char* memory, Columns (&columns)[3]) const noexcept {
+  const Group& g = part.group;
+  const int end = std::min(x + part.strip, g.width), left = desc_.filter.centre_x();
+  unsigned char* const ring = memory + part.ring;
+  if (part.in_place) {
+    const int first = x < left ? x + columns_step : x;
+    const int beyond = (part.engine.reads_past + g.components - 1) / g.components;
+    const int inside = (std::min(end, g.width + left - beyond) - first) / columns_step * columns_step;
+    if (inside > 0) {
+      int n = 0;
+      if (first > x) columns[n++] = {x, first - x, true, ring};
+      columns[n++] = {first, inside, false};
+      if (first + inside < end) columns[n++] = {first + inside, end - first - inside, true, ring + part.ring_size};
+      return n;
+    }
+  }
+  columns[0] = {x, end - x, true, ring};
+  return 1;
+}
+
 void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept {
+  const Part& part = *band.part;
+  for (int x = 0; x < part.group.width; x += part.strip) {
+    Columns columns[3];
+    const int n = divide(part, x, memory, columns);
+    for (int y = band.first; y < band.last; y += part.engine.block_rows)
+      for (int i = 0; i < n; ++i) filter(band, frame, memory, y, columns[i]);
+  }
+}
+
+// A block of rows, from `y` on.
+void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory, int y,
+                     Columns& columns) const noexcept {
   const Part& part = *band.part;
   const Group& g = part.group;
   const Engine& e = part.engine;
-  const int height = e.kernel.height, centre = desc_.filter.centre_y(), block = e.block_rows;
-  const int window_rows = part.ring_rows;
+  const int height = e.kernel.height, window_rows = part.ring_rows, x = columns.x, pixels = columns.pixels;
   const bool combined = !e.staging.weights.empty();
-  assert(height == desc_.filter.height() && block <= max_block_rows);
+  assert(height == desc_.filter.height() && e.block_rows <= max_block_rows);
 
-  for (int x = 0; x < g.width; x += part.strip) {
-    const int pixels = std::min(part.strip, g.width - x);
-    // Rows count from the first that the band needs; row r lies in slot r % ring_rows.
-    const int base = band.first - centre, needed = band.last - band.first + height - 1;
-    int staged = 0;
-    for (int y = band.first; y < band.last; y += block) {
-      const int top = y - band.first;
-      for (; staged < std::min(top + window_rows, needed); ++staged) {
-        const int row = border_index(desc_.border, base + staged, g.height);
-        for (int t = 0; t < part.frames; ++t) {
-          unsigned char* slot = part.slot(memory, t, staged % window_rows);
-          if (row >= 0 && (combined || frame.window->image[t]))
-            stage(part, frame, memory, row, x, pixels, t, slot);
-          else if (e.paired_rows)
-            e.row_pass.run(e.row_pass, part.ghost_line.data(), slot, pixels * g.components);
-        }
-      }
-      const void* rows[max_taps * (max_taps + max_block_rows)];
-      for (int t = 0; t < part.frames; ++t)
-        for (int i = 0; i < window_rows; ++i) {
-          const bool ghost =
-              border_index(desc_.border, base + top + i, g.height) < 0 || (!combined && !frame.window->image[t]);
-          rows[t * window_rows + i] =
-              ghost && !e.paired_rows ? part.ghost_row.data() : part.slot(memory, t, (top + i) % window_rows);
-        }
-      void* out[max_block_rows] = {};
-      const int wanted = std::min(block, band.last - y);
-      for (int i = 0; i < wanted; ++i)
-        out[i] = g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) +
-                                     static_cast<std::size_t>(x) * g.components * sample_size_
-                               : memory + part.out + i * part.line_pitch;
-      const Block b{
-          rows, window_rows, out, pixels * g.components, memory + part.scratch, ahead(part, frame, y + block, x)};
-      e.kernel.run(e.kernel, b);
-      finish(part, frame, memory + part.out, y, wanted, x, pixels);
+  // Rows count from the first that the band needs; row r lies in slot r % ring_rows.
+  const int needed = band.last - band.first + height - 1, top = y - band.first;
+  const auto source_row = [&](int r) {
+    return border_index(desc_.border, band.first - desc_.filter.centre_y() + std::min(r, needed - 1), g.height);
+  };
+  int& staged = columns.rows_staged;
+  for (; columns.staged && staged < std::min(top + window_rows, needed); ++staged) {
+    const int row = source_row(staged);
+    for (int t = 0; t < part.frames; ++t) {
+      unsigned char* slot = part.slot(columns.memory, t, staged % window_rows);
+      if (row >= 0 && (combined || frame.window->image[t]))
+        stage(part, frame, memory, row, x, pixels, t, slot);
+      else if (e.paired_rows)
+        e.row_pass.run(e.row_pass, part.ghost_line.data(), slot, pixels * g.components);
     }
   }
+  const void* rows[max_taps * (max_taps + max_block_rows)];
+  for (int t = 0; t < part.frames; ++t)
+    for (int i = 0; i < window_rows; ++i) {
+      const int row = source_row(top + i);
+      const void*& to = rows[t * window_rows + i];
+      if ((row < 0 || (!combined && !frame.window->image[t])) && !e.paired_rows)
+        to = part.ghost_row.data();
+      else if (columns.staged)
+        to = part.slot(columns.memory, t, (top + i) % window_rows);
+      else
+        to = row_of(frame.window->image[t]->plane[g.plane], row) +
+             (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
+    }
+  void* out[max_block_rows] = {};
+  const int wanted = std::min(e.block_rows, band.last - y);
+  for (int i = 0; i < wanted; ++i)
+    out[i] = g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) +
+                                 (g.offset + static_cast<std::size_t>(x) * g.components) * sample_size_
+                           : memory + part.out + i * part.line_pitch;
+  const Block b{
+      rows, window_rows, out, pixels * g.components, memory + part.scratch, ahead(part, frame, y + e.block_rows, x)};
+  e.kernel.run(e.kernel, b);
+  finish(part, frame, memory + part.out, y, wanted, x, pixels);
 }
 
 }  // namespace convolve::cpu

@@ -38,14 +38,17 @@ class RowPlan final : public Plan {
     Group group;
     Engine engine;
     int strip = 0;                          ///< pixels of a strip
+    bool in_place = false;                  ///< frame rows are read where they lie, but for the ends
+    int staged_pixels = 0;                  ///< that a ring row holds, without the reach of the filter
     int ring_rows = 0;                      ///< of each frame
     int frames = 1;                         ///< that the ring holds apart
     std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
+    std::size_t ring_size = 0;              ///< of all ring rows of some columns
     std::size_t ring = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
     std::vector<unsigned char> ghost_line, ghost_row;
-    unsigned char* slot(unsigned char* memory, int frame, int row) const {
+    unsigned char* slot(unsigned char* ring_memory, int frame, int row) const {
       const int first = engine.paired_rows ? row / 2 * 2 : row;
-      return memory + ring + (static_cast<std::size_t>(frame) * ring_rows + first) * pitch + (row - first) * 32;
+      return ring_memory + (static_cast<std::size_t>(frame) * ring_rows + first) * pitch + (row - first) * 32;
     }
     ByteMask keep{};  ///< of a uniform group: the components that are copied
   };
@@ -61,12 +64,21 @@ class RowPlan final : public Plan {
     const Window* window;
     const Image* out;
   };
+  /// Columns of a strip that are worked on alike.
+  struct Columns {
+    int x = 0, pixels = 0;
+    bool staged = true;
+    unsigned char* memory = nullptr;  ///< of their ring
+    int rows_staged = 0;
+  };
   struct Lane;
 
   void plan_part(Part& part, std::size_t& bytes);
   void plan_tasks(const Threads& threads);
   void copy(const Band& band, const Frame& frame) const noexcept;
   void filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept;
+  int divide(const Part& part, int x, unsigned char* memory, Columns (&columns)[3]) const noexcept;
+  void filter(const Band& band, const Frame& frame, unsigned char* memory, int y, Columns& columns) const noexcept;
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
              unsigned char* to) const noexcept;
   Ahead ahead(const Part& part, const Frame& frame, int y, int x) const noexcept;
