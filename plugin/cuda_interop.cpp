@@ -1,12 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Built against GStreamer 1.22 to 1.26. Streams came with 1.24: a plugin built with 1.22 waits for those of others, and
-// its outputs are finished when they are pushed.
 #include "cuda_interop.hpp"
 
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #define GST_USE_UNSTABLE_API
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
@@ -19,76 +15,13 @@
 #include <vector>
 
 #include "fault.hpp"
+#include "gstcuda_versions.hpp"
 #include "host_input.hpp"
 #include "host_memory.hpp"
 #include "rows.hpp"
 
 namespace convolve {
 namespace {
-
-constexpr GstVideoFormat cuda_formats[] = {
-    GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_YV12,      GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_Y42B,
-    GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_NV21,
-    GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_P016_LE,   GST_VIDEO_FORMAT_Y444,      GST_VIDEO_FORMAT_Y444_16LE,
-    GST_VIDEO_FORMAT_RGBP,      GST_VIDEO_FORMAT_BGRP,      GST_VIDEO_FORMAT_GBR,       GST_VIDEO_FORMAT_GBRA,
-    GST_VIDEO_FORMAT_BGRA,      GST_VIDEO_FORMAT_RGBA,      GST_VIDEO_FORMAT_RGBx,      GST_VIDEO_FORMAT_BGRx,
-    GST_VIDEO_FORMAT_ARGB,      GST_VIDEO_FORMAT_ABGR,      GST_VIDEO_FORMAT_RGB,       GST_VIDEO_FORMAT_BGR,
-    GST_VIDEO_FORMAT_YUY2,      GST_VIDEO_FORMAT_UYVY,
-#if GST_CHECK_VERSION(1, 24, 0)
-    GST_VIDEO_FORMAT_I420_12LE, GST_VIDEO_FORMAT_P012_LE,   GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_Y444_12LE,
-    GST_VIDEO_FORMAT_GBR_10LE,  GST_VIDEO_FORMAT_GBR_12LE,
-#endif
-#if GST_CHECK_VERSION(1, 26, 0)
-    GST_VIDEO_FORMAT_VUYA,
-#endif
-};
-
-#if GST_CHECK_VERSION(1, 24, 0)
-using Stream = GstCudaStream;
-
-Stream* make_stream(GstCudaContext* context) {
-  return gst_cuda_stream_new(context);
-}
-void free_stream(Stream* stream) {
-  gst_cuda_stream_unref(stream);
-}
-cudaStream_t handle_of(Stream* stream) {
-  return stream ? gst_cuda_stream_get_handle(stream) : nullptr;
-}
-cudaStream_t stream_of(GstCudaMemory* memory) {
-  return handle_of(gst_cuda_memory_get_stream(memory));
-}
-void set_stream(GstStructure* pool_config, Stream* stream) {
-  gst_buffer_pool_config_set_cuda_stream(pool_config, stream);
-}
-void wait_for(GstCudaMemory*) {}
-#else
-using Stream = CUstream_st;
-
-Stream* make_stream(GstCudaContext*) {
-  cudaStream_t stream = nullptr;
-  // Not a non-blocking one: GStreamer's own copies run on the legacy stream, and this waits for those.
-  return cudaStreamCreate(&stream) == cudaSuccess ? stream : nullptr;
-}
-void free_stream(Stream* stream) {
-  cudaStreamDestroy(stream);
-}
-cudaStream_t handle_of(Stream* stream) {
-  return stream;
-}
-cudaStream_t stream_of(GstCudaMemory*) {
-  return nullptr;
-}
-void set_stream(GstStructure*, Stream*) {}
-// gst_cuda_memory_sync() is there where 1.24 or later runs.
-void wait_for(GstCudaMemory* memory) {
-  static const auto sync = [] {
-    void* library = dlopen("libgstcuda-1.0.so.0", RTLD_LAZY | RTLD_NOLOAD);
-    return library ? reinterpret_cast<void (*)(GstCudaMemory*)>(dlsym(library, "gst_cuda_memory_sync")) : nullptr;
-  }();
-  if (sync) sync(memory);
-}
-#endif
 
 GstCudaMemory* cuda_memory(GstBuffer* buffer) {
   if (gst_buffer_n_memory(buffer) == 0) return nullptr;
@@ -179,7 +112,7 @@ struct DeviceFrame::Slot {
 
 struct CudaSession::Impl {
   GstCudaContext* context = nullptr;
-  Stream* shared = nullptr;
+  SharedStream* shared = nullptr;
   cudaStream_t stream = nullptr, up = nullptr, down = nullptr;  ///< the first is that of `shared`
   static constexpr std::size_t most_events = 64;
   std::vector<cudaEvent_t> events;  ///< used in turn
