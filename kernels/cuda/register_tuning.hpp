@@ -5,25 +5,23 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 namespace convolve::cuda {
 
-/// Warps of a block, one above the other; what a warp makes is 32 threads wide.
+/// Warps of a block of patch, one above the other; what a warp makes is 32 threads wide.
 inline constexpr int register_warps = 4;
 
 /// Filters up to this wide have a kernel of their own width class; narrower ones are padded with zero taps.
 inline constexpr std::array register_classes{3, 5, 7, 15};
 
-/// Up to this width, filters no taller than wide are padded to squares, whose rows are unrolled where it pays in
-/// code: the taps are operands of the multiply-adds then.
-inline constexpr int register_unrolled = 7;
-constexpr bool register_unrolls(int bytes, int components, int width) {
-  return width <= register_unrolled && components == 1 && (bytes == 4 || width <= 5);
-}
+/// march: the width classes that it serves, and the widest of them.
+inline constexpr std::size_t march_classes = 3;
+inline constexpr int march_width = register_classes[march_classes - 1];
 
-/// Blocks to be resident on a multiprocessor, by the kernel's own count of components: bounds the registers.
+/// Blocks of patch to be resident on a multiprocessor, by the kernel's own count of components: bounds the registers.
 constexpr int register_blocks(int bytes, int components, int width) {
-  return components == 1 && bytes > 1 && width <= 5 ? 6 : components == 1 && width <= register_unrolled ? 4 : 2;
+  return components == 1 && bytes > 1 && width <= 5 ? 6 : components == 1 && width <= march_width ? 4 : 2;
 }
 
 /// Frames loaded at once where the window's frames are combined.
@@ -36,7 +34,19 @@ constexpr int register_groups(int bytes, int components) {
   return bytes == 1 && components == 1 ? 2 : 1;
 }
 constexpr int register_rows(int bytes, int components, int width) {
-  return components >= 3 || (width > register_unrolled && bytes * components > 1) ? 4 : 8;
+  return components >= 3 || (width > march_width && bytes * components > 1) ? 4 : 8;
+}
+
+/// Warps of a block of march, each on its own.
+inline constexpr int march_warps = 4;
+
+/// Blocks of march to be resident on a multiprocessor: bounds the registers.
+constexpr int march_blocks(int, int, int) {
+  return 1;
+}
+/// Leaving out sums of rows outside the band costs a branch a filter row.
+constexpr bool march_skips(int width) {
+  return width > 3;
 }
 
 }  // namespace convolve::cuda

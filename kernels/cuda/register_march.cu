@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// march's kernels, which case takes which, and the grid.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "cuda/register_march.cuh"
+
+namespace convolve::cuda {
+namespace {
+
+template <class Sample, int components, int width>
+void launch(const MarchArgs& args, int blocks, cudaStream_t stream) {
+  march_kernel<Sample, components, width><<<blocks, 32 * march_warps, 0, stream>>>(args);
+}
+
+using LaunchRow = std::array<MarchLaunch, march_classes>;
+template <class Sample, int components>
+constexpr LaunchRow launches{launch<Sample, components, register_classes[0]>,
+                             launch<Sample, components, register_classes[1]>,
+                             launch<Sample, components, register_classes[2]>};
+
+int ceil_div(int a, int b) {
+  return (a - 1) / b + 1;
+}
+
+/// Rows that a warp makes. Each takes `halo` more, so many are better than few; but warps too few to hide each other's
+/// latencies take as long as `enough` do, and multiprocessors with a block more than others keep these waiting.
+int choose_rows(const MarchArgs& args, int halo, int multiprocessors) {
+  constexpr int enough = 16, most = 32;
+  int best = 1;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int rows = most - halo; rows > 0; --rows) {
+    std::int64_t blocks = 0;
+    for (int p = 0; p < args.planes; ++p)
+      blocks += ceil_div(args.grid[p].strips * ceil_div(args.plane[p].height, rows), march_warps);
+    const std::int64_t each = (blocks - 1) / multiprocessors + 1;
+    const std::int64_t cost = std::max<std::int64_t>(each * march_warps, enough) * (rows + halo);
+    if (cost < least) least = cost, best = rows;
+  }
+  return best;
+}
+
+}  // namespace
+
+MarchLaunch find_march(SampleType type, int components, std::size_t width_class) {
+  struct KernelRow {
+    SampleType type;
+    int components;
+    const LaunchRow* launch;
+  };
+  static constexpr KernelRow kernels[]{
+      {SampleType::u8, 1, &launches<std::uint8_t, 1>},   {SampleType::u8, 3, &launches<std::uint8_t, 3>},
+      {SampleType::u8, 5, &launches<std::uint8_t, 5>},   {SampleType::u8, 4, &launches<std::uint8_t, 4>},
+      {SampleType::u16, 1, &launches<std::uint16_t, 1>}, {SampleType::u16, 3, &launches<std::uint16_t, 3>},
+      {SampleType::u16, 4, &launches<std::uint16_t, 4>}, {SampleType::f32, 1, &launches<float, 1>},
+  };
+  if (width_class >= march_classes) return nullptr;
+  for (const KernelRow& row : kernels)
+    if (row.type == type && row.components == components) return (*row.launch)[width_class];
+  return nullptr;
+}
+
+int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors) {
+  for (int p = 0; p < args.planes; ++p) {
+    const RegisterPlane& plane = args.plane[p];
+    const int span = 4 * register_groups(bytes_per_sample(type), plane.components);
+    if (plane.width % span != 0 || !edge_folds_once(plane.height, width / 2)) return 0;
+    // What is left out of the kernel for speed.
+    if (type == SampleType::f32 && plane.zero[0] != 0) return 0;
+    args.grid[p].columns = edge_axis(border, plane.width);
+    args.grid[p].rows = edge_axis(border, plane.height);
+    args.grid[p].strips = ceil_div(plane.width, 32 * span);
+  }
+  args.rows = choose_rows(args, width / 2 * 2, multiprocessors);
+  std::int64_t blocks = 0;
+  for (int p = 0; p < args.planes; ++p) {
+    MarchPlane& grid = args.grid[p];
+    grid.first_block = static_cast<int>(blocks);
+    grid.bands = ceil_div(args.plane[p].height, args.rows);
+    const std::int64_t warps = std::int64_t{grid.strips} * grid.bands;
+    blocks += (warps - 1) / march_warps + 1;
+    if (blocks * march_warps > std::numeric_limits<int>::max()) return 0;
+  }
+  return static_cast<int>(blocks);
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The two ends of register's kernels: a row of a thread's window as floats, and its sums as samples.
+#pragma once
+
+#include "cuda/register.hpp"
+#include "cuda/register_samples.cuh"
+
+namespace convolve::cuda {
+
+/// What a thread reads of one row for `4 * groups` pixels of output, and how its groups of pixels lie in it.
+template <class Sample, int C, int width>
+struct WindowShape {
+  static constexpr int groups = register_groups(sizeof(Sample), C), reach = width / 2;
+  static constexpr int halo = (reach + 3) / 4;  ///< groups either side
+  static constexpr int all = groups + 2 * halo, span = 4 * groups;
+  static constexpr int pixels = span + 2 * reach, samples = pixels * C;
+  using Group = PixelGroup<Sample, C>;
+
+  /// Pixel o of group `n` lies `at` samples into the window, where that is not negative nor past its end.
+  static __host__ __device__ constexpr int at(int n, int o) { return (4 * (n - halo) + o + reach) * C; }
+  static __host__ __device__ constexpr bool holds(int n, int o) { return at(n, o) >= 0 && at(n, o) < samples; }
+
+  /// As floats less their zero level.
+  static __device__ __forceinline__ void convert(float (&f)[samples], const Group (&raw)[all], const float* zero,
+                                                 int shift) {
+#pragma unroll
+    for (int n = 0; n < all; ++n)
+#pragma unroll
+      for (int o = 0; o < 4; ++o)
+#pragma unroll
+        for (int c = 0; c < C; ++c)
+          if (holds(n, o)) f[at(n, o) + c] = raw[n].value(o * C + c, shift, zero[c]);
+  }
+};
+
+/// Four pixels' sums as samples.
+template <class Sample, int C>
+__device__ __forceinline__ PixelGroup<Sample, C> quantized(const float* sum, const RegisterPlane& plane,
+                                                           const RegisterNumbers& numbers) {
+  PixelGroup<Sample, C> group;
+#pragma unroll
+  for (int i = 0; i < 4 * C; ++i) {
+    if constexpr (std::is_floating_point_v<Sample>)
+      group.put(i, sum[i] + plane.offset[i % C]);
+    else
+      group.put(i, __fadd_rn(__fmaf_rn(sum[i], numbers.gain, plane.offset[i % C]), -numbers.snap), numbers.max,
+                numbers.shift);
+  }
+  return group;
+}
+
+/// The components that are not filtered, from the frame itself.
+template <class Sample, int C>
+__device__ __forceinline__ void keep(PixelGroup<Sample, C>& group, const PixelGroup<Sample, C>& from,
+                                     unsigned filtered) {
+#pragma unroll
+  for (int i = 0; i < 4 * C; ++i)
+    if (!(filtered >> (i % C) & 1)) group.take(i, from);
+}
+template <int C>
+__device__ __forceinline__ bool keeps(const RegisterPlane& plane) {
+  return plane.filtered + 1 != 1u << C;
+}
+
+}  // namespace convolve::cuda
