@@ -95,7 +95,8 @@ class RegisterPlan final : public Plan {
     set_coefficients(desc.filter, arithmetic);
     for (int p = 0; p < layout.planes; ++p) {
       march_args_.plane[p] = patch_args_.plane[p] = plane_of(layout, layout.plane[p], arithmetic);
-      group_bytes_[p] = 4 * layout.plane[p].components * bytes_per_sample(layout.type);
+      const int pixel = layout.plane[p].components * bytes_per_sample(layout.type);
+      patch_alignment_[p] = group_alignment(4 * pixel);
     }
     march_args_.numbers = patch_args_.numbers = numbers_;
     if (march_)
@@ -119,18 +120,18 @@ class RegisterPlan final : public Plan {
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     bool whole = march_blocks_ > 0;
     for (int p = 0; p < patch_args_.planes; ++p) {
-      bool vectors = true;
+      PatchPlane& grid = patch_args_.grid[p];
+      grid.vectors = true;
       for (int t = 0; t < depth_; ++t) {
         patch_args_.in[t][p] = window.image[t] ? window.image[t]->plane[p] : PlaneView{};
         // Kernels for windows inside the frame know no ghost frames.
-        vectors = vectors && window.image[t] && aligned(patch_args_.in[t][p], group_bytes_[p]);
+        grid.vectors = grid.vectors && window.image[t] && aligned(patch_args_.in[t][p], patch_alignment_[p]);
       }
-      patch_args_.out[p] = out.plane[p];
-      patch_args_.grid[p].vectors = vectors;
-      patch_args_.grid[p].out_vectors = aligned(out.plane[p], group_bytes_[p]);
-      march_args_.in[p] = patch_args_.in[0][p];
-      march_args_.out[p] = out.plane[p];
-      whole = whole && vectors && patch_args_.grid[p].out_vectors;
+      patch_args_.out[p] = march_args_.out[p] = out.plane[p];
+      grid.out_vectors = aligned(out.plane[p], patch_alignment_[p]);
+      const PlaneView& in = march_args_.in[p] = patch_args_.in[0][p];
+      whole = whole && in.data && aligned(in, march_args_.grid[p].alignment) &&
+              aligned(out.plane[p], march_args_.grid[p].alignment);
     }
     const auto queue = static_cast<cudaStream_t>(stream);
     whole ? march_(march_args_, march_blocks_, queue) : patch_(patch_args_, patch_blocks_, queue);
@@ -144,8 +145,7 @@ class RegisterPlan final : public Plan {
   }
 
  private:
-  static bool aligned(const PlaneView& view, int group_bytes) {
-    const int bytes = group_bytes % 3 == 0 ? 4 : std::min(group_bytes, 16);
+  static bool aligned(const PlaneView& view, int bytes) {
     return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
   }
 
@@ -179,10 +179,15 @@ class RegisterPlan final : public Plan {
       plane.zero[c] = static_cast<float>(component.zero);
       plane.ghost[c] = static_cast<float>(component.ghost - component.zero);
       plane.offset[c] = q.offset + q.snap;
-      plane.filtered |= static_cast<unsigned>(component.filtered) << c;
       numbers_.gain = q.gain;
       numbers_.snap = q.snap;
       numbers_.max = q.max;
+    }
+    for (int i = 0; i < (from.components == 3 ? 12 : 8); ++i) {
+      const int bytes = bytes_per_sample(layout.type);
+      if (from.component[i / bytes % from.components].filtered) continue;
+      plane.keeps = true;
+      plane.kept[i / 4] |= 255u << (8 * (i % 4));
     }
     return plane;
   }
@@ -193,7 +198,7 @@ class RegisterPlan final : public Plan {
   RegisterNumbers numbers_{};
   PatchArgs patch_args_{};
   MarchArgs march_args_{};
-  int group_bytes_[max_planes] = {};
+  int patch_alignment_[max_planes] = {};
   int patch_blocks_ = 0, march_blocks_ = 0;
   PatchLaunch patch_ = nullptr;
   MarchLaunch march_ = nullptr;

@@ -19,7 +19,8 @@ namespace convolve::cuda {
 struct RegisterPlane {
   int width, height;  ///< pixels
   int components;
-  unsigned filtered;        ///< a bit a component
+  bool keeps;               ///< some components are not filtered:
+  std::uint32_t kept[3];    ///< their bits in a row's words, repeating after three words (of three components) or two
   float zero[4], ghost[4];  ///< ghost: less zero
   float offset[4];          ///< the quantizer's offset and snap
 };
@@ -33,6 +34,7 @@ struct RegisterNumbers {
 struct MarchPlane {
   EdgeAxis columns, rows;
   int first_block, strips, bands;  ///< a warp's place: strips side by side, bands one above the other
+  int alignment;                   ///< that addresses and strides need, in bytes
 };
 
 struct MarchArgs {

@@ -28,8 +28,8 @@ int ceil_div(int a, int b) {
 
 /// Rows that a warp makes. Each takes `halo` more, so many are better than few; but warps too few to hide each other's
 /// latencies take as long as `enough` do, and multiprocessors with a block more than others keep these waiting.
-int choose_rows(const MarchArgs& args, int halo, int multiprocessors) {
-  constexpr int enough = 16, most = 32;
+int choose_rows(const MarchArgs& args, int width, int multiprocessors) {
+  const int enough = march_enough(width), most = 32, halo = width / 2 * 2;
   int best = 1;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (int rows = most - halo; rows > 0; --rows) {
@@ -66,15 +66,16 @@ MarchLaunch find_march(SampleType type, int components, std::size_t width_class)
 int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors) {
   for (int p = 0; p < args.planes; ++p) {
     const RegisterPlane& plane = args.plane[p];
-    const int span = 4 * register_groups(bytes_per_sample(type), plane.components);
+    const int span = march_pixels(bytes_per_sample(type), plane.components, width);
     if (plane.width % span != 0 || !edge_folds_once(plane.height, width / 2)) return 0;
     // What is left out of the kernel for speed.
     if (type == SampleType::f32 && plane.zero[0] != 0) return 0;
+    args.grid[p].alignment = group_alignment(span * plane.components * bytes_per_sample(type));
     args.grid[p].columns = edge_axis(border, plane.width);
     args.grid[p].rows = edge_axis(border, plane.height);
     args.grid[p].strips = ceil_div(plane.width, 32 * span);
   }
-  args.rows = choose_rows(args, width / 2 * 2, multiprocessors);
+  args.rows = choose_rows(args, width, multiprocessors);
   std::int64_t blocks = 0;
   for (int p = 0; p < args.planes; ++p) {
     MarchPlane& grid = args.grid[p];

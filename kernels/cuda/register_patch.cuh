@@ -240,15 +240,15 @@ __device__ __forceinline__ void filter_patch(const PatchArgs& args, int p) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(left) * C;
       Sample* to = row_of<Sample>(out, top + j) + at;
       const Sample* from = row_of<Sample>(centre, top + j) + at;
-      Group group = quantized<Sample, C>(patch.sum[j] + 4 * C * n, plane, args.numbers);
+      Group group = quantized<Sample, C, 4>(patch.sum[j] + 4 * C * n, plane, args.numbers);
       const bool vectors = grid.vectors && left + 4 <= plane.width;
-      if (keeps<C>(plane)) {
+      if (plane.keeps) {
         Group raw;
         if (vectors)
           raw.load(from);
         else
           for (int i = 0; i < min(4, plane.width - left) * C; ++i) raw.put_one(i, from[i]);
-        keep(group, raw, plane.filtered);
+        group.take(raw, plane.kept);
       }
       if (vectors && grid.out_vectors) {
         group.store(to);

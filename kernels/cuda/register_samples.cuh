@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Four neighbouring pixels of interleaved samples, as register loads, converts and stores them: whole vectors, one
+// Neighbouring pixels of interleaved samples, as register loads, converts and stores them: whole vectors, one
 // byte-permute and one subtraction a sample.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "convolve/plane.hpp"
+#include "cuda/rounding.cuh"
 
 namespace convolve::cuda {
 
@@ -28,37 +29,41 @@ __device__ __forceinline__ Sample one_value(Sample sample, int shift) {
     return static_cast<Sample>(sample >> shift);
 }
 
-template <class Sample, int C>
+/// The alignment that a group of so many bytes asks for.
+constexpr int group_alignment(int bytes) {
+  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+}
+
+/// `pixels` is a multiple of four.
+template <class Sample, int C, int pixels = 4>
 struct PixelGroup {
-  static constexpr int words = C * static_cast<int>(sizeof(Sample));
+  static constexpr int samples = pixels * C, bytes = samples * static_cast<int>(sizeof(Sample)), words = bytes / 4;
+  static constexpr int alignment = group_alignment(bytes);
   std::uint32_t word[words] = {};
 
-  /// `from` is aligned to the group's size, but to 4 bytes where C is 3 and to 16 at the most.
   __device__ void load(const Sample* from) {
-    if constexpr (words % 4 == 0) {
 #pragma unroll
-      for (int i = 0; i < words; i += 4) {
+    for (int i = 0; i < words; i += alignment / 4) {
+      if constexpr (alignment == 16) {
         const uint4 v = __ldg(reinterpret_cast<const uint4*>(from) + i / 4);
         word[i] = v.x, word[i + 1] = v.y, word[i + 2] = v.z, word[i + 3] = v.w;
+      } else if constexpr (alignment == 8) {
+        const uint2 v = __ldg(reinterpret_cast<const uint2*>(from) + i / 2);
+        word[i] = v.x, word[i + 1] = v.y;
+      } else {
+        word[i] = __ldg(reinterpret_cast<const std::uint32_t*>(from) + i);
       }
-    } else if constexpr (words == 2) {
-      const uint2 v = __ldg(reinterpret_cast<const uint2*>(from));
-      word[0] = v.x, word[1] = v.y;
-    } else {
-#pragma unroll
-      for (int i = 0; i < words; ++i) word[i] = __ldg(reinterpret_cast<const std::uint32_t*>(from) + i);
     }
   }
   __device__ void store(Sample* to) const {
-    if constexpr (words % 4 == 0) {
 #pragma unroll
-      for (int i = 0; i < words; i += 4)
+    for (int i = 0; i < words; i += alignment / 4) {
+      if constexpr (alignment == 16)
         reinterpret_cast<uint4*>(to)[i / 4] = {word[i], word[i + 1], word[i + 2], word[i + 3]};
-    } else if constexpr (words == 2) {
-      *reinterpret_cast<uint2*>(to) = {word[0], word[1]};
-    } else {
-#pragma unroll
-      for (int i = 0; i < words; ++i) reinterpret_cast<std::uint32_t*>(to)[i] = word[i];
+      else if constexpr (alignment == 8)
+        reinterpret_cast<uint2*>(to)[i / 2] = {word[i], word[i + 1]};
+      else
+        reinterpret_cast<std::uint32_t*>(to)[i] = word[i];
     }
   }
 
@@ -73,27 +78,35 @@ struct PixelGroup {
       return __uint_as_float(__byte_perm(word[i / 4], 0x4B000000, 0x7440 | (i & 3))) - (8388608.f + zero);
     }
   }
-
-  __device__ void put(int i, float value) {
-    word[i] = __float_as_uint(value);
-  }
-  /// Rounds to nearest, ties to even, within [0, max]; bytes have all their 8 bits.
-  __device__ void put(int i, float value, float max, int shift) {
-    std::uint32_t code;
-    if constexpr (sizeof(Sample) == 2) {
-      asm("cvt.rni.sat.u16.f32 %0, %1;" : "=r"(code) : "f"(fminf(value, max)));
-      code <<= shift;
-    } else {
-      asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(code) : "f"(value));
+  /// The samples that these values round to, ties to even, within [0, max]; bytes have all their 8 bits.
+  __device__ void put(const float (&value)[samples], float max, int shift) {
+#pragma unroll
+    for (int i = 0; i < words; ++i) {
+      if constexpr (sizeof(Sample) == 4) {
+        word[i] = __float_as_uint(value[i]);
+      } else if constexpr (sizeof(Sample) == 2) {
+        std::uint32_t low, high;
+        asm("cvt.rni.sat.u16.f32 %0, %1;" : "=r"(low) : "f"(fminf(value[2 * i], max)));
+        asm("cvt.rni.sat.u16.f32 %0, %1;" : "=r"(high) : "f"(fminf(value[2 * i + 1], max)));
+        word[i] = (low | high << 16) << shift;
+      } else {
+        word[i] = pack_bytes(value[4 * i], value[4 * i + 1], value[4 * i + 2], value[4 * i + 3]);
+      }
     }
-    word[i * sizeof(Sample) / 4] |= code << bit(i);
+  }
+  /// Takes the masked bits from another group; `mask` repeats after three words (of three components) or two.
+  __device__ void take(const PixelGroup& from, const std::uint32_t* mask) {
+#pragma unroll
+    for (int i = 0; i < words; ++i) {
+      const std::uint32_t bits = mask[C == 3 ? i % 3 : i % 2];
+      word[i] = (word[i] & ~bits) | (from.word[i] & bits);
+    }
   }
 
   static constexpr std::uint32_t mask = sizeof(Sample) == 4 ? ~0u : (1u << 8 * (sizeof(Sample) & 3)) - 1;
   static __device__ constexpr int bit(int i) {
     return 8 * (i * static_cast<int>(sizeof(Sample)) % 4);
   }
-
   __device__ Sample one(int i) const {
     const std::uint32_t bits = word[i * sizeof(Sample) / 4] >> bit(i) & mask;
     if constexpr (std::is_floating_point_v<Sample>)
@@ -109,10 +122,6 @@ struct PixelGroup {
       bits = sample;
     std::uint32_t& to = word[i * sizeof(Sample) / 4];
     to = (to & ~(mask << bit(i))) | bits << bit(i);
-  }
-  __device__ void take(int i, const PixelGroup& from) {
-    std::uint32_t& to = word[i * sizeof(Sample) / 4];
-    to = (to & ~(mask << bit(i))) | (from.word[i * sizeof(Sample) / 4] & mask << bit(i));
   }
 };
 

@@ -40,8 +40,32 @@ constexpr int register_rows(int bytes, int components, int width) {
 /// Warps of a block of march, each on its own.
 inline constexpr int march_warps = 4;
 
+/// Pixels that a thread makes of a row. A row costs it some forty instructions beside the arithmetic.
+constexpr int march_pixels(int bytes, int components, int width) {
+#ifdef MP
+  return MP;
+#endif
+  return components > 1 ? 4 : 8;
+}
+/// Rows that are under way.
+constexpr int march_ahead(int bytes, int components, int width) {
+#ifdef MA
+  return MA;
+#endif
+  return 1;
+}
+/// Warps of a multiprocessor that hide each other's latencies.
+constexpr int march_enough(int width) {
+#ifdef ME
+  return ME;
+#endif
+  return 16;
+}
 /// Blocks of march to be resident on a multiprocessor: bounds the registers.
-constexpr int march_blocks(int, int, int) {
+constexpr int march_blocks(int bytes, int components, int width) {
+#ifdef MB
+  return MB;
+#endif
   return 1;
 }
 /// Leaving out sums of rows outside the band costs a branch a filter row.

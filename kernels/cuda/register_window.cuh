@@ -35,33 +35,21 @@ struct WindowShape {
   }
 };
 
-/// Four pixels' sums as samples.
-template <class Sample, int C>
-__device__ __forceinline__ PixelGroup<Sample, C> quantized(const float* sum, const RegisterPlane& plane,
-                                                           const RegisterNumbers& numbers) {
-  PixelGroup<Sample, C> group;
+/// Sums as samples.
+template <class Sample, int C, int pixels>
+__device__ __forceinline__ PixelGroup<Sample, C, pixels> quantized(const float* sum, const RegisterPlane& plane,
+                                                                   const RegisterNumbers& numbers) {
+  float value[pixels * C];
 #pragma unroll
-  for (int i = 0; i < 4 * C; ++i) {
+  for (int i = 0; i < pixels * C; ++i) {
     if constexpr (std::is_floating_point_v<Sample>)
-      group.put(i, sum[i] + plane.offset[i % C]);
+      value[i] = sum[i] + plane.offset[i % C];
     else
-      group.put(i, __fadd_rn(__fmaf_rn(sum[i], numbers.gain, plane.offset[i % C]), -numbers.snap), numbers.max,
-                numbers.shift);
+      value[i] = __fadd_rn(__fmaf_rn(sum[i], numbers.gain, plane.offset[i % C]), -numbers.snap);
   }
+  PixelGroup<Sample, C, pixels> group;
+  group.put(value, numbers.max, numbers.shift);
   return group;
-}
-
-/// The components that are not filtered, from the frame itself.
-template <class Sample, int C>
-__device__ __forceinline__ void keep(PixelGroup<Sample, C>& group, const PixelGroup<Sample, C>& from,
-                                     unsigned filtered) {
-#pragma unroll
-  for (int i = 0; i < 4 * C; ++i)
-    if (!(filtered >> (i % C) & 1)) group.take(i, from);
-}
-template <int C>
-__device__ __forceinline__ bool keeps(const RegisterPlane& plane) {
-  return plane.filtered + 1 != 1u << C;
 }
 
 }  // namespace convolve::cuda

@@ -36,6 +36,18 @@ static __device__ __noinline__ int wide_code(float sum, double divisor, double o
   return to_code(static_cast<double>(sum) / divisor + offset, max);
 }
 
+/// To bytes: to nearest, ties to even, within 0..255; `a` in the lowest. Two instructions, each of which rounds, bounds
+/// and packs a pair.
+__device__ __forceinline__ std::uint32_t pack_bytes(float a, float b, float c, float d) {
+  std::uint32_t bytes;
+  asm("{\n.reg .b32 upper;\n"
+      "cvt.pack.sat.u8.s32.b32 upper, %4, %3, 0;\n"
+      "cvt.pack.sat.u8.s32.b32 %0, %2, %1, upper;\n}"
+      : "=r"(bytes)
+      : "r"(__float2int_rn(a)), "r"(__float2int_rn(b)), "r"(__float2int_rn(c)), "r"(__float2int_rn(d)));
+  return bytes;
+}
+
 /// The stored sample of a sum. f32 samples are not rounded.
 template <class Sample, class Sum>
 __device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shift) {

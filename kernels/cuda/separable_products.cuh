@@ -80,14 +80,4 @@ __device__ __forceinline__ std::uint32_t codes_of_halves(std::uint32_t pair) {
   return *reinterpret_cast<const std::uint32_t*>(&code);
 }
 
-/// To bytes: to nearest, ties to even, within 0..255; `a` in the lowest.
-__device__ __forceinline__ std::uint32_t to_byte(float v) {
-  std::uint32_t byte;
-  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(byte) : "f"(v));
-  return byte;
-}
-__device__ __forceinline__ std::uint32_t to_bytes(float a, float b, float c, float d) {
-  return to_byte(a) | to_byte(b) << 8 | to_byte(c) << 16 | to_byte(d) << 24;
-}
-
 }  // namespace convolve::cuda

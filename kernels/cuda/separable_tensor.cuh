@@ -19,6 +19,7 @@
 
 #include "convolve/border.hpp"
 #include "convolve/plane.hpp"
+#include "cuda/rounding.cuh"
 #include "cuda/separable_products.cuh"
 #include "cuda/separable_tuning.hpp"
 
@@ -411,8 +412,8 @@ struct Products<true, C> {
     }
 #pragma unroll
     for (int h = 0; h < 2; ++h)
-      bytes[h] = {to_bytes(code[h][0], code[h][1], code[h][2], code[h][3]),
-                  to_bytes(code[h][4], code[h][5], code[h][6], code[h][7])};
+      bytes[h] = {pack_bytes(code[h][0], code[h][1], code[h][2], code[h][3]),
+                  pack_bytes(code[h][4], code[h][5], code[h][6], code[h][7])};
   }
   /// The high digits, signed, or the low ones, on top of d.
   template <bool signed_digit>
