@@ -100,7 +100,8 @@ class RegisterPlan final : public Plan {
     }
     march_args_.numbers = patch_args_.numbers = numbers_;
     if (march_)
-      march_blocks_ = lay_out_march(march_args_, desc.border, layout.type, padded_.width, device.multiprocessors);
+      march_blocks_ = lay_out_march(march_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
+                                    march_->resident());
     std::int64_t blocks = 0;
     for (int p = 0; p < layout.planes; ++p) {
       const RegisterPlane& plane = patch_args_.plane[p];
@@ -134,7 +135,7 @@ class RegisterPlan final : public Plan {
               aligned(out.plane[p], march_args_.grid[p].alignment);
     }
     const auto queue = static_cast<cudaStream_t>(stream);
-    whole ? march_(march_args_, march_blocks_, queue) : patch_(patch_args_, patch_blocks_, queue);
+    whole ? march_->launch(march_args_, march_blocks_, queue) : patch_(patch_args_, patch_blocks_, queue);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::register_; }
@@ -201,7 +202,7 @@ class RegisterPlan final : public Plan {
   int patch_alignment_[max_planes] = {};
   int patch_blocks_ = 0, march_blocks_ = 0;
   PatchLaunch patch_ = nullptr;
-  MarchLaunch march_ = nullptr;
+  const MarchKernel* march_ = nullptr;
 };
 
 bool serves(const Device&, const PlanDesc& desc, std::string& why) {

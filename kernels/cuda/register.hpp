@@ -48,12 +48,15 @@ struct MarchArgs {
 };
 static_assert(sizeof(MarchArgs) <= 4096);
 
-using MarchLaunch = void (*)(const MarchArgs& args, int blocks, cudaStream_t stream);
+struct MarchKernel {
+  void (*launch)(const MarchArgs& args, int blocks, cudaStream_t stream);
+  int (*resident)();  ///< blocks on a multiprocessor, in the current context
+};
 /// `components` as register's kernels count them. Null where there is none for this type or this width class.
-MarchLaunch find_march(SampleType type, int components, std::size_t width_class);
+const MarchKernel* find_march(SampleType type, int components, std::size_t width_class);
 
 /// Grid and edges of args.plane, for `width` columns of taps. Returns the number of blocks; 0 where march does not
 /// serve those planes.
-int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors);
+int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors, int resident);
 
 }  // namespace convolve::cuda

@@ -16,7 +16,7 @@ namespace convolve::cuda {
 /// What a thread reads of one row: the pixels that it makes, and a group either side.
 template <class Sample, int C, int width>
 struct MarchRow {
-  static constexpr int reach = width / 2, span = march_pixels(sizeof(Sample), C, width);
+  static constexpr int reach = width / 2, span = march_pixels(C, width);
   static constexpr int pixels = span + 2 * reach;
   static_assert(reach < 4);
   using Side = PixelGroup<Sample, C>;
@@ -57,7 +57,9 @@ struct MarchRow {
 template <class Sample, int C, int width>
 __device__ __forceinline__ void march(const MarchArgs& args, int p) {
   using Row = MarchRow<Sample, C, width>;
-  constexpr int span = Row::span, reach = Row::reach, ahead = march_ahead(sizeof(Sample), C, width);
+  constexpr int span = Row::span, reach = Row::reach, ahead = march_ahead(sizeof(Sample), width);
+  // Words that are floats are used where they are: the next ones can only follow them.
+  constexpr bool late = std::is_floating_point_v<Sample> && ahead > 1;
   const RegisterPlane& plane = args.plane[p];
   const MarchPlane& grid = args.grid[p];
   const int shift = args.numbers.shift;
@@ -124,7 +126,7 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
       typename Row::Floats f;
       next[a].convert(f, zero, shift);
       if (edges) mend(f, next[a], i);
-      load(next[a], i + ahead);
+      if constexpr (!late) load(next[a], i + ahead);
 #pragma unroll
       for (int j = 0; j < width; ++j)
         if (!march_skips(width) || live >> j & 1) {
@@ -146,13 +148,14 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
         if (stores) group.store(reinterpret_cast<Sample*>(to));
         to += out_stride;
       }
+      if constexpr (late) load(next[a], i + ahead);
     }
 }
 
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once; but 5 stands
 /// for three components.
 template <class Sample, int components, int width>
-__global__ void __launch_bounds__(32 * march_warps, march_blocks(sizeof(Sample), components, width))
+__global__ void __launch_bounds__(32 * march_warps, march_blocks(sizeof(Sample)))
     march_kernel(const __grid_constant__ MarchArgs args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;

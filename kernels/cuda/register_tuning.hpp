@@ -40,33 +40,19 @@ constexpr int register_rows(int bytes, int components, int width) {
 /// Warps of a block of march, each on its own.
 inline constexpr int march_warps = 4;
 
-/// Pixels that a thread makes of a row. A row costs it some forty instructions beside the arithmetic.
-constexpr int march_pixels(int bytes, int components, int width) {
-#ifdef MP
-  return MP;
-#endif
-  return components > 1 ? 4 : 8;
+/// Pixels that a thread of march makes of a row. A row costs it some forty instructions beside the arithmetic.
+constexpr int march_pixels(int components, int width) {
+  return components == 1 || (components == 3 && width <= 5) ? 8 : 4;
 }
-/// Rows that are under way.
-constexpr int march_ahead(int bytes, int components, int width) {
-#ifdef MA
-  return MA;
-#endif
-  return 1;
+/// Rows that are under way: two where the memory is what limits, and for floats, which are used where they arrive.
+constexpr int march_ahead(int bytes, int width) {
+  return bytes == 4 || width <= 3 ? 2 : 1;
 }
 /// Warps of a multiprocessor that hide each other's latencies.
-constexpr int march_enough(int width) {
-#ifdef ME
-  return ME;
-#endif
-  return 16;
-}
+inline constexpr int march_enough = 22;
 /// Blocks of march to be resident on a multiprocessor: bounds the registers.
-constexpr int march_blocks(int bytes, int components, int width) {
-#ifdef MB
-  return MB;
-#endif
-  return 1;
+constexpr int march_blocks(int bytes) {
+  return bytes == 4 ? 4 : 1;
 }
 /// Leaving out sums of rows outside the band costs a branch a filter row.
 constexpr bool march_skips(int width) {
