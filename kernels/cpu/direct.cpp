@@ -21,7 +21,7 @@ bool make_dot_engine(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   engine.element_size = 1;
   engine.block_rows = dot_block_rows;
   engine.reads_past = dot_reads_past(groups, pairs, group);
-  engine.staging = make_byte_staging(group);
+  engine.staging = make_copy_staging(desc, group);
   Kernel& kernel = engine.kernel;
   kernel.depth = desc.filter.depth();
   kernel.height = desc.filter.height();
@@ -48,6 +48,7 @@ Engine make_real_engine(const PlanDesc& desc, const Arithmetic& arithmetic, cons
     else
       coefficients = space.taps();
   }
+  if (make_sample_kernel(engine, desc, arithmetic, group)) return engine;
   make_real_staging(engine, desc, arithmetic, group);
   make_real_kernel(engine, desc, arithmetic, group, coefficients, depth, filter.height(), filter.width());
   return engine;

@@ -70,8 +70,9 @@ constexpr int any_height = 0, at_least_4 = 4;
 }  // namespace convolve::cpu
 
 #ifdef __clang__
-#pragma clang attribute push( \
-    __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw"))), apply_to = function)
+#pragma clang attribute push(                                                                            \
+    __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw"))), \
+    apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw")
@@ -286,25 +287,6 @@ void Pass(const RowPass& pass, const void* line, void* elements, int n) {
   }
 }
 
-// The C library's own copy may choose string instructions, which took twice as long for rows.
-void Stage(const Staging& s, const void* const* frame_rows, void* elements, int n) {
-  const auto* in = static_cast<const std::uint8_t*>(frame_rows[0]);
-  auto* out = static_cast<std::uint8_t*>(elements);
-  if (!in) {
-    for (int i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(s.ghost.wide[i % s.components]);
-    return;
-  }
-  int i = 0;
-  for (; i + samples <= n; i += samples) {
-    __m512i v = _mm512_loadu_si512(in + i);
-    asm("" : "+v"(v));  // or the compiler makes it a call of the copy again
-    _mm512_storeu_si512(out + i, v);
-  }
-  if (i == n) return;
-  const __mmask64 rest = (__mmask64{1} << (n - i)) - 1;
-  _mm512_mask_storeu_epi8(out + i, rest, _mm512_maskz_loadu_epi8(rest, in + i));
-}
-
 // By the groups of taps, 0 where there are several components; for heights of any, 3 and more.
 template <bool Pairs, int... Groups>
 constexpr auto table_of(std::integer_sequence<int, Groups...>) {
@@ -350,16 +332,6 @@ std::vector<std::int32_t> pack_words(const std::vector<std::int32_t>& taps, int 
 
 int dot_reads_past(int groups, bool pairs, const Group& group) {
   return 4 * (vectors - 1) + (groups - 1) * (pairs ? 2 : 4) * group.components;
-}
-
-Staging make_byte_staging(const Group& group) {
-  Staging staging;
-  staging.components = group.components;
-  std::vector<double> ghost;
-  for (int c = 0; c < group.components; ++c) ghost.push_back(std::clamp(group.component[c]->ghost, 0.0, 255.0));
-  staging.ghost = Pattern(ghost);
-  staging.run = Stage;
-  return staging;
 }
 
 void make_dot_row_pass(RowPass& pass, const IntegerTaps& taps, const Group& group) {
@@ -436,10 +408,6 @@ void make_dot_row_pass(RowPass&, const IntegerTaps&, const Group&) {
 }
 int dot_reads_past(int, bool, const Group&) {
   return -1;
-}
-Staging make_byte_staging(const Group&) {
-  assert(false);
-  return {};
 }
 
 }  // namespace convolve::cpu

@@ -19,9 +19,6 @@ void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group
 /// Engine::reads_past of that kernel, with so many groups of taps in a filter row.
 int dot_reads_past(int groups, bool pairs, const Group& group);
 
-/// Staging for rings of bytes: samples as they are. Likewise only where use_vnni().
-Staging make_byte_staging(const Group& group);
-
 /// Likewise a pass along rows of bytes, to f32 with the zero levels taken off.
 void make_dot_row_pass(RowPass& pass, const IntegerTaps& taps, const Group& group);
 

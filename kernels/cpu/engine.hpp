@@ -102,6 +102,7 @@ struct Kernel {
   std::vector<double> coefficients;      ///< [depth][height][width]
   std::vector<float> coefficients_f;     ///< the same
   std::shared_ptr<const void> packed;    ///< the same in the kernel's own form, where it has one
+  Pattern start;                         ///< of the sums, for kernels over samples whose zero levels are still in
   Quantization quantization;
   void (*run)(const Kernel&, const Block&) = nullptr;
 };

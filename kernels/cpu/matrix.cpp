@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cpu/algorithms.hpp"
-#include "cpu/dot.hpp"
 #include "cpu/integer_taps.hpp"
+#include "cpu/real.hpp"
 #include "cpu/simd.hpp"
 #include "cpu/targets.hpp"
 
@@ -259,7 +259,7 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
   engine.cost = matrix_cost * static_cast<double>(tiles) / (paired ? 2 : 1) + 7;
   engine.block_rows = digits == 1 ? exact_rows : real_rows;
   engine.scratch_bytes = 2 * engine.block_rows * digits * tile_bytes;
-  engine.staging = make_byte_staging(group);
+  engine.staging = make_copy_staging(desc, group);
   engine.element_size = 1;
   if (paired) {
     engine.paired_rows = true;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu/real.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -11,109 +13,20 @@
 #define HWY_TARGET_INCLUDE "cpu/real.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
-#include <hwy/highway.h>
+#include "cpu/samples-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // A register block: rows x vectors of sums. Targets with 32 registers hold 16 sums beside their operands.
 constexpr int block_rows = 4;
 constexpr int block_vectors = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
 
 template <class T>
-using Tag = hn::ScalableTag<T>;
-template <class T>
-using Vector = hn::Vec<Tag<T>>;
-template <class T>
-constexpr int lanes = HWY_LANES(T);
-template <class T>
 constexpr int block = lanes<T>* block_vectors;
 
 static_assert(block<float> + max_components <= pattern_length);
-
-// Lanes of T from samples at any address.
-template <class T, class Sample>
-HWY_INLINE Vector<T> Load(const char* p, int shift) {
-  const Tag<T> d;
-  if constexpr (std::is_same_v<Sample, float>) {
-    return hn::LoadU(d, reinterpret_cast<const float*>(p));
-  } else {
-    const hn::Rebind<std::int32_t, Tag<T>> di;
-    auto v = hn::PromoteTo(di, hn::LoadU(hn::Rebind<Sample, Tag<T>>(), reinterpret_cast<const Sample*>(p)));
-    if (shift) v = hn::ShiftRightSame(v, shift);
-    if constexpr (sizeof(T) == 4)
-      return hn::ConvertTo(d, v);
-    else
-      return hn::PromoteTo(d, v);
-  }
-}
-
-// The sum of a vector's worth of samples over the frames, from sample `i` on, with zero taken off.
-template <class T, class Sample>
-HWY_INLINE Vector<T> LoadFrames(const Staging& s, const char* const* rows, std::size_t i, const T* zero,
-                                const T* ghost) {
-  const Tag<T> d;
-  const auto z = hn::LoadU(d, zero);
-  if (s.weights.empty()) return hn::Sub(Load<T, Sample>(rows[0] + i * sizeof(Sample), s.shift), z);
-  auto sum = hn::Zero(d);
-  for (std::size_t t = 0; t < s.weights.size(); ++t) {
-    const auto v = rows[t] ? hn::Sub(Load<T, Sample>(rows[t] + i * sizeof(Sample), s.shift), z) : hn::LoadU(d, ghost);
-    sum = hn::MulAdd(v, hn::Set(d, static_cast<T>(s.weights[t])), sum);
-  }
-  return sum;
-}
-
-template <class T, class Sample>
-void Stage(const Staging& s, const void* const* frame_rows, void* elements, int n) {
-  const Tag<T> d;
-  constexpr int N = lanes<T>;
-  T* out = static_cast<T*>(elements);
-  const char* rows[max_taps];
-  const int frames = s.weights.empty() ? 1 : static_cast<int>(s.weights.size());
-  for (int t = 0; t < frames; ++t) rows[t] = static_cast<const char*>(frame_rows[t]);
-  const T *zero = s.zero.get<T>(), *ghost = s.ghost.get<T>();
-  const int turn = N % s.components;
-  int phase = 0, i = 0;
-  if (s.weights.empty() && !rows[0]) {
-    for (; i < n; i += N, phase = (phase + turn) % s.components) hn::StoreU(hn::LoadU(d, ghost + phase), d, out + i);
-    return;
-  }
-  for (; i + N <= n; i += N) {
-    hn::StoreU(LoadFrames<T, Sample>(s, rows, i, zero + phase, ghost + phase), d, out + i);
-    phase += turn;
-    if (phase >= s.components) phase -= s.components;
-  }
-  if (i >= n) return;
-  alignas(64) Sample rest[max_taps][N] = {};
-  for (int t = 0; t < frames; ++t)
-    if (rows[t]) {
-      std::memcpy(rest[t], rows[t] + i * sizeof(Sample), (n - i) * sizeof(Sample));
-      rows[t] = reinterpret_cast<const char*>(rest[t]);
-    }
-  hn::StoreU(LoadFrames<T, Sample>(s, rows, 0, zero + phase, ghost + phase), d, out + i);
-}
-
-template <class T>
-void Pass(const RowPass& pass, const void* line, void* elements, int n) {
-  const Tag<T> d;
-  constexpr int N = lanes<T>;
-  const T* in = static_cast<const T*>(line);
-  T* out = static_cast<T*>(elements);
-  const int taps = static_cast<int>(pass.coefficients.size());
-  for (int x = 0; x < n; x += 4 * N, in += 4 * N, out += 4 * N) {
-    Vector<T> sum[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    for (int k = 0; k < taps; ++k) {
-      const auto c = hn::Set(d, static_cast<T>(pass.coefficients[k]));
-      CONVOLVE_UNROLL
-      for (int v = 0; v < 4; ++v) sum[v] = hn::MulAdd(hn::LoadU(d, in + k * pass.components + v * N), c, sum[v]);
-    }
-    CONVOLVE_UNROLL
-    for (int v = 0; v < 4; ++v) hn::StoreU(sum[v], d, out + v * N);
-  }
-}
 
 // To nearest, ties to even; what does not fit may come out as the most negative integer.
 template <class V>
@@ -233,14 +146,15 @@ HWY_INLINE V Held(V v) {
 
 // Adds one ring row into output rows First..Last of the block. `c`: the taps of this ring row in output row 0. Width 0:
 // as many as `width` says.
-template <int Width, int First, int Last, class T>
-HWY_INLINE void AddRow(Vector<T> (&sum)[block_rows][block_vectors], const T* q, const T* c, int width, int step) {
+template <int Width, int First, int Last, class T, class Source>
+HWY_INLINE void AddRow(Vector<T> (&sum)[block_rows][block_vectors], const Source* q, const T* c, int width, int step) {
   const Tag<T> d;
   if (Width) width = Width;
   for (int k = 0; k < width; ++k, q += step, ++c) {
     Vector<T> in[block_vectors];
     CONVOLVE_UNROLL
-    for (int v = 0; v < block_vectors; ++v) in[v] = Held(hn::LoadU(d, q + v * lanes<T>));
+    for (int v = 0; v < block_vectors; ++v)
+      in[v] = Held(Load<T, Source>(reinterpret_cast<const char*>(q + v * lanes<T>), 0));
     CONVOLVE_UNROLL
     for (int i = First; i <= Last; ++i) {
       const auto tap = hn::Set(d, c[-i * width]);
@@ -259,26 +173,26 @@ constexpr int LastOutput(int r) {
 }
 
 // All ring rows of one frame; the height is known to the compiler.
-template <int Width, class T, int... Row>
+template <int Width, class T, class Source, int... Row>
 HWY_INLINE void AddRows(std::integer_sequence<int, Row...>, Vector<T> (&sum)[block_rows][block_vectors],
                         const void* const* ring, int x, const T* c, int width, int step) {
   constexpr int height = static_cast<int>(sizeof...(Row)) - block_rows + 1;
-  (AddRow<Width, FirstOutput(Row, height), LastOutput(Row), T>(sum, static_cast<const T*>(ring[Row]) + x,
-                                                               c + Row * width, width, step),
+  (AddRow<Width, FirstOutput(Row, height), LastOutput(Row), T, Source>(sum, static_cast<const Source*>(ring[Row]) + x,
+                                                                       c + Row * width, width, step),
    ...);
 }
 
 // The same for any height.
-template <int Width, class T>
+template <int Width, class T, class Source>
 HWY_INLINE void AddRows(int height, Vector<T> (&sum)[block_rows][block_vectors], const void* const* ring, int x,
                         const T* c, int width, int step) {
   static_assert(block_rows == 4);
   for (int r = 0; r < height + block_rows - 1; ++r, c += width) {
-    const T* q = static_cast<const T*>(ring[r]) + x;
+    const auto* q = static_cast<const Source*>(ring[r]) + x;
     switch (FirstOutput(r, height) * block_rows + LastOutput(r)) {
-#define CONVOLVE_CASE(first, last)                         \
-  case first* block_rows + last:                           \
-    AddRow<Width, first, last, T>(sum, q, c, width, step); \
+#define CONVOLVE_CASE(first, last)                                 \
+  case first* block_rows + last:                                   \
+    AddRow<Width, first, last, T, Source>(sum, q, c, width, step); \
     break;
       CONVOLVE_CASE(0, 0)
       CONVOLVE_CASE(0, 1)
@@ -295,8 +209,8 @@ HWY_INLINE void AddRows(int height, Vector<T> (&sum)[block_rows][block_vectors],
   }
 }
 
-// Height and Width: known to the compiler, or 0.
-template <class T, class Sample, int Height, int Width>
+// Height and Width: known to the compiler, or 0. Source: of the ring, T or samples as they are.
+template <class T, class Sample, int Height, int Width, class Source = T>
 void Filter(const Kernel& k, const Block& b) {
   const Tag<T> d;
   constexpr int R = block_rows, B = block<T>;
@@ -314,15 +228,21 @@ void Filter(const Kernel& k, const Block& b) {
     CONVOLVE_UNROLL
     for (int i = 0; i < R; ++i) {
       CONVOLVE_UNROLL
-      for (int v = 0; v < block_vectors; ++v) sum[i][v] = hn::Zero(d);
+      for (int v = 0; v < block_vectors; ++v) {
+        if constexpr (std::is_same_v<Source, T>)
+          sum[i][v] = hn::Zero(d);
+        else
+          sum[i][v] = hn::LoadU(d, k.start.get<T>() + phase + v * lanes<T>);
+      }
     }
     for (int t = 0; t < k.depth; ++t) {
       const void* const* ring = b.rows + t * b.frame_rows;
       const T* c = coefficients + t * height * width;
       if constexpr (Height > 0)
-        AddRows<Width, T>(std::make_integer_sequence<int, Height + R - 1>(), sum, ring, x, c, width, k.components);
+        AddRows<Width, T, Source>(std::make_integer_sequence<int, Height + R - 1>(), sum, ring, x, c, width,
+                                  k.components);
       else
-        AddRows<Width, T>(height, sum, ring, x, c, width, k.components);
+        AddRows<Width, T, Source>(height, sum, ring, x, c, width, k.components);
     }
     CONVOLVE_UNROLL
     for (int i = 0; i < R; ++i) {
@@ -352,6 +272,18 @@ decltype(Kernel::run) ColumnKernel([[maybe_unused]] int height) {
   return Filter<float, Sample, 0, 1>;
 }
 
+// Over samples as they are: while converting them for each tap takes less than another pass over memory.
+template <class Sample>
+decltype(Kernel::run) SampleKernel([[maybe_unused]] int side) {
+#if HWY_TARGET != HWY_SCALAR
+  if (side == 3) return Filter<float, Sample, 3, 3, Sample>;
+#endif
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  if (side == 5) return Filter<float, Sample, 5, 5, Sample>;
+#endif
+  return nullptr;
+}
+
 decltype(Kernel::run) KernelOf(SampleType type, bool wide, int height, int width) {
   if (type == SampleType::f32) return Filter<float, float, 0, 0>;
   if (type == SampleType::u8) {
@@ -364,12 +296,8 @@ decltype(Kernel::run) KernelOf(SampleType type, bool wide, int height, int width
 
 }  // namespace
 
-RealFunctions Functions() {
-  return {{{Stage<float, std::uint8_t>, Stage<double, std::uint8_t>},
-           {Stage<float, std::uint16_t>, Stage<double, std::uint16_t>},
-           {Stage<float, float>, nullptr}},
-          {Pass<float>, Pass<double>},
-          KernelOf};
+KernelFunctions Kernels() {
+  return {KernelOf, {SampleKernel<std::uint8_t>, SampleKernel<std::uint16_t>, nullptr}};
 }
 
 }  // namespace convolve::cpu::HWY_NAMESPACE
@@ -378,11 +306,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace convolve::cpu {
 
-HWY_EXPORT(Functions);
-
-RealFunctions real_functions() {
-  return HWY_DYNAMIC_DISPATCH(Functions)();
-}
+HWY_EXPORT(Kernels);
 
 void make_real_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
                       const std::vector<double>& coefficients, int depth, int height, int width) {
@@ -398,22 +322,43 @@ void make_real_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& ar
   kernel.coefficients = coefficients;
   kernel.coefficients_f.assign(coefficients.begin(), coefficients.end());
   kernel.quantization = make_quantization(arithmetic, desc.layout, group);
-  kernel.run = real_functions().kernel(desc.layout.type, wide, height, width);
+  kernel.run = HWY_DYNAMIC_DISPATCH(Kernels)().kernel(desc.layout.type, wide, height, width);
 }
 
-void make_real_staging(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
-  engine.staging = make_staging(desc.layout, group);
-  engine.staging.run =
-      real_functions().stage[static_cast<int>(desc.layout.type)][arithmetic.accumulator == Accumulator::double_];
-  if (!combines_frames(desc.filter)) return;
-  if (arithmetic.accumulator == Accumulator::exact)
-    engine.staging.weights.assign(desc.filter.exact_time_factor().begin(), desc.filter.exact_time_factor().end());
-  else
-    engine.staging.weights = desc.filter.time_factor();
-}
-
-bool combines_frames(const Filter& filter) {
-  return filter.depth() > 1 && !filter.time_factor().empty();
+bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+  const Filter& filter = desc.filter;
+  const auto of_side = HWY_DYNAMIC_DISPATCH(Kernels)().samples[static_cast<int>(desc.layout.type)];
+  if (!of_side || filter.height() != filter.width() || !of_side(filter.width()) || desc.layout.shift != 0 ||
+      combines_frames(filter) || arithmetic.accumulator == Accumulator::double_)
+    return false;
+  double total = 0, magnitude = 0, most = 0;
+  for (const double tap : arithmetic.coefficients) {
+    total += tap;
+    magnitude += std::abs(tap);
+  }
+  std::vector<double> start;
+  for (int c = 0; c < group.components; ++c) {
+    const Component& component = *group.component[c];
+    const double ghost = component.ghost;
+    if (desc.border == Border::constant && (ghost != std::floor(ghost) || ghost < 0 || ghost > desc.layout.max_value()))
+      return false;
+    most = std::max(most, desc.layout.max_value() + component.zero);
+    start.push_back(-component.zero * total);
+  }
+  // The zero levels' part is in the sums from the start: see choose_arithmetic.
+  const double bound = magnitude * most;
+  if (arithmetic.accumulator == Accumulator::exact ? bound >= (1 << 24)
+                                                   : (filter.count() + 3) * bound * 0x1p-24 >= 0.95)
+    return false;
+  make_real_kernel(engine, desc, arithmetic, group, arithmetic.coefficients, filter.depth(), filter.height(),
+                   filter.width());
+  engine.name = "f32 from samples";
+  engine.element_size = bytes_per_sample(desc.layout.type);
+  engine.reads_past = (filter.width() - 1) * group.components;
+  engine.staging = make_copy_staging(desc, group);
+  engine.kernel.start = Pattern(start);
+  engine.kernel.run = of_side(filter.width());
+  return true;
 }
 
 }  // namespace convolve::cpu

@@ -8,19 +8,29 @@
 
 namespace convolve::cpu {
 
-/// Indexed by SampleType and by "double precision"; null: no such case.
-struct RealFunctions {
+/// What makes ring rows, of the SIMD target in force. Indexed by SampleType and by "double precision"; null: no such
+/// case.
+struct RowFunctions {
   decltype(Staging::run) stage[3][2];
-  decltype(RowPass::run) row_pass[2];
-  decltype(Kernel::run) (*kernel)(SampleType type, bool wide, int height, int width);
+  decltype(Staging::run) copy[3];  ///< samples as they are
+  decltype(RowPass::run) pass[2];
 };
+RowFunctions row_functions();
 
-/// Those of the SIMD target in force.
-RealFunctions real_functions();
+struct KernelFunctions {
+  decltype(Kernel::run) (*kernel)(SampleType type, bool wide, int height, int width);
+  decltype(Kernel::run) (*samples[3])(int side);  ///< by SampleType
+};
 
 /// Fills in what every engine with this kernel has: ring elements, coefficients [depth][height][width], quantization.
 void make_real_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
                       const std::vector<double>& coefficients, int depth, int height, int width);
+
+/// An f32 kernel over samples as they are, read in place, with its staging. False where there is none for the case.
+bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+
+/// Staging for rings of samples as they are: 8 and 16 bits.
+Staging make_copy_staging(const PlanDesc& desc, const Group& group);
 
 /// Staging to ring elements; several frames at once where the filter factors over time, see combines_frames().
 void make_real_staging(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);

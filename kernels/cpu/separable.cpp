@@ -41,7 +41,7 @@ bool make_byte_pass(Engine& engine, const PlanDesc& desc, const Arithmetic& arit
   std::optional<IntegerTaps> taps = make_integer_taps(along, desc.layout, desc.border, group, 127, weight);
   if (!taps) taps = make_integer_taps(along, desc.layout, desc.border, group, 32767, weight);
   if (!taps) return false;
-  engine.staging = make_byte_staging(group);
+  engine.staging = make_copy_staging(desc, group);
   make_dot_row_pass(engine.row_pass, *taps, group);
   const auto [least, most] = std::minmax_element(taps->taps.begin(), taps->taps.end());
   const int in_group = *least < -128 || *most > 127 ? 2 : 4;
@@ -66,7 +66,7 @@ Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const 
                 desc.filter.height() + 9;
   make_real_staging(engine, desc, arithmetic, group);
   engine.row_pass.line_element_size = engine.element_size;
-  engine.row_pass.run = real_functions().row_pass[arithmetic.accumulator == Accumulator::double_];
+  engine.row_pass.run = row_functions().pass[arithmetic.accumulator == Accumulator::double_];
   return engine;
 }
 
