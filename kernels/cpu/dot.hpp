@@ -19,7 +19,9 @@ void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group
 /// Engine::reads_past of that kernel, with so many groups of taps in a filter row.
 int dot_reads_past(int groups, bool pairs, const Group& group);
 
-/// Likewise a pass along rows of bytes, to f32 with the zero levels taken off.
-void make_dot_row_pass(RowPass& pass, const IntegerTaps& taps, const Group& group);
+/// An engine for a separable filter over 8-bit samples: both passes in dot products, 16 bits between them. False where
+/// it cannot be exact, or within bounds.
+bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
+                        const std::vector<double>& column, const std::vector<double>& row);
 
 }  // namespace convolve::cpu
