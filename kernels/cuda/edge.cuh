@@ -19,8 +19,10 @@ namespace convolve::cuda {
 struct EdgeAxis {
   int length;
   int low_scale, low_offset, high_scale, high_offset;
-  std::uint32_t low_selector, high_selector;  ///< of __byte_perm(group of the first sample, group of the last)
-  bool ghost;                                 ///< outside lie ghost cells (and the indices are any valid ones)
+  /// Of __byte_perm(group of the first sample, group of the last). For the groups next to the frame those are also
+  /// (group of the first sample, the frame's first) below it and (the frame's last, group of the last sample) above.
+  std::uint32_t low_selector, high_selector;
+  bool ghost;  ///< outside lie ghost cells (and the indices are any valid ones)
 };
 
 /// What Border means on an axis of `length` samples.
@@ -28,15 +30,15 @@ inline EdgeAxis edge_axis(Border border, int length) {
   const int n = length;
   switch (border) {
     case Border::constant:
-      return {n, 0, 0, 0, n - 1, 0x0000, 0x3333, true};
+      return {n, 0, 0, 0, n - 1, 0x0000, 0x7777, true};
     case Border::replicate:
-      return {n, 0, 0, 0, n - 1, 0x0000, 0x3333, false};
+      return {n, 0, 0, 0, n - 1, 0x0000, 0x7777, false};
     case Border::reflect:
-      return {n, -1, -1, -1, 2 * n - 1, 0x0123, 0x0123, false};
+      return {n, -1, -1, -1, 2 * n - 1, 0x0123, 0x4567, false};
     case Border::reflect_101:
       return {n, -1, 0, -1, 2 * n - 2, 0x5670, 0x7012, false};
     case Border::wrap:
-      return {n, 1, n, 1, -n, 0x3210, 0x3210, false};
+      return {n, 1, n, 1, -n, 0x3210, 0x7654, false};
   }
   return {};
 }
@@ -50,8 +52,10 @@ inline bool edge_folds_once(int length, int reach) {
 
 /// The index that position i stands for.
 __device__ __forceinline__ int edge_index(const EdgeAxis& axis, int i) {
-  if (i < 0) return axis.low_scale * i + axis.low_offset;
-  return i < axis.length ? i : axis.high_scale * i + axis.high_offset;
+  // No branch: every part of `axis` is read.
+  const int scale = i < 0 ? axis.low_scale : axis.high_scale, offset = i < 0 ? axis.low_offset : axis.high_offset;
+  const int outside = scale * i + offset;
+  return static_cast<unsigned>(i) < static_cast<unsigned>(axis.length) ? i : outside;
 }
 
 /// The group of samples i .. i + 3 (i and the length multiples of 4): __byte_perm(the group at `first`, the group at
@@ -63,7 +67,9 @@ struct EdgeGroup {
 
 __device__ __forceinline__ EdgeGroup edge_group(const EdgeAxis& axis, int i) {
   return {edge_index(axis, i) & ~3, edge_index(axis, i + 3) & ~3,
-          i < 0 ? axis.low_selector : i < axis.length ? 0x3210u : axis.high_selector};
+          i < 0             ? axis.low_selector
+          : i < axis.length ? 0x3210u
+                            : axis.high_selector};
 }
 
 #endif

@@ -32,6 +32,33 @@ inline const char* launch_error() noexcept {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
+/// Launches on a GPU of this capability. From 9.0 on blocks start while the launch before them in the stream still
+/// ends: the kernel calls wait_for_stream() before it touches a frame.
+template <class Args>
+void launch_early(int capability, void (*kernel)(Args), unsigned blocks, dim3 threads, void* stream,
+                  const Args& args) noexcept {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = threads;
+  config.stream = static_cast<cudaStream_t>(stream);
+  config.attrs = &early;
+  config.numAttrs = capability >= 90 ? 1 : 0;
+  cudaLaunchKernelEx(&config, kernel, args);
+}
+
+#ifdef __CUDACC__
+/// Lets the next launch start its blocks, and waits until what the stream did before this one is done.
+__device__ __forceinline__ void wait_for_stream() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+#endif
+
 /// Device memory, freed when its owner goes (which waits for the device: not for what changes with every frame).
 /// Make and drop it with the same context current.
 template <class T>

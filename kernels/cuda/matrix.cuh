@@ -4,11 +4,11 @@
 // What the kernels of `matrix` share: their arguments, words of pixels, sums to samples, and the samples at the
 // borders.
 //
-// All planes are blocks of one launch, each warp making a tile of inner samples, whose inputs all lie in an aligned
-// frame. The others, and all of frames that are small or not aligned, take longest and come first: for small filters
-// they are made one to a thread, and the last tiles of a row or column move back to end with the inner samples, over
-// what their neighbours make too, with the same result. For large filters they are tiles of few rows, whose pixels are
-// gathered one by one through the border's rule.
+// All planes are blocks of one launch, each warp making a tile. For small filters tiles cover the plane, the last of a
+// row or column moving back over what its neighbour makes too, with the same result; what planes that are small, not
+// aligned or of an odd width leave is made one sample to a thread, by blocks that come first. For large filters tiles
+// cover the inner samples, whose inputs all lie in an aligned frame; the others come first, as tiles of few rows whose
+// pixels are gathered one by one through the border's rule.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,11 +18,15 @@
 #include <vector>
 
 #include "convolve/border.hpp"
+#include "cuda/edge.cuh"
 #include "cuda/matrix.hpp"
 
 namespace convolve::cuda {
 
 inline constexpr int matrix_tile_width = 128;  ///< pixels
+inline constexpr int small_matrix_reach = 3;   ///< of the kernel in matrix_small.cu: rows above and below the centre
+inline constexpr int small_matrix_margin = 4;  ///< and pixels on either side of a strip, and columns beside the centre
+inline constexpr int small_matrix_warps = 4;   ///< of a block
 inline constexpr int large_matrix_reach = 7;   ///< of the kernel in matrix_large.cu: taps on every side of the centre
 inline constexpr int large_matrix_margin = 8;  ///< and pixels on either side of a strip that are loaded
 
@@ -31,8 +35,9 @@ struct MatrixPlane {
   std::uint8_t* out;
   std::ptrdiff_t in_stride, out_stride;
   int width, height;  ///< pixels
-  /// Small filters: the inner samples, left <= x < right, top <= y < bottom. Large ones: the inner tiles, which begin
-  /// one tile in, at `left` and `top`.
+  EdgeAxis across, down;
+  /// Small filters: the columns that tiles make, left <= x < right. Large ones: the inner tiles, which begin one tile
+  /// in, at `left` and `top`.
   int left, right, top, bottom;
   unsigned first_block, edge_blocks, edge_tiles, band_tiles;  ///< edge tiles: first the bands above and below
   unsigned tiles, tiles_x, reciprocal;                        ///< inner; reciprocal: 2^32 / tiles_x, rounded up
@@ -48,6 +53,7 @@ struct MatrixLevels {
   float base[max_components];     ///< real sums: what is added to their float reading
   float level[max_components];    ///< real sums: what is added to their value
   int sum_start[max_components];  ///< exact sums: as in `start`
+  uint4 ghosts;                   ///< four ghost pixels
 };
 
 struct MatrixArgs {
@@ -65,7 +71,12 @@ struct MatrixArgs {
 
 using MatrixKernel = void (*)(MatrixArgs);
 
-/// For filters that reach beyond what the kernel in matrix.cu takes; `components`: the most of a plane.
+/// `reach`: rows above and below the centre; `components`: the most of a plane.
+MatrixKernel small_matrix_kernel(int reach, int digits, int components);
+/// The taps as lanes hold them, [digit][row pair][lane], words in the order of a lane's two products.
+std::vector<uint4> small_matrix_taps(const Filter& filter, const MatrixTaps& taps, int reach);
+
+/// For filters that reach beyond that.
 MatrixKernel large_matrix_kernel(int digits, int components);
 /// Their taps as lanes hold them, and behind them which two of four in k they belong to.
 std::vector<uint4> large_matrix_taps(const Filter& filter, const MatrixTaps& taps);
@@ -127,6 +138,21 @@ __device__ __forceinline__ void planar(uint4 u, std::uint32_t (&c)[4]) {
   c[1] = __byte_perm(xy_low, zw_low, 0x7632);
   c[2] = __byte_perm(xy_high, zw_high, 0x5410);
   c[3] = __byte_perm(xy_high, zw_high, 0x7632);
+}
+
+/// Four pixels, from the words of their components.
+template <int C>
+__device__ __forceinline__ Word<C> interleaved(const std::uint32_t (&c)[C]) {
+  if constexpr (C == 1)
+    return c[0];
+  else if constexpr (C == 2)
+    return {__byte_perm(c[0], c[1], 0x5140), __byte_perm(c[0], c[1], 0x7362)};
+  else {
+    const std::uint32_t low01 = __byte_perm(c[0], c[1], 0x5140), high01 = __byte_perm(c[0], c[1], 0x7362);
+    const std::uint32_t low23 = __byte_perm(c[2], c[3], 0x5140), high23 = __byte_perm(c[2], c[3], 0x7362);
+    return {__byte_perm(low01, low23, 0x5410), __byte_perm(low01, low23, 0x7632), __byte_perm(high01, high23, 0x5410),
+            __byte_perm(high01, high23, 0x7632)};
+  }
 }
 
 __device__ __forceinline__ std::uint32_t& word_of(std::uint32_t& u, int) {

@@ -131,21 +131,6 @@ __device__ __forceinline__ void make_rows(const MatrixArgs& args, const MatrixLe
     }
 }
 
-/// Four pixels, from the words of their components.
-template <int C>
-__device__ __forceinline__ Word<C> interleaved(const std::uint32_t (&c)[C]) {
-  if constexpr (C == 1)
-    return c[0];
-  else if constexpr (C == 2)
-    return {__byte_perm(c[0], c[1], 0x5140), __byte_perm(c[0], c[1], 0x7362)};
-  else {
-    const std::uint32_t low01 = __byte_perm(c[0], c[1], 0x5140), high01 = __byte_perm(c[0], c[1], 0x7362);
-    const std::uint32_t low23 = __byte_perm(c[2], c[3], 0x5140), high23 = __byte_perm(c[2], c[3], 0x7362);
-    return {__byte_perm(low01, low23, 0x5410), __byte_perm(low01, low23, 0x7632), __byte_perm(high01, high23, 0x5410),
-            __byte_perm(high01, high23, 0x7632)};
-  }
-}
-
 template <int digits, int C>
 __device__ __forceinline__ void make_inner(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
                                            int2 origin) {

@@ -8,15 +8,14 @@ namespace convolve::cuda {
 
 struct MatrixTile {
   int rows;             ///< output rows of a warp's tile; even
-  int ahead;            ///< row pairs that are loaded before they are needed
   int blocks_resident;  ///< blocks an SM is to hold: bounds the registers of a thread
 };
 
 /// By components of a plane (1, 2, 4), rows above and below the centre, and 8-bit digits of a tap.
 constexpr MatrixTile matrix_tile(int components, int reach, int digits) {
-  if (components == 1) return {16, 16, reach <= 2 && digits == 1 ? 6 : 5};
-  if (components == 2) return {8, 8, reach <= 2 ? 5 : 4};
-  return {8, 1, digits == 1 ? 4 : 3};
+  if (components == 1) return digits == 1 || reach == 1 ? MatrixTile{22, 6} : MatrixTile{16, reach == 2 ? 6 : 5};
+  if (components == 2) return {10, 4};
+  return {8, digits == 1 || reach <= 2 ? 4 : 3};
 }
 
 /// For filters of more than 9x7 taps.

@@ -247,6 +247,21 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
       o.kind = &all_kinds[turn % all_kinds.size()];
       add(o);
     }
+  // Rows of whole words, as camera frames have them: several tiles each way, their last ones moved back.
+  constexpr std::array whole_words{Size{388, 75}, Size{132, 40}, Size{512, 33}, Size{256, 18}};
+  for (const char* name : {"gray8", "rgba8", "nv12", "gray-alpha8", "rgbx8", "i420"})
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 9}, Shape{1, 6, 2}, Shape{1, 15, 15}}) {
+        CaseOptions o = draw(random);
+        o.layout = layout_named(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = rotate(whole_words, turn / 4).width;
+        o.height = rotate(whole_words, turn / 4).height;
+        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
+        o.kind = &all_kinds[turn % all_kinds.size()];
+        add(o);
+      }
   // Wide enough to be cut into strips.
   for (const char* name : {"gray8", "rgba8", "gray16", "uyvy", "gray-f32"})
     for (const convolve::BorderRow& border : convolve::borders) {
