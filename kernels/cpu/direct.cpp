@@ -20,6 +20,7 @@ bool make_dot_engine(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   engine.cost = desc.filter.depth() * desc.filter.height() * groups + 3;
   engine.element_size = 1;
   engine.block_rows = dot_block_rows;
+  engine.keeps = true;
   engine.reads_past = dot_reads_past(groups, pairs, group);
   engine.staging = make_copy_staging(desc, group);
   Kernel& kernel = engine.kernel;

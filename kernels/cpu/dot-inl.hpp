@@ -36,6 +36,20 @@ struct Phase {
   alignas(64) std::int32_t start[vectors][16];  // of the sums: takes the zero levels off
   alignas(64) float offset[vectors][16];
   alignas(64) double wide_offset[vectors][16];
+  std::uint64_t keep = 0;  // samples that are copied
+};
+
+// Where a block goes. Stores of bytes may change anything, so what is used after them is copied.
+struct Target {
+  int n;
+  std::uint8_t* out[rows];
+  const std::uint8_t* kept[rows] = {};
+  explicit Target(const Block& block) : n(block.n) {
+    for (int i = 0; i < rows; ++i) {
+      out[i] = static_cast<std::uint8_t*>(block.out[i]);
+      if (block.kept) kept[i] = static_cast<const std::uint8_t*>(block.kept[i]);
+    }
+  }
 };
 
 // How sums become code values: they are (but for saturation); in f32, where none is beyond 16 bits; in doubles.
@@ -122,12 +136,20 @@ HWY_INLINE __mmask64 First(int n) {
   return n >= samples ? ~__mmask64{0} : (__mmask64{1} << n) - 1;
 }
 
+// Uniform: of one component, so nothing is copied.
+template <bool Uniform>
+HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, __m512i bytes) {
+  const __mmask64 wanted = First(to.n - x);
+  if (!Uniform && to.kept[i]) bytes = _mm512_mask_loadu_epi8(bytes, wanted & phase.keep, to.kept[i] + x);
+  _mm512_mask_storeu_epi8(to.out[i] + x, wanted, bytes);
+}
+
 // The rows of a block in double precision. Apart from Filter, whose registers it would take.
 [[gnu::noinline]] void FinishWide(const Quantization& q, const Phase& phase, const std::int32_t (*sum)[vectors][16],
-                                  const Block& block, int x) {
+                                  const Target& to, int x) {
   const __m512d divisor = _mm512_set1_pd(q.divisor), most = _mm512_set1_pd(q.max);
   for (int i = 0; i < rows; ++i) {
-    if (!block.out[i]) continue;
+    if (!to.out[i]) continue;
     __m512i value[vectors];
     for (int b = 0; b < vectors; ++b) {
       const auto half = [&](int first) {
@@ -137,28 +159,26 @@ HWY_INLINE __mmask64 First(int n) {
       };
       value[b] = _mm512_inserti64x4(_mm512_castsi256_si512(half(0)), half(8), 1);
     }
-    _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[i]) + x, First(block.n - x), SaturateToBytes(value));
+    Store<false>(to, phase, i, x, SaturateToBytes(value));
   }
 }
 
 // The rows of a block on their way out.
 template <bool Uniform>
 HWY_INLINE void FinishBlock(const Quantization& q, const Rounding& rounding, Finish finish, const Phase& phase,
-                            __m512i (&sum)[rows][vectors], const Block& block, std::uint8_t* const (&out)[rows], int n,
-                            int x) {
+                            __m512i (&sum)[rows][vectors], const Target& to, int x) {
   if (finish == Finish::wide) {
     alignas(64) std::int32_t sums[rows][vectors][16];
     std::memcpy(sums, sum, sizeof sums);
-    FinishWide(q, phase, sums, block, x);
+    FinishWide(q, phase, sums, to, x);
     return;
   }
-  const __mmask64 wanted = First(n - x);
   CONVOLVE_UNROLL
   for (int i = 0; i < rows; ++i)
-    if (out[i])
-      _mm512_mask_storeu_epi8(out[i] + x, wanted,
-                              finish == Finish::plain ? _mm512_min_epu8(SaturateToBytes(sum[i]), rounding.most)
-                                                      : RoundToBytes<Uniform>(rounding, phase, sum[i]));
+    if (to.out[i])
+      Store<Uniform>(to, phase, i, x,
+                     finish == Finish::plain ? _mm512_min_epu8(SaturateToBytes(sum[i]), rounding.most)
+                                             : RoundToBytes<Uniform>(rounding, phase, sum[i]));
 }
 
 }  // namespace

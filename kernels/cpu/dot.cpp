@@ -121,14 +121,11 @@ void Filter(const Kernel& kernel, const Block& block) {
   const __m512i order = _mm512_load_si512(k.window.order);
   const Rounding rounding(kernel.quantization);
   const Finish finish = k.sums.finish;
-  // Stores of bytes may change anything, so what is used after them is copied.
-  const int n = block.n;
-  std::uint8_t* out[rows];
-  for (int i = 0; i < rows; ++i) out[i] = static_cast<std::uint8_t*>(block.out[i]);
+  const Target to(block);
   const int height = Height == 3 ? 3 : kernel.height;
   const int step = (Pairs ? 2 : 4) * kernel.components, turn = samples % kernel.components;
   int position = 0;
-  for (int x = 0; x < n; x += samples) {
+  for (int x = 0; x < to.n; x += samples) {
     block.ahead.fetch(x, samples);
     const Phase& phase = k.sums.phases[position];
     position += turn;
@@ -142,7 +139,7 @@ void Filter(const Kernel& kernel, const Block& block) {
     const std::int32_t* words = k.words.data();
     for (int t = 0; t < kernel.depth; ++t)
       AddRows<Pairs, Height, Groups>(height, sum, block.rows + t * block.frame_rows, x, words, k.groups, step, order);
-    FinishBlock<uniform>(kernel.quantization, rounding, finish, phase, sum, block, out, n, x);
+    FinishBlock<uniform>(kernel.quantization, rounding, finish, phase, sum, to, x);
   }
 }
 
@@ -201,6 +198,7 @@ Sums::Sums(const Quantization& q, const Group& group, double zero_weight, double
         const int c = (p + sample_of(b, lane)) % group.components;
         phases[p].offset[b][lane] = q.offset.single[c];
         phases[p].wide_offset[b][lane] = q.offset.wide[c];
+        if (!group.component[c]->filtered) phases[p].keep |= std::uint64_t{1} << sample_of(b, lane);
         const double start = -group.component[c]->zero * zero_weight;
         phases[p].start[b][lane] = static_cast<std::int32_t>(plain ? start + q.offset.wide[c] : start);
       }

@@ -115,14 +115,13 @@ void DownColumns(const Kernel& kernel, const Block& block) {
   const auto& k = *static_cast<const PackedColumns*>(kernel.packed.get());
   const Rounding rounding(kernel.quantization);
   const Finish finish = k.sums.finish;
-  const int n = block.n, turn = samples % kernel.components;
-  std::uint8_t* out[rows];
-  for (int i = 0; i < rows; ++i) out[i] = static_cast<std::uint8_t*>(block.out[i]);
+  const Target to(block);
+  const int turn = samples % kernel.components;
   // Pairs of ring rows; the lower one of the last may be one too many, and has no taps.
   constexpr int pairs = HalfHeight + 2;
   const int last = kernel.height + rows - 2;
   int position = 0;
-  for (int x = 0; x < n; x += samples) {
+  for (int x = 0; x < to.n; x += samples) {
     block.ahead.fetch(x, samples);
     const Phase& phase = k.sums.phases[position];
     position += turn;
@@ -139,7 +138,7 @@ void DownColumns(const Kernel& kernel, const Block& block) {
     CONVOLVE_UNROLL
     for (int j = 1; j < pairs - 1; ++j) AddPair<0, 3>(sum, row(2 * j), row(2 * j + 1), words);
     AddPair<2, 3>(sum, row(2 * pairs - 2), row(std::min(2 * pairs - 1, last)), words);
-    FinishBlock<Uniform>(kernel.quantization, rounding, finish, phase, sum, block, out, n, x);
+    FinishBlock<Uniform>(kernel.quantization, rounding, finish, phase, sum, to, x);
   }
 }
 
@@ -225,6 +224,7 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
                      pairs ? pair_passes[components - 1][groups - 1] : byte_passes[components - 1][groups - 1]};
   engine.element_size = 2;
   engine.block_rows = dot_block_rows;
+  engine.keeps = true;
   engine.name = "16-bit dot products";
   engine.cost = 0.75 * static_cast<double>(groups) + 0.5 * height + 8.5;
 

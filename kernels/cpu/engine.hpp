@@ -90,9 +90,10 @@ struct Ahead {
 struct Block {
   const void* const* rows;
   int frame_rows;
-  void* const* out;  ///< block_rows pointers; null: that row is not wanted
-  int n;             ///< samples
-  void* scratch;     ///< Engine::scratch_bytes of this thread
+  void* const* out;         ///< block_rows pointers; null: that row is not wanted
+  int n;                    ///< samples
+  const void* const* kept;  ///< null, or where Engine::keeps: the input rows, at the first output sample
+  void* scratch;            ///< Engine::scratch_bytes of this thread
   Ahead ahead;
 };
 
@@ -116,6 +117,7 @@ struct Engine {
   /// Staging only copies, so the kernel may read the frame's own rows: for whole blocks of 64 samples, up to so many
   /// elements past as many as it makes. Negative: not so.
   int reads_past = -1;
+  bool keeps = false;          ///< the kernel copies what is not filtered, from Block::kept
   int ring_bytes = 192 << 10;  ///< what a strip's ring may take, unless the strip becomes too narrow
   Staging staging;
   RowPass row_pass;

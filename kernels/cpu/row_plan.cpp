@@ -262,7 +262,7 @@ void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* 
                      int pixels) const noexcept {
   const Group& g = part.group;
   const bool copies = !g.all_filtered();
-  if (g.stride == 1 && !copies) return;
+  if (g.stride == 1 && (!copies || part.engine.keeps)) return;
   const std::size_t start = (g.offset + static_cast<std::size_t>(x) * g.components * g.stride) * sample_size_;
   const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
   for (int i = 0; i < rows; ++i) {
@@ -368,13 +368,22 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
              (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
     }
   void* out[max_block_rows] = {};
+  const void* kept[max_block_rows] = {};
+  const bool keeps = e.keeps && g.stride == 1 && !g.all_filtered();
   const int wanted = std::min(e.block_rows, band.last - y);
-  for (int i = 0; i < wanted; ++i)
-    out[i] = g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) +
-                                 (g.offset + static_cast<std::size_t>(x) * g.components) * sample_size_
-                           : memory + part.out + i * part.line_pitch;
-  const Block b{
-      rows, window_rows, out, pixels * g.components, memory + part.scratch, ahead(part, frame, y + e.block_rows, x)};
+  const std::ptrdiff_t at = (g.offset + static_cast<std::ptrdiff_t>(x) * g.components) * sample_size_;
+  for (int i = 0; i < wanted; ++i) {
+    out[i] =
+        g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) + at : memory + part.out + i * part.line_pitch;
+    if (keeps) kept[i] = row_of(frame.window->image[desc_.filter.centre_t()]->plane[g.plane], y + i) + at;
+  }
+  const Block b{rows,
+                window_rows,
+                out,
+                pixels * g.components,
+                keeps ? kept : nullptr,
+                memory + part.scratch,
+                ahead(part, frame, y + e.block_rows, x)};
   e.kernel.run(e.kernel, b);
   finish(part, frame, memory + part.out, y, wanted, x, pixels);
 }
