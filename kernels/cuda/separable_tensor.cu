@@ -30,21 +30,27 @@ void launch(const TensorArgs& args, int components, int blocks, cudaStream_t str
 
 class TensorPlan final : public Plan {
  public:
-  TensorPlan(const PlanDesc& desc, const TensorArgs& args, bool exact, int components, int blocks)
-      : shape_(desc.filter.shape()), args_(args), exact_(exact), components_(components), blocks_(blocks) {}
+  TensorPlan(const PlanDesc& desc, const TensorArgs& args, const std::vector<uint4> (&fragments)[max_planes],
+             bool exact, int components, int blocks)
+      : shape_(desc.filter.shape()), args_(args), exact_(exact), components_(components), blocks_(blocks) {
+    for (int p = 0; p < args_.planes; ++p) {
+      fragments_[p] = DeviceArray<uint4>(fragments[p]);
+      args_.plane[p].fragments = fragments_[p].get();
+    }
+  }
 
-  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+  const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
     for (int p = 0; p < args_.planes; ++p) {
       TensorPlane& plane = args_.plane[p];
       const PlaneView& from = window.image[0]->plane[p];
       const PlaneView& to = out.plane[p];
       plane.in = static_cast<const std::uint8_t*>(from.data);
       plane.in_stride = from.stride;
-      plane.words = plane.row_bytes >= 4 && aligned(from, 4);
-      plane.pairs = aligned(from, 8);
+      plane.words = plane.simple && aligned(from, 4);
+      plane.wide = aligned(from, 16);
       plane.out = static_cast<std::uint8_t*>(to.data);
       plane.out_stride = to.stride;
-      plane.out_words = aligned(to, 8);
+      plane.out_words = aligned(to, plane.components == 1 ? 8 : 16);
     }
     const auto queue = static_cast<cudaStream_t>(stream);
     exact_ ? launch<true>(args_, components_, blocks_, queue) : launch<false>(args_, components_, blocks_, queue);
@@ -62,6 +68,7 @@ class TensorPlan final : public Plan {
   }
 
   std::string shape_;
+  DeviceArray<uint4> fragments_[max_planes];
   TensorArgs args_;
   bool exact_;
   int components_, blocks_;
@@ -134,27 +141,47 @@ struct Halves {
   }
 };
 
+/// What Products takes: each lane's fragments of the matrices.
 template <bool exact>
-void fill_tables(TensorArgs& args, const Filter& filter, const std::vector<double>& column,
-                 const std::vector<double>& row, int components) {
-  const auto word = [](const std::vector<double>& taps, int i, const int(&offset)[4]) {
+std::vector<uint4> make_fragments(const Filter& filter, const std::vector<double>& column,
+                                  const std::vector<double>& row, int components) {
+  constexpr int parts = exact ? 4 : 2;  // of a word
+  const auto word = [](auto&& tap) {
     std::uint32_t bits = 0;
-    for (int e = 0; e < (exact ? 4 : 2); ++e) {
-      const double tap = at(taps, i + offset[e]);
-      bits |= exact ? (static_cast<std::uint32_t>(static_cast<int>(tap)) & 255) << (8 * e) : half_bits(tap) << (16 * e);
-    }
+    for (int e = 0; e < parts; ++e)
+      bits |= exact ? (static_cast<std::uint32_t>(static_cast<int>(tap(e))) & 255) << (8 * e)
+                    : half_bits(tap(e)) << (16 * e);
     return bits;
   };
-  for (int i = 0; i < column_entries; ++i)
-    args.column[i] = word(column, i - column_origin - reach + filter.centre_y(), {0, 1, 2, 3});
-  for (int i = 0; i < row_entries; ++i) {
-    const int at = i - row_origin + filter.centre_x();
-    args.row[0][i] = exact ? word(row, at - offset_of(1), {0, 1, 2, 3}) : word(row, at - offset_of(1), {0, 4});
-    if (components == 4)
-      args.row[1][i] = exact ? word(row, at - offset_of(4), {0, 1, 8, 9}) : word(row, at - offset_of(4), {0, 1});
-    else
-      args.row[1][i] = exact ? word(row, at - offset_of(2), {0, 1, 2, 3}) : word(row, at - offset_of(2), {0, 2});
-  }
+  // Quarters of 16 rows or pixels that a lane's bytes come from: pairs t of either half.
+  const auto halves = [](int t, int e) { return (e >> 1) * 8 + 2 * t + (e & 1); };
+  std::vector<uint4> fragments;
+  const auto add = [&](auto&& value) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const int g = lane >> 2, t = lane & 3;
+      fragments.push_back({value(0, g, t), value(1, g, t), value(2, g, t), value(3, g, t)});
+    }
+  };
+  for (int chunk = 0; chunk < (exact ? 1 : 2); ++chunk)
+    add([&](int i, int g, int t) {
+      return word([&](int e) {
+        const int from = exact ? 16 * (i >> 1) + halves(t, e) : 16 * chunk + 8 * (i >> 1) + 2 * t + e;
+        return at(column, from - reach - (g + 8 * (i & 1)) + filter.centre_y());
+      });
+    });
+  // Word i of the first kind: group i / 2 of outputs; of real ones: group n.
+  for (int n = 0; n < (exact ? 1 : 2); ++n)
+    add([&](int i, int g, int t) {
+      const int group = exact ? i >> 1 : n, k = i & 1, half = exact ? k : i >> 1;
+      return word([&](int e) {
+        int from = 16 * half;
+        if (components == 1) from += exact ? 4 * t + e : 4 * t + k + 2 * e;
+        if (components == 2) from += exact ? halves(t, e) : 8 * k + 2 * t + e;
+        if (components == 4) from += exact ? t + 4 * e : 8 * k + t + 4 * e;
+        return at(row, from - reach - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x());
+      });
+    });
+  return fragments;
 }
 
 }  // namespace
@@ -178,10 +205,9 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     if (!std::all_of(f.column.begin(), f.column.end(), fits) || !std::all_of(f.row.begin(), f.row.end(), fits))
       return nullptr;
     if (128 * column > 32767) return nullptr;  // V's two digits
-  } else {
-    args.start = half_bits(halves.start) * 0x10001u;
   }
 
+  std::vector<uint4> fragments[max_planes];
   int components = 0;
   std::int64_t tiles = 0;
   for (int p = 0; p < layout.planes; ++p) {
@@ -193,7 +219,14 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.width = from.component[0].width;
     to.height = from.component[0].height;
     to.row_bytes = to.width * to.components;
-    tiles += (to.row_bytes / strip_bytes + 1LL) * (to.height / step_rows + 1LL);
+    to.columns = edge_axis(desc.border, to.width);
+    to.rows = edge_axis(desc.border, to.height);
+    to.simple = edge_folds_once(to.width, most_reach) && edge_folds_once(to.height, most_reach) &&
+                (desc.border != Border::wrap || to.row_bytes % block_bytes == 0);
+    // The first strip of one component begins half a set outside.
+    to.strips = (to.row_bytes + (to.components == 1 ? reach : 0) - 1) / strip_bytes + 1;
+    tiles += to.strips * (to.height / step_rows + 1LL);
+    std::uint32_t starts[4] = {};
     for (int i = 0; i < 4; ++i) {
       const Component& c = from.component[i % from.components];
       if (!c.filtered) {
@@ -216,10 +249,19 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
       } else {
         const double offset = c.zero + c.bias - c.zero * sum - halves.start / halves.unit * sum_of(f.row);
         const double scaled = offset / 255 - 0.5;
-        to.start[i] = half_bits(scaled) * 0x10001u;
+        starts[i] = half_bits(scaled) * 0x10001u;
         const double ghost_error = desc.border == Border::constant ? std::abs(ghost - c.ghost) * column * row : 0;
         if (!(halves.error(scaled) + ghost_error < 0.95) || !(std::abs(scaled) < 1000)) return nullptr;
       }
+    }
+    if (exact) {
+      fragments[p] = make_fragments<true>(desc.filter, f.column, f.row, to.components);
+    } else {
+      fragments[p] = make_fragments<false>(desc.filter, halves.column, halves.row, to.components);
+      const std::uint32_t start = half_bits(halves.start) * 0x10001u;
+      fragments[p].push_back({start, start, 0, 0});
+      fragments[p].push_back({starts[0], starts[0], starts[1], starts[1]});
+      fragments[p].push_back({starts[2], starts[2], starts[3], starts[3]});
     }
   }
   if (components == 2) components = 3;
@@ -230,17 +272,13 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   std::int64_t blocks = 0;
   for (int p = 0; p < layout.planes; ++p) {
     TensorPlane& plane = args.plane[p];
-    constexpr int block_width = strip_bytes * TensorTile::warps;
     plane.first_block = static_cast<int>(blocks);
-    plane.blocks_x = (plane.row_bytes - 1) / block_width + 1;
-    blocks += std::int64_t{plane.blocks_x} * ((plane.height - 1) / (step_rows * args.steps) + 1);
+    plane.strips_inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + plane.strips - 1) / plane.strips);
+    plane.bands = (plane.height - 1) / (step_rows * args.steps) + 1;
+    blocks += (std::int64_t{plane.strips} * plane.bands - 1) / TensorTile::warps + 1;
     if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
   }
-  if (exact)
-    fill_tables<true>(args, desc.filter, f.column, f.row, components);
-  else
-    fill_tables<false>(args, desc.filter, halves.column, halves.row, components);
-  return std::make_unique<TensorPlan>(desc, args, exact, components, static_cast<int>(blocks));
+  return std::make_unique<TensorPlan>(desc, args, fragments, exact, components, static_cast<int>(blocks));
 }
 
 }  // namespace convolve::cuda

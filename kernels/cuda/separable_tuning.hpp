@@ -15,7 +15,7 @@ struct SharedTile {
 struct TensorTile {
   static constexpr int warps = 4;   ///< side by side in a block
   static constexpr int blocks = 4;  ///< resident on a multiprocessor: bounds the registers, sets the number of steps
-  static constexpr int most_steps = 8;
+  static constexpr int most_steps = 2;
 };
 
 }  // namespace convolve::cuda
