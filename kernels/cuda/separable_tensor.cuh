@@ -226,28 +226,43 @@ struct Pieces {
   using Piece = std::conditional_t<C == 1, uint2, uint4>;
   static constexpr int bytes = sizeof(Piece), in_row = strip_bytes / bytes, rows = 32 / in_row;
 
-  static __device__ __forceinline__ void store(const TensorPlane& plane, const std::uint8_t* cells, int lane,
-                                               std::uint8_t* out, int first, int lines, bool whole) {
-    const int i = lane / in_row, at = lane % in_row * bytes;
-    const std::uint8_t* from = cells + i * pitch_of(C) + at;
-    std::uint8_t* to = out + i * plane.out_stride + at;
+  /// Of `lines` rows, to row 0 of `out`; `at` is this lane's place in the row.
+  static __device__ __forceinline__ void store(const std::uint8_t* cells, int lane, std::uint8_t* out,
+                                               std::ptrdiff_t stride, bool whole, bool pieces, int lines, int at,
+                                               int row_bytes) {
+    const std::uint8_t* from = cells + lane / in_row * pitch_of(C) + lane % in_row * bytes;
+    Piece piece[step_rows / rows];
 #pragma unroll
-    for (int n = 0; n < step_rows / rows; ++n) {
-      const Piece piece = *reinterpret_cast<const Piece*>(from + n * rows * pitch_of(C));
-      std::uint8_t* there = to + n * rows * plane.out_stride;
-      if (whole) {
-        *reinterpret_cast<Piece*>(there) = piece;
-      } else if (i + n * rows < lines) {
-        if (plane.out_words && first + at >= 0 && first + at + bytes <= plane.row_bytes)
-          *reinterpret_cast<Piece*>(there) = piece;
-        else if (first + at + bytes > 0 && first + at < plane.row_bytes)
+    for (int n = 0; n < step_rows / rows; ++n)
+      piece[n] = *reinterpret_cast<const Piece*>(from + n * rows * pitch_of(C));
+    if (whole) {
+#pragma unroll
+      for (int n = 0; n < step_rows / rows; ++n) *reinterpret_cast<Piece*>(out + n * rows * stride) = piece[n];
+    } else {
+      pieces = pieces && at >= 0 && at + bytes <= row_bytes;
+#pragma unroll
+      for (int n = 0; n < step_rows / rows; ++n)
+        if (lane / in_row + n * rows < lines) {
+          if (pieces)
+            *reinterpret_cast<Piece*>(out + n * rows * stride) = piece[n];
+          else if (at + bytes > 0 && at < row_bytes)
 #pragma unroll 1
-          for (int e = 0; e < bytes; ++e)
-            if (first + at + e >= 0 && first + at + e < plane.row_bytes) there[e] = from[n * rows * pitch_of(C) + e];
-      }
+            for (int e = max(0, -at); e < min(bytes, row_bytes - at); ++e)
+              out[n * rows * stride + e] = from[n * rows * pitch_of(C) + e];
+        }
     }
   }
 };
+
+/// Kept in a register: parameters of a plane, read again and again, wait for constant memory each time.
+template <class T>
+__device__ __forceinline__ T kept(T value) {
+  if constexpr (sizeof(T) == 8)
+    asm("" : "+l"(value));
+  else
+    asm("" : "+r"(value));
+  return value;
+}
 
 template <bool exact, int C>
 __device__ __forceinline__ void filter_strip(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* shared) {
@@ -260,7 +275,7 @@ __device__ __forceinline__ void filter_strip(const TensorArgs& args, const Tenso
   const int band = plane.strips == 1 ? place : static_cast<int>(__umulhi(place, plane.strips_inverse));
   if (band >= plane.bands) return;
   const int left = (place - band * plane.strips) * strip_bytes - (C == 4 ? 32 : 16);
-  const int top = band * args.steps * step_rows, height = plane.height;
+  const int top = band * args.steps * step_rows, height = kept(plane.height);
   const int steps = min(args.steps, (height - top + step_rows - 1) / step_rows);
   const bool sides = left < 0 || left + blocks * block_bytes > plane.row_bytes;
   const Own window{args, plane, shared + warp * window_bytes(C), left, top - reach, lane, sides};
@@ -285,13 +300,16 @@ __device__ __forceinline__ void filter_strip(const TensorArgs& args, const Tenso
   if (mends) window.mend(0);
   each_block(0, [&](int b, std::uint32_t x, std::uint32_t y) { products.first_columns(b, x, y); });
 
-  const int first = left + reach * C;  // output byte
-  const bool inside = plane.out_words && first >= 0 && first + strip_bytes <= plane.row_bytes;
-  const std::uint32_t copied = plane.copied;
+  using Out = Pieces<C>;
+  const int first = left + reach * C, row_bytes = kept(plane.row_bytes);  // output byte
+  const bool pieces = plane.out_words, inside = pieces && first >= 0 && first + strip_bytes <= row_bytes;
+  const std::uint32_t copied = kept(plane.copied);
   const bool skip_last = C == 4 && copied >> 24;
-  std::uint8_t* out = plane.out + top * plane.out_stride + first;
+  const std::ptrdiff_t stride = kept(plane.out_stride);
+  const int lane_at = first + lane % Out::in_row * Out::bytes;
+  std::uint8_t* out = plane.out + (top + lane / Out::in_row) * stride + lane_at;
 #pragma unroll 1
-  for (int i = 0; i < steps; ++i, out += step_rows * plane.out_stride) {
+  for (int i = 0; i < steps; ++i, out += step_rows * stride) {
     commit_copies();  // an empty group: as many are pending in every step
     wait_for_copies<most>();
     __syncwarp();
@@ -326,7 +344,7 @@ __device__ __forceinline__ void filter_strip(const TensorArgs& args, const Tenso
       }
     __syncwarp();
     const int lines = height - top - i * step_rows;
-    Pieces<C>::store(plane, window.row(i, 0), lane, out, first, lines, inside && lines >= step_rows);
+    Out::store(window.row(i, 0), lane, out, stride, inside && lines >= step_rows, pieces, lines, lane_at, row_bytes);
   }
 }
 

@@ -153,29 +153,33 @@ struct Window {
       }
       return;
     }
-    const EdgeAxis rows = plane.rows;
     const std::uint8_t* const in = plane.in;
-    const int row_bytes = plane.row_bytes;
-    bool whole[passes];
+    const int row_bytes = plane.row_bytes, last = plane.height - 1;
+    const int low_scale = plane.rows.low_scale, low_offset = plane.rows.low_offset;
+    const int high_scale = plane.rows.high_scale, high_offset = plane.rows.high_offset;
+    bool whole[passes], part[passes];
 #pragma unroll
     for (int n = 0; n < passes; ++n) {
       // Another period of the frame is whole blocks away.
-      if (args.border == Border::wrap) at[n] += at[n] < 0 ? row_bytes : at[n] < row_bytes ? 0 : -row_bytes;
-      whole[n] = plane.wide && at[n] >= 0 && at[n] + block_bytes <= row_bytes;
+      if (sides && args.border == Border::wrap) at[n] += at[n] < 0 ? row_bytes : at[n] < row_bytes ? 0 : -row_bytes;
+      const bool some = active(n) && at[n] >= 0 && at[n] < row_bytes;
+      whole[n] = some && plane.wide && at[n] + block_bytes <= row_bytes;
+      part[n] = some && !whole[n];
     }
 #pragma unroll 1
     for (int chunk = 0; chunk <= most; ++chunk) {
       if (chunk < chunks)
 #pragma unroll
         for (int n = 0; n < passes; ++n) {
-          // Rows farther out are of no interest.
-          const int y = min(max(line[n] + chunk * step_rows, -most_reach), rows.length - 1 + most_reach);
-          const std::uint8_t* from = in + edge_index(rows, y) * stride;
-          if (!active(n)) continue;
-          if (whole[n])
-            copy_async_16(to[n] + chunk * step_rows * pitch, from + at[n]);
-          else if (at[n] >= 0 && at[n] < row_bytes)
-            load_part(to[n] + chunk * step_rows * pitch, from + at[n], min(row_bytes - at[n], block_bytes));
+          // Rows farther out are of no interest. Without branches, unlike edge_index().
+          const int y = min(max(line[n], -most_reach), last + most_reach);
+          const int scale = y < 0 ? low_scale : y > last ? high_scale : 1;
+          const int offset = y < 0 ? low_offset : y > last ? high_offset : 0;
+          const std::uint8_t* from = in + (scale * y + offset) * stride + at[n];
+          if (whole[n]) copy_async_16(to[n], from);
+          if (part[n]) load_part(to[n], from, min(row_bytes - at[n], block_bytes));
+          line[n] += step_rows;
+          to[n] += step_rows * pitch;
         }
       commit_copies();
     }
