@@ -267,8 +267,10 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   if (components == 2) components = 3;
   if (components > 4) return nullptr;
 
-  const std::int64_t resident = std::int64_t{device.multiprocessors} * TensorTile::warps * TensorTile::blocks;
-  args.steps = static_cast<int>(std::clamp<std::int64_t>((tiles + resident - 1) / resident, 1, TensorTile::most_steps));
+  const std::int64_t resident =
+      std::int64_t{device.multiprocessors} * TensorTile::warps * TensorTile::blocks(exact, components);
+  args.steps = static_cast<int>(
+      std::clamp<std::int64_t>((tiles + resident - 1) / resident, 1, TensorTile::most_steps(components)));
   std::int64_t blocks = 0;
   for (int p = 0; p < layout.planes; ++p) {
     TensorPlane& plane = args.plane[p];

@@ -267,7 +267,7 @@ __device__ __forceinline__ T kept(T value) {
 template <bool exact, int C>
 __device__ __forceinline__ void filter_strip(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* shared) {
   using Own = Window<C>;
-  constexpr int blocks = Own::blocks, most = TensorTile::most_steps, sets = sets_of(C);
+  constexpr int blocks = Own::blocks, most = TensorTile::most_steps(C), sets = sets_of(C);
   // From the shuffle the compiler knows that a warp agrees on it, and on the branches below.
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
@@ -350,7 +350,7 @@ __device__ __forceinline__ void filter_strip(const TensorArgs& args, const Tenso
 
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once: 1, 3 or 4.
 template <bool exact, int components>
-__global__ void __launch_bounds__(32 * TensorTile::warps, TensorTile::blocks)
+__global__ void __launch_bounds__(32 * TensorTile::warps, TensorTile::blocks(exact, components))
     tensor_kernel(const __grid_constant__ TensorArgs args) {
   __shared__ alignas(16) std::uint8_t shared[TensorTile::warps * window_bytes(components == 3 ? 2 : components)];
   int p = 0;

@@ -13,9 +13,13 @@ struct SharedTile {
 
 /// The kernel on the tensor cores: a warp makes 64 bytes of 16 rows in each of its steps down the frame.
 struct TensorTile {
-  static constexpr int warps = 4;   ///< side by side in a block
-  static constexpr int blocks = 4;  ///< resident on a multiprocessor: bounds the registers, sets the number of steps
-  static constexpr int most_steps = 2;
+  static constexpr int warps = 4;  ///< of a block, each on its own
+  /// A warp sends for all its input at once: that many steps fit shared memory, and pay.
+  static constexpr int most_steps(int components) { return components == 4 ? 4 : 2; }
+  /// Blocks to be resident on a multiprocessor: bounds the registers, sets the number of steps.
+  static constexpr int blocks(bool exact, int components) {
+    return components == 4 ? 3 : components == 1 && !exact ? 5 : 4;
+  }
 };
 
 }  // namespace convolve::cuda

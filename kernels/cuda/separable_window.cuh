@@ -56,7 +56,7 @@ __host__ __device__ constexpr int pitch_of(int components) {
   return (blocks_of(components) | 1) * block_bytes;
 }
 __host__ __device__ constexpr int window_bytes(int components) {
-  return (TensorTile::most_steps + 1) * step_rows * pitch_of(components);
+  return (TensorTile::most_steps(components) + 1) * step_rows * pitch_of(components);
 }
 
 /// Copies in the background.
@@ -119,7 +119,7 @@ struct Window {
 
   /// Sends for the rows of the first `chunks` chunks, each a group of copies; there are always `most + 1` groups.
   __device__ void load(int chunks) const {
-    constexpr int most = TensorTile::most_steps;
+    constexpr int most = TensorTile::most_steps(C);
     if (!plane.words) {
 #pragma unroll 1
       for (int chunk = 0; chunk < chunks; ++chunk)
