@@ -278,6 +278,8 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     plane.strips_inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + plane.strips - 1) / plane.strips);
     plane.bands = (plane.height - 1) / (step_rows * args.steps) + 1;
     blocks += (std::int64_t{plane.strips} * plane.bands - 1) / TensorTile::warps + 1;
+    // Beyond, the inverse is not exact.
+    if (std::int64_t{plane.strips} * plane.strips * plane.bands >= std::int64_t{1} << 32) return nullptr;
     if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
   }
   return std::make_unique<TensorPlan>(desc, args, fragments, exact, components, static_cast<int>(blocks));
