@@ -13,125 +13,12 @@
 #define HWY_TARGET_INCLUDE "cpu/real.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
+#include "cpu/quantize-inl.hpp"
 #include "cpu/samples-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
-
-// A register block: rows x vectors of sums. Targets with 32 registers hold 16 sums beside their operands.
-constexpr int block_rows = 4;
-constexpr int block_vectors = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
-
-template <class T>
-constexpr int block = lanes<T>* block_vectors;
-
-static_assert(block<float> + max_components <= pattern_length);
-
-// To nearest, ties to even; what does not fit may come out as the most negative integer.
-template <class V>
-HWY_INLINE auto RoundToInt(V v) {
-#if HWY_TARGET == HWY_AVX3
-  return hn::Vec512<std::int32_t>{_mm512_cvtps_epi32(v.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return hn::Vec256<std::int32_t>{_mm256_cvtps_epi32(v.raw)};
-#elif HWY_TARGET == HWY_SSE4
-  return hn::Vec128<std::int32_t>{_mm_cvtps_epi32(v.raw)};
-#else
-  return hn::NearestInt(v);
-#endif
-}
-
-// Half a vector of code values in doubles, rounded and clamped.
-template <class V>
-HWY_INLINE auto RoundWide(const Quantization& q, V sum, const double* offset) {
-  const hn::DFromV<V> d;
-  const auto v = hn::Add(hn::Div(sum, hn::Set(d, q.divisor)), hn::LoadU(d, offset));
-  const auto clamped = hn::Min(hn::Max(hn::Round(v), hn::Zero(d)), hn::Set(d, static_cast<double>(q.max)));
-  return hn::DemoteTo(hn::Rebind<std::int32_t, decltype(d)>(), clamped);
-}
-
-// Code values, before the shift, of the sums of one vector.
-template <class T>
-HWY_INLINE auto Quantize(const Quantization& q, Vector<T> sum, int phase) {
-  const Tag<T> d;
-  if constexpr (sizeof(T) == 8) {
-    return RoundWide(q, sum, q.offset.get<double>() + phase);
-  } else {
-    if (q.wide) {
-      const double* offset = q.offset.get<double>() + phase;
-#if HWY_TARGET == HWY_SCALAR
-      return RoundWide(q, hn::PromoteTo(Tag<double>(), sum), offset);
-#else
-      const hn::Half<Tag<float>> dh;
-      const hn::Rebind<double, decltype(dh)> dd;
-      const auto low = RoundWide(q, hn::PromoteTo(dd, hn::LowerHalf(dh, sum)), offset);
-      const auto high = RoundWide(q, hn::PromoteTo(dd, hn::UpperHalf(dh, sum)), offset + lanes<float> / 2);
-      return hn::Combine(hn::RebindToSigned<Tag<float>>(), high, low);
-#endif
-    }
-    auto v = hn::MulAdd(sum, hn::Set(d, q.gain), hn::LoadU(d, q.offset.get<float>() + phase));
-    v = hn::Sub(v, hn::Set(d, q.snap));
-    // Demotion saturates at 0.
-    return RoundToInt(hn::Min(v, hn::Set(d, q.max)));
-  }
-}
-
-template <class T, class Sample>
-HWY_INLINE void Store(const Quantization& q, const Vector<T> (&sum)[block_vectors], int phase, Sample* out) {
-  const Tag<T> d;
-  constexpr int N = lanes<T>;
-  if constexpr (std::is_same_v<Sample, float>) {
-    CONVOLVE_UNROLL
-    for (int v = 0; v < block_vectors; ++v)
-      hn::StoreU(hn::MulAdd(sum[v], hn::Set(d, q.gain), hn::LoadU(d, q.offset.get<float>() + phase + v * N)), d,
-                 out + v * N);
-  } else {
-    using Int = hn::Vec<hn::Rebind<std::int32_t, Tag<T>>>;
-    Int value[block_vectors];
-    CONVOLVE_UNROLL
-    for (int v = 0; v < block_vectors; ++v) value[v] = Quantize<T>(q, sum[v], phase + v * N);
-    if (q.shift) {
-      CONVOLVE_UNROLL
-      for (int v = 0; v < block_vectors; ++v)
-        value[v] = hn::ShiftLeftSame(hn::Max(value[v], hn::Zero(hn::DFromV<Int>())), q.shift);
-    }
-    // Packing works within 128-bit parts; one permutation then restores the order.
-#if HWY_TARGET == HWY_AVX3
-    if constexpr (sizeof(T) == 4 && sizeof(Sample) == 1) {
-      const __m512i low = _mm512_packs_epi32(value[0].raw, value[1].raw);
-      const __m512i high = _mm512_packs_epi32(value[2].raw, value[3].raw);
-      const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-      _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high)));
-      return;
-    }
-    if constexpr (sizeof(T) == 4 && sizeof(Sample) == 2) {
-      const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-      for (int v = 0; v < block_vectors; v += 2)
-        _mm512_storeu_si512(out + v * N,
-                            _mm512_permutexvar_epi64(order, _mm512_packus_epi32(value[v].raw, value[v + 1].raw)));
-      return;
-    }
-#elif HWY_TARGET == HWY_AVX2
-    if constexpr (sizeof(T) == 4 && sizeof(Sample) == 1) {
-      const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(value[0].raw, value[1].raw), 0xD8);
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
-                       _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
-      return;
-    }
-    if constexpr (sizeof(T) == 4 && sizeof(Sample) == 2) {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
-                          _mm256_permute4x64_epi64(_mm256_packus_epi32(value[0].raw, value[1].raw), 0xD8));
-      return;
-    }
-#endif
-    CONVOLVE_UNROLL
-    for (int v = 0; v < block_vectors; ++v) {
-      const hn::Rebind<Sample, Tag<T>> ds;
-      hn::StoreU(hn::DemoteTo(ds, value[v]), ds, out + v * N);
-    }
-  }
-}
 
 // A vector that stays in a register: GCC would fold its load into each multiply-add, once for every output row.
 template <class V>
@@ -144,6 +31,21 @@ HWY_INLINE V Held(V v) {
   return v;
 }
 
+// A sample of 16 bits that lies in the upper ones.
+template <int Shift>
+struct HighBits {
+  std::uint16_t word;
+};
+
+template <class T, class Source>
+HWY_INLINE Vector<T> From(const Source* p) {
+  return Load<T, Source>(reinterpret_cast<const char*>(p), 0);
+}
+template <class T, int Shift>
+HWY_INLINE Vector<T> From(const HighBits<Shift>* p) {
+  return Load<T, std::uint16_t>(reinterpret_cast<const char*>(p), Shift);
+}
+
 // Adds one ring row into output rows First..Last of the block. `c`: the taps of this ring row in output row 0. Width 0:
 // as many as `width` says.
 template <int Width, int First, int Last, class T, class Source>
@@ -153,8 +55,7 @@ HWY_INLINE void AddRow(Vector<T> (&sum)[block_rows][block_vectors], const Source
   for (int k = 0; k < width; ++k, q += step, ++c) {
     Vector<T> in[block_vectors];
     CONVOLVE_UNROLL
-    for (int v = 0; v < block_vectors; ++v)
-      in[v] = Held(Load<T, Source>(reinterpret_cast<const char*>(q + v * lanes<T>), 0));
+    for (int v = 0; v < block_vectors; ++v) in[v] = Held(From<T>(q + v * lanes<T>));
     CONVOLVE_UNROLL
     for (int i = First; i <= Last; ++i) {
       const auto tap = hn::Set(d, c[-i * width]);
@@ -273,15 +174,30 @@ decltype(Kernel::run) ColumnKernel([[maybe_unused]] int height) {
 }
 
 // Over samples as they are: while converting them for each tap takes less than another pass over memory.
-template <class Sample>
-decltype(Kernel::run) SampleKernel([[maybe_unused]] int side) {
+template <class Sample, class Source>
+decltype(Kernel::run) OfSide([[maybe_unused]] int side) {
 #if HWY_TARGET != HWY_SCALAR
-  if (side == 3) return Filter<float, Sample, 3, 3, Sample>;
+  if (side == 3) return Filter<float, Sample, 3, 3, Source>;
 #endif
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-  if (side == 5) return Filter<float, Sample, 5, 5, Sample>;
+  if (side == 5) return Filter<float, Sample, 5, 5, Source>;
 #endif
   return nullptr;
+}
+
+decltype(Kernel::run) SampleKernelOf(SampleType type, int shift, int side) {
+  if (type == SampleType::u8 && shift == 0) return OfSide<std::uint8_t, std::uint8_t>(side);
+  if (type != SampleType::u16) return nullptr;
+  switch (shift) {
+    case 0:
+      return OfSide<std::uint16_t, std::uint16_t>(side);
+    case 4:
+      return OfSide<std::uint16_t, HighBits<4>>(side);
+    case 6:
+      return OfSide<std::uint16_t, HighBits<6>>(side);
+    default:
+      return nullptr;
+  }
 }
 
 decltype(Kernel::run) KernelOf(SampleType type, bool wide, int height, int width) {
@@ -297,7 +213,7 @@ decltype(Kernel::run) KernelOf(SampleType type, bool wide, int height, int width
 }  // namespace
 
 KernelFunctions Kernels() {
-  return {KernelOf, {SampleKernel<std::uint8_t>, SampleKernel<std::uint16_t>, nullptr}};
+  return {KernelOf, SampleKernelOf};
 }
 
 }  // namespace convolve::cpu::HWY_NAMESPACE
@@ -327,10 +243,10 @@ void make_real_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& ar
 
 bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
   const Filter& filter = desc.filter;
-  const auto of_side = HWY_DYNAMIC_DISPATCH(Kernels)().samples[static_cast<int>(desc.layout.type)];
-  if (!of_side || filter.height() != filter.width() || !of_side(filter.width()) || desc.layout.shift != 0 ||
-      combines_frames(filter) || arithmetic.accumulator == Accumulator::double_)
+  if (filter.height() != filter.width() || combines_frames(filter) || arithmetic.accumulator == Accumulator::double_)
     return false;
+  const auto run = HWY_DYNAMIC_DISPATCH(Kernels)().samples(desc.layout.type, desc.layout.shift, filter.width());
+  if (!run) return false;
   double total = 0, magnitude = 0, most = 0;
   for (const double tap : arithmetic.coefficients) {
     total += tap;
@@ -357,7 +273,7 @@ bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   engine.reads_past = (filter.width() - 1) * group.components;
   engine.staging = make_copy_staging(desc, group);
   engine.kernel.start = Pattern(start);
-  engine.kernel.run = of_side(filter.width());
+  engine.kernel.run = run;
   return true;
 }
 

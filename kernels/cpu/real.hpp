@@ -19,7 +19,7 @@ RowFunctions row_functions();
 
 struct KernelFunctions {
   decltype(Kernel::run) (*kernel)(SampleType type, bool wide, int height, int width);
-  decltype(Kernel::run) (*samples[3])(int side);  ///< by SampleType
+  decltype(Kernel::run) (*samples)(SampleType type, int shift, int side);  ///< null: no such case
 };
 
 /// Fills in what every engine with this kernel has: ring elements, coefficients [depth][height][width], quantization.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "cpu/real.hpp"
@@ -125,7 +126,8 @@ Staging make_copy_staging(const PlanDesc& desc, const Group& group) {
   staging.components = group.components;
   std::vector<double> ghost;
   for (int c = 0; c < group.components; ++c)
-    ghost.push_back(std::clamp(group.component[c]->ghost, 0.0, static_cast<double>(desc.layout.max_value())));
+    ghost.push_back(std::ldexp(std::clamp(group.component[c]->ghost, 0.0, static_cast<double>(desc.layout.max_value())),
+                               desc.layout.shift));
   staging.ghost = Pattern(ghost);
   staging.run = row_functions().copy[static_cast<int>(desc.layout.type)];
   return staging;
