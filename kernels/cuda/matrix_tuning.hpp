@@ -13,9 +13,9 @@ struct MatrixTile {
 
 /// By components of a plane (1, 2, 4), rows above and below the centre, and 8-bit digits of a tap.
 constexpr MatrixTile matrix_tile(int components, int reach, int digits) {
-  if (components == 1) return digits == 1 || reach == 1 ? MatrixTile{22, 6} : MatrixTile{16, reach == 2 ? 6 : 5};
+  if (components == 1) return digits == 1 ? MatrixTile{22, 6} : MatrixTile{16, reach <= 2 ? 6 : 5};
   if (components == 2) return {10, 4};
-  return {8, digits == 1 || reach <= 2 ? 4 : 3};
+  return digits == 1 || reach <= 2 ? MatrixTile{8, 4} : MatrixTile{12, 3};
 }
 
 /// For filters of more than 9x7 taps.
