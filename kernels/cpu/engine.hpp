@@ -70,18 +70,21 @@ struct Quantization {
 /// find it in the cache. Sample i lies at i * step bytes. Addresses past the frame do no harm.
 struct Ahead {
   static constexpr int rows = 4;
-  const char* in[rows];
+  const char* in[rows * max_taps];  ///< of the centre frame, then of the others
   const char* out[rows];
   std::ptrdiff_t step;
+  int inputs = rows;
 
   /// For samples [first, first + n). Always inlined: GCC 12 takes a function that only prefetches for one without
   /// effect, and drops its calls.
   [[gnu::always_inline]] inline void fetch(int first, int n) const {
-    for (std::ptrdiff_t at = (first * step + 63) & -64; at < (first + n) * step; at += 64)
+    for (std::ptrdiff_t at = (first * step + 63) & -64; at < (first + n) * step; at += 64) {
       for (int i = 0; i < rows; ++i) {
         __builtin_prefetch(in[i] + at, 0, 3);
         __builtin_prefetch(out[i] + at, 1, 3);
       }
+      for (int i = rows; i < inputs; ++i) __builtin_prefetch(in[i] + at, 0, 3);
+    }
   }
 };
 
