@@ -50,16 +50,19 @@ struct ChoiceRow {
   unsigned accumulators = 7;  ///< of bit(Accumulator)
   bool rank_one = false;      ///< true: only rank-1 filters
   int max_components = 4;
-  int max_depth = max_taps;
+  int min_depth = 1, max_depth = max_taps;
   int min_side = 1, max_side = max_taps;
 
   constexpr bool matches(const Case& c) const {
     return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && (c.rank_one || !rank_one) &&
-           c.components <= max_components && c.depth <= max_depth && c.side >= min_side && c.side <= max_side;
+           c.components <= max_components && c.depth >= min_depth && c.depth <= max_depth && c.side >= min_side &&
+           c.side <= max_side;
   }
 };
 
 inline constexpr std::array choices{
+    // 8 bits over several frames: no more bytes than they have, whether the filter factors or not.
+    ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8), .min_depth = 2},
     // 8 bits: rank 1 pays from 7 taps a side on where samples are single, from 5 where real taps take two digits and
     // components are interleaved; integer taps of four components stay cheaper as a matrix up to 7.
     ChoiceRow{.algorithm = Algorithm::separable,

@@ -13,6 +13,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/matrix.cuh"
 #include "cuda/matrix_tuning.hpp"
+#include "cuda/matrix_window.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -188,8 +189,6 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     why = "GPUs of compute capability below 8.0";
   else if (layout.type != SampleType::u8 || layout.shift != 0)
     why = "samples other than plain 8-bit ones";
-  else if (desc.filter.depth() != 1)
-    why = "filters over several frames";
   int most = 0;
   for (int p = 0; p < layout.planes && why.empty(); ++p) most = std::max(most, layout.plane[p].components);
   for (int p = 0; p < layout.planes && why.empty(); ++p) {
@@ -203,6 +202,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
         why = "a border value that is no whole code value";
     }
   }
+  if (why.empty() && desc.filter.depth() > 1) serves_matrix_window(desc, why);
   MatrixTaps taps;
   return why.empty() && make_matrix_taps(desc, taps, why);
 }
@@ -211,6 +211,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   MatrixTaps taps;
   std::string why;
   if (!make_matrix_taps(desc, taps, why)) throw PlanError("matrix: " + why);
+  if (desc.filter.depth() > 1) return make_matrix_window(desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);
 }
 

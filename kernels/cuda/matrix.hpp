@@ -21,6 +21,7 @@ enum class MatrixFinish : std::uint8_t {
   pack,      ///< the sum is the sample
   quotient,  ///< sum / divisor, as a product with a two-term reciprocal: ties stay where they are
   real,      ///< two digits whose sums are read as floats
+  scaled,    ///< (256 * high + low) * unit + level, for filters over several frames
 };
 
 struct MatrixTaps {
@@ -35,7 +36,7 @@ struct MatrixTaps {
   /// what the float readings are off by.
   std::array<std::array<std::int32_t, max_components>, max_planes> start{};
   std::array<std::array<float, max_components>, max_planes> base{};
-  std::array<std::array<float, max_components>, max_planes> level{};  ///< real: levels and bias alone
+  std::array<std::array<float, max_components>, max_planes> level{};  ///< real, scaled: levels and bias alone
 
   std::int32_t digit(int d, std::size_t tap) const;  ///< d = 0: the highest
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int most_fixed = 127 * 256 + 127, least_fixed = -128 * 256 - 128;
 constexpr int largest_input = 255;
-constexpr int most_shift = 16;
+constexpr int most_shift = 16, most_scaled_shift = 22;
 
 bool whole(double v) {
   return v == std::floor(v);
@@ -105,6 +105,11 @@ std::int64_t move_into_float(std::int64_t low) {
   return (-low + grain - 1) / grain * grain;
 }
 
+std::string too_coarse() {
+  return "real taps that two 8-bit digits do not hold to within " +
+         std::to_string(MatrixTaps::most_error).substr(0, 4) + " code values";
+}
+
 bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
   constexpr std::int32_t float_bits = 0x4B000000;  // 2^23
   taps.digits = 2;
@@ -139,8 +144,40 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
     });
     return true;
   }
-  why = "real taps that two 8-bit digits do not hold to within " + std::to_string(MatrixTaps::most_error).substr(0, 4) +
-        " code values";
+  why = too_coarse();
+  return false;
+}
+
+// The same for sums that are joined before they are floats: many taps leave no room in 23 bits.
+bool scaled_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+  taps.digits = 2;
+  taps.finish = MatrixFinish::scaled;
+  for (int shift = most_scaled_shift; shift >= 0; --shift) {
+    const double units = std::ldexp(1.0, shift);
+    if (!fits(arithmetic.coefficients, -32766 / units, 32638 / units)) continue;
+    taps.fixed = round_keeping_sum(arithmetic.coefficients, units);
+    double above = 0, below = 0, sum = 0, magnitude = 0, largest_level = 0;
+    for (std::size_t i = 0; i < taps.fixed.size(); ++i) {
+      const double off = taps.fixed[i] / units - arithmetic.coefficients[i];
+      (off > 0 ? above : below) += std::abs(off);
+      sum += taps.fixed[i];
+      magnitude += std::abs(taps.fixed[i]);
+    }
+    if (magnitude * largest_input >= 2147483647.0) continue;
+    taps.gain = static_cast<float>(1 / units);
+    all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+      const double level = k.zero + k.bias - k.zero * sum / units;
+      taps.level[p][c] = static_cast<float>(level);
+      largest_level = std::max(largest_level, std::abs(level));
+      return true;
+    });
+    // The tap errors at their worst, and what the sum as a float, its product and the level round off where the
+    // sample is not clamped anyway.
+    const double error = largest_input * std::max(above, below) + (largest_level + 512) * 0x1p-22;
+    if (error <= MatrixTaps::most_error) return true;
+    break;
+  }
+  why = too_coarse();
   return false;
 }
 
@@ -155,7 +192,8 @@ std::int32_t MatrixTaps::digit(int d, std::size_t tap) const {
 bool make_matrix_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, taps, why);
-  if (arithmetic.accumulator == Accumulator::single) return real_taps(desc, arithmetic, taps, why);
+  if (arithmetic.accumulator == Accumulator::single)
+    return (desc.filter.depth() > 1 ? scaled_taps : real_taps)(desc, arithmetic, taps, why);
   why = "sums that need double precision";
   return false;
 }

@@ -137,7 +137,8 @@ std::vector<Case> all_cases() {
   for (const LayoutRow& layout : layout_table) {
     for (int side : sides)
       for (const TapsRow& taps : taps_table) cases.push_back({&layout, &taps, side, 1});
-    for (const TapsRow& taps : taps_table) cases.push_back({&layout, &taps, 3, 5});
+    for (int side : {1, 3, 7})
+      for (const TapsRow& taps : taps_table) cases.push_back({&layout, &taps, side, 5});
   }
   return cases;
 }

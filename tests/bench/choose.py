@@ -31,6 +31,7 @@ class Row:
     accumulators: frozenset = frozenset(range(len(ACCUMULATORS)))
     rank_one: bool = False
     max_components: int = MAX_COMPONENTS
+    min_depth: int = 1
     max_depth: int = MAX_TAPS
     min_side: int = 1
     max_side: int = MAX_TAPS
@@ -38,7 +39,7 @@ class Row:
     def matches(self, case):
         return (case.type in self.types and case.accumulator in self.accumulators
                 and (case.rank_one or not self.rank_one) and case.components <= self.max_components
-                and case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side)
+                and self.min_depth <= case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side)
 
     def __str__(self):
         name = self.algorithm.replace("-", "_")
@@ -48,7 +49,8 @@ class Row:
             if len(chosen) < len(names):
                 fields.append(f".{key} = " + " | ".join(f"bit({of}::{names[i]})" for i in sorted(chosen)))
         fields += [".rank_one = true"] if self.rank_one else []
-        for key, default in (("max_components", MAX_COMPONENTS), ("max_depth", MAX_TAPS), ("min_side", 1),
+        for key, default in (("max_components", MAX_COMPONENTS), ("min_depth", 1), ("max_depth", MAX_TAPS),
+                             ("min_side", 1),
                              ("max_side", MAX_TAPS)):
             if getattr(self, key) != default:
                 fields.append(f".{key} = {getattr(self, key)}")
@@ -103,7 +105,8 @@ def simplified(rows, cases):
             if good(fewer, cases):
                 rows, changed = fewer, True
         for i in range(len(rows)):
-            for field in ("accumulators", "types", "max_depth", "max_components", "min_side", "max_side", "rank_one"):
+            for field in ("accumulators", "types", "min_depth", "max_depth", "max_components", "min_side", "max_side",
+                          "rank_one"):
                 looser = copy.copy(rows[i])
                 setattr(looser, field, getattr(loosest, field))
                 trial = rows[:i] + [looser] + rows[i + 1:]

@@ -48,14 +48,14 @@ class FreshRun(unittest.TestCase):
         context, rows = results.load([self.result])
         self.assertEqual(context["hardware"], "test")
         self.assertEqual(context["frame"], "128x72")
-        self.assertEqual(len(rows), 2 * (6 + 1) * 4)  # threads, shapes, taps
+        self.assertEqual(len(rows), 2 * (6 + 3) * 4)  # threads, shapes, taps
         for kernel, row in results.kernels(rows):
             self.assertGreater(row["us"], 0, vars(kernel))
             self.assertGreater(row["times_copy"], 0, vars(kernel))
 
     def test_the_table_has_a_line_a_case(self):
         text = pathlib.Path(self.result).with_suffix(".md").read_text(encoding="utf-8")
-        self.assertEqual(text.count("| GRAY8 |"), (6 + 1) * 4)
+        self.assertEqual(text.count("| GRAY8 |"), (6 + 3) * 4)
 
     def test_plot(self):
         self.assertIn("<svg", drawn("cpu", f"{self.folder.name}/cpu.svg", self.result))

@@ -273,6 +273,23 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
       o.kind = &all_kinds[turn % all_kinds.size()];
       add(o);
     }
+  // Planes that the matrix kernels cut into tiles, over several frames.
+  constexpr std::array windows{Shape{5, 3, 3}, Shape{5, 1, 1},  Shape{2, 7, 9}, Shape{3, 5, 5},
+                               Shape{4, 2, 4}, Shape{15, 1, 3}, Shape{7, 7, 7}, Shape{3, 6, 8}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "i420"})
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Shape& shape : windows) {
+        CaseOptions o = draw(random);
+        o.layout = layout_named(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = turn % 3 == 0 ? 256 : 392;
+        o.height = turn % 2 == 0 ? 37 : 18;
+        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.out = turn % 5 == 0 ? Placement::bottom_up : Placement::tight;
+        o.kind = &all_kinds[turn % all_kinds.size()];
+        add(o);
+      }
   // The largest filter that there is.
   for (const convolve::BorderRow& border : convolve::borders) {
     CaseOptions o = draw(random);
