@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// matrix: the plan, and how it divides planes among blocks. The kernels are in matrix_small.cu and matrix_large.cu.
+// matrix: the plan, and how it divides planes among blocks. Its kernels are in matrix_small.cu; large filters, and
+// those over several frames, have a plan of their own: matrix_tiles.hpp.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 #include "cuda/backend.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/matrix.cuh"
+#include "cuda/matrix_tiles.hpp"
 #include "cuda/matrix_tuning.hpp"
-#include "cuda/matrix_window.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -43,7 +44,6 @@ std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& ar
       levels.level[c] = taps.level[p][c];
       levels.sum_start[c] = taps.start[p][c];
     }
-    if (real) levels.high_start = levels.start[0];
   }
   return all;
 }
@@ -54,10 +54,8 @@ class MatrixPlan final : public Plan {
       : capability_(device.capability),
         shape_(desc.filter.shape()),
         digits_(taps.digits),
-        reach_(reach_y(desc.filter)),
-        large_(is_large(desc.filter)) {
-    taps_ = DeviceArray<uint4>(large_ ? large_matrix_taps(desc.filter, taps)
-                                      : small_matrix_taps(desc.filter, taps, reach_));
+        reach_(reach_y(desc.filter)) {
+    taps_ = DeviceArray<uint4>(small_matrix_taps(desc.filter, taps, reach_));
     fixed_ = DeviceArray<int>(taps.fixed);
     args_.taps = taps_.get();
     args_.fixed = fixed_.get();
@@ -73,11 +71,10 @@ class MatrixPlan final : public Plan {
     args_.border = desc.border;
     int most = 1;
     for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
-    warps_ = large_ ? large_matrix_tile(most, digits_).warps : small_matrix_warps;
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
     levels_ = DeviceArray<MatrixLevels>(levels_of(taps, args_));
     args_.levels = levels_.get();
-    kernel_ = large_ ? large_matrix_kernel(digits_, most) : small_matrix_kernel(reach_, digits_, most);
+    kernel_ = small_matrix_kernel(reach_, digits_, most);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -94,14 +91,13 @@ class MatrixPlan final : public Plan {
       plane.first_block = blocks;
       blocks += set_tiles(plane, bits % (4u * plane.components) == 0);
     }
-    launch_early(large_ ? 80 : capability_, kernel_, blocks, dim3(32, warps_), stream, args_);
+    launch_early(capability_, kernel_, blocks, dim3(32, small_matrix_warps), stream, args_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
   std::string describe() const override {
     constexpr const char* finishes[] = {"packed", "quotient", "fixed point"};
-    return "matrix " + shape_ + ", " + std::to_string(digits_) + " digits, " +
-           finishes[static_cast<int>(args_.finish)] + (large_ ? ", sparse" : "");
+    return "matrix " + shape_ + ", " + std::to_string(digits_) + " digits, " + finishes[static_cast<int>(args_.finish)];
   }
 
  private:
@@ -123,9 +119,9 @@ class MatrixPlan final : public Plan {
   /// Divides a plane into tiles and what lies around them, and returns the number of blocks.
   unsigned set_tiles(MatrixPlane& plane, bool aligned) const noexcept {
     const bool direct = aligned && args_.max == ~0u;
-    large_ ? set_large_tiles(plane, direct) : set_small_tiles(plane, direct);
+    set_small_tiles(plane, direct);
     if (plane.tiles > 0) plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.tiles_x - 1) / plane.tiles_x);
-    return plane.edge_blocks + (plane.tiles + warps_ - 1) / warps_;
+    return plane.edge_blocks + (plane.tiles + small_matrix_warps - 1) / small_matrix_warps;
   }
 
   void set_small_tiles(MatrixPlane& plane, bool direct) const noexcept {
@@ -142,39 +138,13 @@ class MatrixPlan final : public Plan {
       plane.tiles = 0;
     }
     const std::int64_t columns = plane.left + plane.width - plane.right;
-    plane.edge_blocks =
-        static_cast<unsigned>((columns * plane.height * plane.components + 32 * warps_ - 1) / (32 * warps_));
-  }
-
-  void set_large_tiles(MatrixPlane& plane, bool direct) const noexcept {
-    const LargeMatrixTile tile = large_matrix_tile(plane.components, digits_);
-    const auto pieces = [](int length, int piece) { return (length + piece - 1) / piece; };
-    const int tiles_x = (plane.width - large_matrix_margin) / matrix_tile_width - 1;
-    const int tiles_y = (plane.height - large_matrix_reach) / tile.rows - 1;
-    const int across = pieces(plane.width, matrix_tile_width);
-    if (direct && tiles_x > 0 && tiles_y > 0) {
-      plane.right = (tiles_x + 1) * matrix_tile_width;
-      plane.top = tile.rows;
-      plane.bottom = (tiles_y + 1) * tile.rows;
-      plane.tiles_x = static_cast<unsigned>(tiles_x);
-      plane.tiles = static_cast<unsigned>(tiles_x) * static_cast<unsigned>(tiles_y);
-      const int band_rows = tile.rows / tile.rows_at_once + pieces(plane.height - plane.bottom, tile.rows_at_once);
-      const int columns = 1 + pieces(plane.width - plane.right, matrix_tile_width);
-      plane.band_tiles = static_cast<unsigned>(across * band_rows);
-      plane.edge_tiles = plane.band_tiles + static_cast<unsigned>(columns * (tiles_y * tile.rows / tile.rows_at_once));
-    } else {
-      plane.top = plane.bottom = plane.height;
-      plane.tiles = 0;
-      plane.band_tiles = plane.edge_tiles = static_cast<unsigned>(across * pieces(plane.height, tile.rows_at_once));
-    }
-    plane.edge_blocks = (plane.edge_tiles + warps_ - 1) / warps_;
+    plane.edge_blocks = static_cast<unsigned>(
+        (columns * plane.height * plane.components + 32 * small_matrix_warps - 1) / (32 * small_matrix_warps));
   }
 
   int capability_;
   std::string shape_;
   int digits_, reach_;
-  bool large_;
-  unsigned warps_ = 0;
   DeviceArray<uint4> taps_;
   DeviceArray<MatrixLevels> levels_;
   DeviceArray<int> fixed_;
@@ -202,7 +172,10 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
         why = "a border value that is no whole code value";
     }
   }
-  if (why.empty() && desc.filter.depth() > 1) serves_matrix_window(desc, why);
+  if (why.empty() && desc.filter.depth() > 1)
+    serves_matrix_window(desc, why);
+  else if (why.empty() && is_large(desc.filter))
+    serves_matrix_large(desc, why);
   MatrixTaps taps;
   return why.empty() && make_matrix_taps(desc, taps, why);
 }
@@ -212,6 +185,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   std::string why;
   if (!make_matrix_taps(desc, taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_window(desc, taps);
+  if (is_large(desc.filter)) return make_matrix_large(desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);
 }
 

@@ -4,11 +4,10 @@
 // What the kernels of `matrix` share: their arguments, words of pixels, sums to samples, and the samples at the
 // borders.
 //
-// All planes are blocks of one launch, each warp making a tile. For small filters tiles cover the plane, the last of a
-// row or column moving back over what its neighbour makes too, with the same result; what planes that are small, not
-// aligned or of an odd width leave is made one sample to a thread, by blocks that come first. For large filters tiles
-// cover the inner samples, whose inputs all lie in an aligned frame; the others come first, as tiles of few rows whose
-// pixels are gathered one by one through the border's rule.
+// All planes are blocks of one launch, each warp making a tile. Of small filters, whose arguments these are, tiles
+// cover the plane, the last of a row or column moving back over what its neighbour makes too, with the same result;
+// what planes that are small, not aligned or of an odd width leave is made one sample to a thread, by blocks that come
+// first.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,8 +26,6 @@ inline constexpr int matrix_tile_width = 128;  ///< pixels
 inline constexpr int small_matrix_reach = 3;   ///< of the kernel in matrix_small.cu: rows above and below the centre
 inline constexpr int small_matrix_margin = 4;  ///< and pixels on either side of a strip, and columns beside the centre
 inline constexpr int small_matrix_warps = 4;   ///< of a block
-inline constexpr int large_matrix_reach = 7;   ///< of the kernel in matrix_large.cu: taps on every side of the centre
-inline constexpr int large_matrix_margin = 8;  ///< and pixels on either side of a strip that are loaded
 
 struct MatrixPlane {
   const std::uint8_t* in;
@@ -36,20 +33,17 @@ struct MatrixPlane {
   std::ptrdiff_t in_stride, out_stride;
   int width, height;  ///< pixels
   EdgeAxis across, down;
-  /// Small filters: the columns that tiles make, left <= x < right. Large ones: the inner tiles, which begin one tile
-  /// in, at `left` and `top`.
-  int left, right, top, bottom;
-  unsigned first_block, edge_blocks, edge_tiles, band_tiles;  ///< edge tiles: first the bands above and below
-  unsigned tiles, tiles_x, reciprocal;                        ///< inner; reciprocal: 2^32 / tiles_x, rounded up
-  std::uint32_t ghost;                                        ///< level of ghost cells, in the order of a word's bytes
-  std::uint32_t keep;                                         ///< mask of copied components in a word of pixels
-  std::uint8_t components, copied;  ///< copied: bit mask of the components that are not filtered
+  int left, right;  ///< the columns that tiles make, left <= x < right
+  unsigned first_block, edge_blocks;
+  unsigned tiles, tiles_x, reciprocal;  ///< inner; reciprocal: 2^32 / tiles_x, rounded up
+  std::uint32_t ghost;                  ///< level of ghost cells, in the order of a word's bytes
+  std::uint32_t keep;                   ///< mask of copied components in a word of pixels
+  std::uint8_t components, copied;      ///< copied: bit mask of the components that are not filtered
 };
 
 /// What the sums of a plane's components start from and are moved by.
 struct MatrixLevels {
   int4 start[max_components];     ///< four times the same, as a product takes it
-  int4 high_start;                ///< of the high digit of two
   float base[max_components];     ///< real sums: what is added to their float reading
   float level[max_components];    ///< real sums: what is added to their value
   int sum_start[max_components];  ///< exact sums: as in `start`
@@ -76,32 +70,7 @@ MatrixKernel small_matrix_kernel(int reach, int digits, int components);
 /// The taps as lanes hold them, [digit][row pair][lane], words in the order of a lane's two products.
 std::vector<uint4> small_matrix_taps(const Filter& filter, const MatrixTaps& taps, int reach);
 
-/// For filters that reach beyond that.
-MatrixKernel large_matrix_kernel(int digits, int components);
-/// Their taps as lanes hold them, and behind them which two of four in k they belong to.
-std::vector<uint4> large_matrix_taps(const Filter& filter, const MatrixTaps& taps);
-
 #ifdef __CUDACC__
-
-/// Where an inner tile begins.
-__device__ __forceinline__ int2 inner_origin(const MatrixPlane& plane, unsigned tile, int rows) {
-  const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
-  return {static_cast<int>(x + 1) * matrix_tile_width, plane.top + static_cast<int>(y) * rows};
-}
-
-/// Where an edge tile begins.
-__device__ __forceinline__ int2 edge_origin(const MatrixPlane& plane, unsigned tile, int rows) {
-  if (tile < plane.band_tiles) {
-    const unsigned tiles_x = (plane.width - 1) / matrix_tile_width + 1, row = tile / tiles_x;
-    const int y = static_cast<int>(row) * rows;
-    return {static_cast<int>(tile - row * tiles_x) * matrix_tile_width,
-            y < plane.top ? y : y + plane.bottom - plane.top};
-  }
-  tile -= plane.band_tiles;
-  const unsigned tiles_x = (plane.width - 1 - plane.right) / matrix_tile_width + 2, row = tile / tiles_x;
-  const int column = static_cast<int>(tile - row * tiles_x);
-  return {column == 0 ? 0 : plane.right + (column - 1) * matrix_tile_width, plane.top + static_cast<int>(row) * rows};
-}
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
@@ -188,54 +157,6 @@ __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum
     const float whole = __int2float_rn(sum[0]);
     return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
   }
-}
-
-/// The sample that stands at index i of an axis of n, or -1: a ghost. What no output can reach is anything.
-__device__ __noinline__ inline int index_outside(Border border, int i, int n) {
-  return i < -large_matrix_margin || i >= n + large_matrix_margin ? 0 : border_index(border, i, n);
-}
-__device__ __forceinline__ int index_of(Border border, int i, int n) {
-  return static_cast<unsigned>(i) < static_cast<unsigned>(n) ? i : index_outside(border, i, n);
-}
-
-/// Where four pixels from x on lie in a row, in bytes; negative: ghosts.
-__device__ __forceinline__ void locate(const MatrixArgs& args, const MatrixPlane& plane, int x, int (&at)[4]) {
-#pragma unroll
-  for (int j = 0; j < 4; ++j) at[j] = index_of(args.border, x + j, plane.width) * plane.components;
-}
-
-/// Component c of four pixels of a row; `row` null: a ghost row.
-__device__ __forceinline__ std::uint32_t gather(const MatrixPlane& plane, const std::uint8_t* row, const int (&at)[4],
-                                                int c) {
-  const std::uint32_t ghost = plane.ghost >> 8 * c & 255;
-  std::uint32_t sample[4];
-#pragma unroll
-  for (int j = 0; j < 4; ++j) sample[j] = row && at[j] >= 0 ? __ldg(row + at[j] + c) : ghost;
-  return __byte_perm(__byte_perm(sample[0], sample[1], 0x0040), __byte_perm(sample[2], sample[3], 0x0040), 0x5410);
-}
-
-/// Row y of the frame, by the border's rule; null: a ghost.
-__device__ __forceinline__ const std::uint8_t* row_of(const MatrixArgs& args, const MatrixPlane& plane, int y) {
-  const int from = index_of(args.border, y, plane.height);
-  return from < 0 ? nullptr : plane.in + from * plane.in_stride;
-}
-
-/// Component c of four pixels of an edge tile, as far as they lie in the frame.
-__device__ __forceinline__ void store_edge(const MatrixArgs& args, const MatrixPlane& plane, int x, int y, int c,
-                                           std::uint32_t word) {
-  if (y >= plane.height) return;
-  std::uint8_t* out = plane.out + y * plane.out_stride + x * plane.components + c;
-#pragma unroll
-  for (int j = 0; j < 4; ++j, out += plane.components)
-    if (x + j < plane.width) *out = static_cast<std::uint8_t>(min(word >> 8 * j & 255, args.max & 255));
-}
-
-/// Copies component c of an edge tile, as far as it lies in the frame.
-__device__ __forceinline__ void copy_edge(const MatrixPlane& plane, int2 origin, int rows, int c) {
-  for (int y = origin.y; y < min(origin.y + rows, plane.height); ++y)
-    for (int x = origin.x + static_cast<int>(threadIdx.x); x < min(origin.x + matrix_tile_width, plane.width); x += 32)
-      plane.out[y * plane.out_stride + x * plane.components + c] =
-          __ldg(plane.in + y * plane.in_stride + x * plane.components + c);
 }
 
 /// Copies an inner tile of a plane that has nothing to filter.

@@ -3,26 +3,39 @@
 //
 // matrix, filters of more than 9x7 taps: sparse banded matrix products.
 //
-// A warp's tile is cut into 8 strips of 16 pixels, the columns of the right matrix; the left one holds the taps and
-// makes two rows of a strip, 32 outputs, in two products a row pair. Of the 32 pixels that a row of a strip can
-// reach, an output takes at most 15 in a row, so never both x and x + 16: with those two side by side in k, the taps
-// are a 2:4 sparse matrix, and one product (m16n8k64) takes two rows of 32 pixels. Taps are read from memory (the
-// first level cache) for a few row pairs of outputs at a time; which of x and x + 16 they belong to is the same in
-// every row and product.
+// A warp's tile is cut into 8 strips of 16 samples, the columns of the right matrix; those of interleaved components
+// are of fewer pixels, a component each. The left matrix holds the taps and makes two rows of a strip, 32 outputs, in
+// two products a row pair. Of the 32 pixels that a row of a strip can reach, an output takes at most 15 in a row, so
+// never both x and x + 16: with those two side by side in k, the taps are a 2:4 sparse matrix, and one product
+// (m16n8k64) takes two rows of 32 pixels. Taps are read from memory (the first level cache) once for all row pairs of
+// the tile; which of x and x + 16 they belong to is the same in every row and product.
 //
 //   right: lane 4n + t holds, of both rows, pixels 4t .. + 3 and 4t + 16 .. + 19 of its strip, interleaved by bytes
-//   sums:  lane 4g + t holds strips t and t + 4, output row g / 4, pixels 4 (g & 3) .. + 3
+//   sums:  lane 4g + t holds strips 2t and 2t + 1 in the order of n, output row g / 4, pixels 4 (g & 3) .. + 3
+//
+// Borders are not code of their own: the groups of four pixels that may lie outside, two a side, are loaded from where
+// what stands for them lies, and put in order by a byte permute with a neighbour's.
 #include <algorithm>
 #include <vector>
 
-#include "cuda/matrix.cuh"
-#include "cuda/matrix_tuning.hpp"
+#include "cuda/matrix_tiles.cuh"
+#include "cuda/matrix_tiles.hpp"
 
 namespace convolve::cuda {
 namespace {
 
-constexpr int reach = large_matrix_reach, margin = large_matrix_margin;
-constexpr int taken = reach + 1;  ///< row pairs that a pair of output rows takes
+constexpr int margin = 8;          ///< pixels that the products see on either side of a strip
+constexpr int reaches[] = {5, 7};  ///< rows above and below the centre that there are kernels for
+constexpr int warps_per_block = 2;
+
+/// Blocks that an SM is to hold: bounds the registers of a thread. `most`: components of a plane.
+constexpr int blocks_resident(int most) {
+  return most == 4 ? 6 : 8;
+}
+
+constexpr int rows_of_tile(int digits) {
+  return digits == 1 ? 16 : 8;
+}
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
@@ -44,221 +57,169 @@ __device__ __forceinline__ void multiply_add_sparse(int (&sum)[4], const int* st
         "r"(pixels[3]), "r"(start[0]), "r"(start[1]), "r"(start[2]), "r"(start[3]), "r"(where));
 }
 
-/// Component c of four pixels, as one word.
+/// A lane's place in its warp's tile.
 template <int C>
-__device__ __forceinline__ std::uint32_t plane_of(Word<C> unit, int c) {
-  if constexpr (C == 1)
-    return unit;
-  else if constexpr (C == 2)
-    return __byte_perm(unit.x, unit.y, c == 0 ? 0x6420 : 0x7531);
-  else
-    return __byte_perm(__byte_perm(unit.x, unit.y, c + 0x10 * (c + 4)), __byte_perm(unit.z, unit.w, c + 0x10 * (c + 4)),
-                       0x5410);
+struct Lane {
+  int g = static_cast<int>(threadIdx.x >> 2), t = static_cast<int>(threadIdx.x & 3);
+  /// What it loads: strip and component n = g of the right matrix; t: the group of four pixels of its strip.
+  int strip = C == 1 ? (g >> 1) + 4 * (g & 1) : C == 2 ? g >> 1 : g >> 2;
+  int component = C == 1 ? 0 : C == 2 ? g & 1 : (g >> 1 & 1) + 2 * (g & 1);
+  /// What it makes: of single components strips t and t + 4, else components first and second of a strip.
+  int made_strip = C == 4 ? t >> 1 : t;
+  int first = C == 4 ? t & 1 : 0, second = C == 4 ? first + 2 : C - 1;
+};
+
+/// One of the two groups of four pixels that a lane loads of a row, 16 pixels apart: where what stands for it lies, and
+/// what makes it.
+struct Group {
+  int x;                   ///< pixels
+  int neighbour;           ///< lane that holds the other group
+  std::uint32_t selector;  ///< of __byte_perm(what is loaded, the neighbour's)
+
+  __device__ __forceinline__ Group(const EdgeAxis& axis, int at) {
+    const int lane = static_cast<int>(threadIdx.x);
+    const EdgeGroup group = edge_group(axis, at);
+    // Of the two groups that may make it the outer one is loaded, and another lane's is the inner one.
+    x = at < 0 ? group.first : group.last;
+    const bool outside = at < 0 || at >= axis.length;
+    neighbour = lane + (outside ? (at < 0 ? group.last - at : group.first - at) / 4 : 0);
+    selector = group.first == group.last ? group.selector & 0x3333u
+               : at < 0                  ? group.selector
+                                         : group.selector ^ 0x4444u;
+    if (axis.ghost) selector = outside ? 0x7777u : 0x3210u;
+  }
+};
+
+/// Component c of four pixels.
+__device__ __forceinline__ std::uint32_t component_of(std::uint32_t u, int) {
+  return u;
+}
+__device__ __forceinline__ std::uint32_t component_of(uint2 u, int c) {
+  return __byte_perm(u.x, u.y, 0x6420u + 0x1111u * c);
+}
+__device__ __forceinline__ std::uint32_t component_of(uint4 u, int c) {
+  const std::uint32_t selector = 0x40u + 0x11u * c;
+  return __byte_perm(__byte_perm(u.x, u.y, selector), __byte_perm(u.z, u.w, selector), 0x5410);
 }
 
-/// `steps` pairs of rows of component c: packed[s][e], four pixels of the lane's strip t + 4e. load(row, far): the
-/// component's four pixels that the lane holds of an input row, counted from the first that is reached, or those 16 on.
-template <int C, int digits, int steps, class Load>
-__device__ __forceinline__ void make_rows(const MatrixArgs& args, const MatrixLevels& levels, int c,
-                                          const std::uint32_t (&where)[2], const Load& load,
-                                          std::uint32_t (&packed)[steps][2]) {
-  const int4 loaded = __ldg(&levels.start[c]), loaded_high = __ldg(&levels.high_start);
-  const int start[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-  const int high_start[4] = {loaded_high.x, loaded_high.y, loaded_high.z, loaded_high.w};
-  const bool real = args.finish == MatrixFinish::real;
+template <int reach, int digits, int C>
+__device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin) {
+  constexpr int rows = rows_of_tile(digits), steps = rows / 2, in_rows = rows + 2 * reach;
+  constexpr int taken = reach + 1;  ///< row pairs that a pair of output rows takes
+  static_assert(in_rows <= 32);
+  const Lane<C> lane;
+  const int x = origin.x / C, y = origin.y, id = static_cast<int>(threadIdx.x);
+  const int at = x - margin + 16 * lane.strip + 4 * lane.t;
+  const Group near(plane.x, at), far(plane.x, at + 16);
+  // Lane i knows where row i lies.
+  const int row = y - reach + id, lowest = min(0, plane.stride * (plane.y.length - 1));
+  const unsigned row_offset = edge_index(plane.y, min(row, y + rows + reach - 1)) * plane.stride - lowest;
+  const unsigned ghost_rows = __ballot_sync(~0u, plane.y.ghost && (row < 0 || row >= plane.y.length) && id < in_rows);
+  const bool edge = x < margin || x + tile_bytes / C + margin > plane.x.length || ghost_rows != 0;
+  const std::uint32_t ghost = __byte_perm(plane.ghost, 0, 0x1111u * lane.component);
+  const std::uint8_t* in = args.in[0][p].data + lowest;
+  const std::uint8_t *in_near = in + near.x * C, *in_far = in + far.x * C;
 
+  const auto group_of = [&](const std::uint8_t* from, unsigned offset) {
+    return component_of(__ldg(reinterpret_cast<const Word<C>*>(from + offset)), lane.component);
+  };
   std::uint32_t pixels[steps + reach][4];
   const auto take = [&](int pair) {
 #pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      const std::uint32_t near = load(2 * pair + row, 0), far = load(2 * pair + row, 1);
-      pixels[pair][2 * row] = __byte_perm(near, far, 0x5140);
-      pixels[pair][2 * row + 1] = __byte_perm(near, far, 0x7362);
+    for (int k = 0; k < 2; ++k) {
+      const unsigned offset = __shfl_sync(~0u, row_offset, 2 * pair + k);
+      std::uint32_t a = group_of(in_near, offset), b = group_of(in_far, offset);
+      if (edge) {
+        const std::uint32_t beside_a = __shfl_sync(~0u, a, near.neighbour),
+                            beside_b = __shfl_sync(~0u, b, far.neighbour);
+        const bool ghost_row = ghost_rows >> (2 * pair + k) & 1;
+        a = __byte_perm(a, plane.x.ghost ? ghost : beside_a, ghost_row ? 0x7777u : near.selector);
+        b = __byte_perm(b, plane.x.ghost ? ghost : beside_b, ghost_row ? 0x7777u : far.selector);
+      }
+      pixels[pair][2 * k] = __byte_perm(a, b, 0x5140);
+      pixels[pair][2 * k + 1] = __byte_perm(a, b, 0x7362);
     }
   };
 #pragma unroll
   for (int pair = 0; pair < steps; ++pair) take(pair);
 
-  int sum[steps][digits][2][4];
+  const uint4 both = __ldg(args.taps + digits * taken * 64 + id);
+  const std::uint32_t where[2] = {both.x, both.y};
+  const int start[2] = {plane.start[lane.first], plane.start[lane.second]};
+  // Exact sums of two digits start once.
+  const bool real = args.finish == MatrixFinish::real;
+  int sum[digits][steps][2][4];
+#pragma unroll
+  for (int i = 0; i < digits * steps * 8; ++i)
+    sum[i / (steps * 8)][i / 8 % steps][i / 4 % 2][i % 4] = i / (steps * 8) == digits - 1 || real ? start[i % 2] : 0;
 #pragma unroll
   for (int i = 0; i < taken; ++i) {
-    if (i + steps < steps + reach) take(i + steps);
 #pragma unroll
     for (int d = 0; d < digits; ++d)
 #pragma unroll
       for (int q = 0; q < 2; ++q) {
-        const uint4 taps = __ldg(args.taps + ((d * taken + i) * 2 + q) * 32 + threadIdx.x);
+        const uint4 taps = __ldg(args.taps + ((i * digits + d) * 2 + q) * 32 + id);
 #pragma unroll
-        for (int s = 0; s < steps; ++s)
-          multiply_add_sparse(sum[s][d][q],
-                              i > 0             ? sum[s][d][q]
-                              : d == digits - 1 ? start
-                                                : high_start,
-                              taps, pixels[s + i], where[q]);
+        for (int s = 0; s < steps; ++s) multiply_add_sparse(sum[d][s][q], sum[d][s][q], taps, pixels[s + i], where[q]);
       }
+    if (i + 1 < taken) take(i + steps);
   }
 
-  const float base = __ldg(&levels.base[c]);
-#pragma unroll
-  for (int s = 0; s < steps; ++s)
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const auto value = [&]<MatrixFinish finish>(int pixel) {
-        const int q = pixel / 2, n = pixel % 2 * 2 + e;
-        const int parts[2] = {sum[s][0][q][n], sum[s][digits - 1][q][n]};
-        return value_of<finish>(args, parts, base);
-      };
-      const auto all = [&]<MatrixFinish finish>() {
-        packed[s][e] = pack(value.template operator()<finish>(0), value.template operator()<finish>(1),
-                            value.template operator()<finish>(2), value.template operator()<finish>(3));
-      };
-      if constexpr (digits == 2) {
-        if (real) {
-          all.template operator()<MatrixFinish::real>();
-        } else {
-#pragma unroll
-          for (int q = 0; q < 2; ++q)
-#pragma unroll
-            for (int n = 0; n < 4; ++n)
-              if (n % 2 == e) sum[s][0][q][n] = sum[s][0][q][n] * 256 + sum[s][1][q][n];
-          all.template operator()<MatrixFinish::quotient>();
-        }
-      } else if (args.finish == MatrixFinish::quotient) {
-        all.template operator()<MatrixFinish::quotient>();
-      } else {
-        all.template operator()<MatrixFinish::pack>();
-      }
-    }
-}
-
-template <int digits, int C>
-__device__ __forceinline__ void make_inner(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                           int2 origin) {
-  constexpr int rows = large_matrix_tile(C, digits).rows, steps = large_matrix_tile(C, digits).rows_at_once / 2;
-  const int lane = threadIdx.x, g = lane >> 2, t = lane & 3;
-  const uint4 both = __ldg(args.taps + digits * taken * 64 + lane);
-  const std::uint32_t where[2] = {both.x, both.y};
-  const std::uint8_t* in =
-      plane.in + (origin.y - reach) * plane.in_stride + (origin.x - margin + 16 * ((g >> 1) + 4 * (g & 1)) + 4 * t) * C;
-  const std::ptrdiff_t out_x = (origin.x + 16 * t + 4 * (g & 3)) * C;
-  const std::uint8_t* was = plane.in + (origin.y + (g >> 2)) * plane.in_stride + out_x;
-  std::uint8_t* out = plane.out + (origin.y + (g >> 2)) * plane.out_stride + out_x;
-#pragma unroll 1
-  for (int first = 0; first < rows; first += 2 * steps) {
-    std::uint32_t packed[C][steps][2];
-#pragma unroll
-    for (int c = 0; c < C; ++c) {
-      if (C > 1 && (plane.copied >> c & 1)) {
-#pragma unroll
-        for (int i = 0; i < 2 * steps; ++i) packed[c][i / 2][i % 2] = 0;
-        continue;
-      }
-      make_rows<C, digits>(
-          args, levels, c, where,
-          [&](int row, int far) {
-            return plane_of<C>(__ldg(reinterpret_cast<const Word<C>*>(in + row * plane.in_stride) + 4 * far), c);
-          },
-          packed[c]);
-    }
+  const float base[2] = {plane.base[lane.first], plane.base[lane.second]};
+  const auto finish = [&](const auto& value_of) {
 #pragma unroll
     for (int s = 0; s < steps; ++s)
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        std::uint32_t parts[C];
-#pragma unroll
-        for (int c = 0; c < C; ++c) parts[c] = packed[c][s][e];
-        Word<C> word = interleaved<C>(parts);
-        if (C > 1 && plane.copied) {
-          Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was + 2 * s * plane.in_stride) + 16 * e);
-#pragma unroll
-          for (int w = 0; w < C; ++w)
-            word_of(word, w) = (word_of(word, w) & ~plane.keep) | (word_of(before, w) & plane.keep);
-        }
-        reinterpret_cast<Word<C>*>(out + 2 * s * plane.out_stride)[16 * e] = word;
-      }
-    in += 2 * steps * plane.in_stride;
-    was += 2 * steps * plane.in_stride;
-    out += 2 * steps * plane.out_stride;
-  }
-}
-
-/// Component c of a tile at a border.
-template <int digits, int most>
-__device__ __forceinline__ void make_edge(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                          int2 origin, int c) {
-  constexpr int steps = large_matrix_tile(most, digits).rows_at_once / 2;
-  const int lane = threadIdx.x, g = lane >> 2, t = lane & 3;
-  const uint4 both = __ldg(args.taps + digits * taken * 64 + lane);
-  const std::uint32_t where[2] = {both.x, both.y};
-  int at[2][4];
-#pragma unroll
-  for (int far = 0; far < 2; ++far)
-    locate(args, plane, origin.x - margin + 16 * ((g >> 1) + 4 * (g & 1)) + 4 * t + 16 * far, at[far]);
-  std::uint32_t packed[steps][2];
-  make_rows<1, digits>(
-      args, levels, c, where,
-      [&](int row, int far) { return gather(plane, row_of(args, plane, origin.y - reach + row), at[far], c); }, packed);
-#pragma unroll
-  for (int s = 0; s < steps; ++s)
-#pragma unroll
-    for (int e = 0; e < 2; ++e)
-      store_edge(args, plane, origin.x + 16 * t + 4 * (g & 3) + 64 * e, origin.y + 2 * s + (g >> 2), c, packed[s][e]);
+      store<C, 1>(args, plane, p, lane.first, x + 16 * lane.made_strip + 4 * (lane.g & 3), y + 2 * s + (lane.g >> 2),
+                  [&](int i, int half) {
+                    const int e = i % 2 * 2 + half;
+                    return value_of(sum[0][s][i / 2][e], sum[digits - 1][s][i / 2][e], half);
+                  });
+  };
+  if (digits == 1 && args.finish == MatrixFinish::pack)
+    finish([](int sum, int, int) { return sum; });
+  else if (digits == 1 || !real)
+    finish([&](int high, int low, int) {
+      const float whole = __int2float_rn(digits == 1 ? low : high * 256 + low);
+      return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
+    });
+  else
+    finish([&](int high, int low, int half) {
+      return __fmaf_rn(__int_as_float(low), args.gain, __fmaf_rn(__int_as_float(high), 256 * args.gain, base[half]));
+    });
 }
 
 #endif
 
 /// `most`: the most components of a plane; 4 comes alone.
-template <int digits, int most>
-__global__ void __launch_bounds__(32 * large_matrix_tile(most, digits).warps,
-                                  large_matrix_tile(most, digits).blocks_resident)
-    large_kernel(const __grid_constant__ MatrixArgs args) {
+template <int reach, int digits, int most>
+__global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(most))
+    large_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
-  constexpr LargeMatrixTile tuning = large_matrix_tile(most, digits);
-  for_plane(
-      args, tuning.warps,
-      [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned tile) {
-        const int2 origin = inner_origin(plane, tile, tuning.rows);
-        if (plane.copied + 1 == 1 << plane.components)
-          copy_inner(plane, origin, tuning.rows);
-        else if (most != 2 || plane.components == most)
-          make_inner<digits, most>(args, plane, levels, origin);
-        else
-          make_inner<digits, 1>(args, plane, levels, origin);
-      },
-      [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned block) {
-        const unsigned tile = block * tuning.warps + threadIdx.y;
-        if (tile >= plane.edge_tiles) return;
-        const int2 origin = edge_origin(plane, tile, tuning.rows_at_once);
-#pragma unroll 1
-        for (int c = 0; c < plane.components; ++c)
-          if (plane.copied >> c & 1)
-            copy_edge(plane, origin, tuning.rows_at_once, c);
-          else
-            make_edge<digits, most>(args, plane, levels, origin, c);
-      });
+  for_tile(args, warps_per_block, rows_of_tile(digits), [&](const TilePlane& plane, unsigned p, int2 origin) {
+    if constexpr (most == 4)
+      make_tile<reach, digits, 4>(args, plane, p, origin);
+    else if (plane.components == 2)
+      make_tile<reach, digits, 2>(args, plane, p, origin);
+    else
+      make_tile<reach, digits, 1>(args, plane, p, origin);
+  });
 #endif
 }
 
-template <int digits>
-MatrixKernel kernel_for(int components) {
-  return components == 1   ? large_kernel<digits, 1>
-         : components == 2 ? large_kernel<digits, 2>
-                           : large_kernel<digits, 4>;
+template <int reach>
+auto kernel_for(int digits, int components) {
+  if (digits == 1) return components == 4 ? large_kernel<reach, 1, 4> : large_kernel<reach, 1, 2>;
+  return components == 4 ? large_kernel<reach, 2, 4> : large_kernel<reach, 2, 2>;
 }
 
-}  // namespace
-
-MatrixKernel large_matrix_kernel(int digits, int components) {
-  return digits == 1 ? kernel_for<1>(components) : kernel_for<2>(components);
-}
-
-std::vector<uint4> large_matrix_taps(const Filter& filter, const MatrixTaps& taps) {
+/// The taps as lanes hold them, [row pair][digit][product], and behind them which two of four in k they belong to.
+std::vector<uint4> left_matrices(const Filter& filter, const MatrixTaps& taps, int reach) {
   std::vector<uint4> words;
   // The output that row m of product q makes, and whether it takes pixel x of the window or x + 16.
   const auto out_column = [](int m, int q) { return 4 * (m & 3) + 2 * q + (m >> 3); };
   const auto is_far = [&](int m, int q, int x) { return x <= out_column(m, q); };
-  for (int d = 0; d < taps.digits; ++d)
-    for (int pair = 0; pair < taken; ++pair)
+  for (int pair = 0; pair <= reach; ++pair)
+    for (int d = 0; d < taps.digits; ++d)
       for (int q = 0; q < 2; ++q)
         for (int lane = 0; lane < 32; ++lane) {
           unsigned word[4] = {};
@@ -289,6 +250,23 @@ std::vector<uint4> large_matrix_taps(const Filter& filter, const MatrixTaps& tap
     words.push_back({where[0], where[1], 0, 0});
   }
   return words;
+}
+
+}  // namespace
+
+bool serves_matrix_large(const PlanDesc& desc, std::string& why) {
+  return holds_tiles(desc, rows_of_tile(1), why);
+}
+
+std::unique_ptr<Plan> make_matrix_large(const PlanDesc& desc, const MatrixTaps& taps) {
+  const Filter& filter = desc.filter;
+  const bool far = std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y()) > reaches[0];
+  int most = 1;
+  for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
+  return make_tile_plan(
+      desc, taps,
+      {far ? kernel_for<reaches[1]>(taps.digits, most) : kernel_for<reaches[0]>(taps.digits, most),
+       rows_of_tile(taps.digits), warps_per_block, left_matrices(filter, taps, reaches[far]), "sparse"});
 }
 
 }  // namespace convolve::cuda

@@ -18,15 +18,4 @@ constexpr MatrixTile matrix_tile(int components, int reach, int digits) {
   return digits == 1 || reach <= 2 ? MatrixTile{8, 4} : MatrixTile{12, 3};
 }
 
-/// For filters of more than 9x7 taps.
-struct LargeMatrixTile {
-  int rows, rows_at_once;  ///< of a warp's tile; of them, whose sums are in registers
-  int warps, blocks_resident;
-};
-
-constexpr LargeMatrixTile large_matrix_tile(int components, int digits) {
-  if (components == 4) return {8, digits == 1 ? 8 : 4, 2, digits == 1 ? 6 : 5};
-  return {16, digits == 1 ? 8 : 4, 4, digits == 1 ? 4 : 3};
-}
-
 }  // namespace convolve::cuda

@@ -17,22 +17,17 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cassert>
-#include <cstdlib>
-#include <limits>
 #include <vector>
 
-#include "cuda/edge.cuh"
-#include "cuda/launch.hpp"
-#include "cuda/matrix.cuh"
-#include "cuda/matrix_window.hpp"
+#include "cuda/matrix_tiles.cuh"
+#include "cuda/matrix_tiles.hpp"
 
 namespace convolve::cuda {
 namespace {
 
 constexpr int margin = 4;      ///< pixels that the products see on either side of a strip
 constexpr int most_reach = 3;  ///< rows above and below the centre
-constexpr int tile_bytes = 128, tile_rows = 8, steps = tile_rows / 2;
+constexpr int tile_rows = 8, steps = tile_rows / 2;
 constexpr int warps_per_block = 2;
 
 /// Blocks that an SM is to hold: bounds the registers of a thread. `most`: components of a plane.
@@ -42,38 +37,6 @@ constexpr int blocks_resident(int reach, int digits, int most) {
   return reach <= 1 ? 8 : 6;
 }
 
-struct WindowPlane {
-  std::uint8_t* out;
-  std::ptrdiff_t out_stride;
-  int stride;  ///< of all frames, where they are aligned
-  EdgeAxis x, y;
-  unsigned first_block, tiles, band, reciprocal;  ///< band: tiles in two rows; reciprocal: 2^32 / band, rounded up
-  std::uint32_t ghost, keep;                      ///< as in MatrixPlane
-  std::uint8_t components, copied;
-  int start[max_components];   ///< of a component's sums: levels and ghost frames
-  float base[max_components];  ///< added to a sum's value
-};
-
-struct WindowFrame {
-  const std::uint8_t* data;
-  std::ptrdiff_t stride;
-};
-
-struct WindowArgs {
-  WindowPlane plane[max_planes];
-  WindowFrame in[max_taps][max_planes];  ///< frames that are none of ghosts
-  WindowFrame centre[max_planes];
-  unsigned char tap_frame[max_taps];  ///< the filter's frame that each of `in` is multiplied by
-  int frames, planes;
-  const uint4*
-      taps;  ///< [frame][row pair][digit][lane]: the right matrices' words in the order of a lane's two products
-  const int* fixed;  ///< taps as integers: [frame][row][column]
-  int taps_x, taps_y, centre_x, centre_y;
-  float gain, gain_low;
-  MatrixFinish finish;
-  Border border;
-};
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// sum += left * right, u8 by s8.
@@ -82,14 +45,6 @@ __device__ __forceinline__ void multiply_add(int (&sum)[4], const std::uint32_t 
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
       : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
-}
-
-/// Where a tile begins, in bytes and rows; those that would end outside the plane move back.
-__device__ __forceinline__ int2 tile_origin(const WindowPlane& plane, unsigned tile) {
-  // Two rows of tiles at a time, so that the warps of a block are neighbours both ways and share what they load.
-  const unsigned band = __umulhi(tile, plane.reciprocal), in_band = tile - band * plane.band;
-  return {min(static_cast<int>(in_band >> 1) * tile_bytes, plane.x.length * plane.components - tile_bytes),
-          min(static_cast<int>(2 * band + (in_band & 1)) * tile_rows, plane.y.length - tile_rows)};
 }
 
 /// A lane's place in its warp's tile.
@@ -188,7 +143,7 @@ __device__ __forceinline__ std::uint32_t made_of_neighbours(std::uint32_t word, 
 
 /// Puts what stands for ghost cells in place; left: of two rows, as the left matrix takes them.
 template <int C>
-__device__ __forceinline__ void bend(const WindowPlane& plane, bool wrap, const Lane<C>& lane, const Group<C>& group,
+__device__ __forceinline__ void bend(const TilePlane& plane, bool wrap, const Lane<C>& lane, const Group<C>& group,
                                      unsigned ghost_rows, std::uint32_t (&left)[4]) {
   if (plane.x.ghost) {
 #pragma unroll
@@ -216,39 +171,8 @@ __device__ __forceinline__ void bend(const WindowPlane& plane, bool wrap, const 
   }
 }
 
-/// Sums to samples: value(i, half) is pixel i of strip g + 8 * half. (x, y): where the lane's samples are.
-template <int C, class Value>
-__device__ __forceinline__ void store(const WindowArgs& args, const WindowPlane& plane, unsigned p, const Lane<C>& lane,
-                                      int x, int y, const Value& value) {
-  std::uint8_t* out = plane.out + y * plane.out_stride;
-  if constexpr (C == 1) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-      __stcs(reinterpret_cast<std::uint32_t*>(out + x + 64 * half),
-             pack(value(0, half), value(1, half), value(2, half), value(3, half)));
-  } else {
-    uint2 word = {pack(value(0, 0), value(0, 1), value(1, 0), value(1, 1)),
-                  pack(value(2, 0), value(2, 1), value(3, 0), value(3, 1))};
-    if constexpr (C == 4) {
-      // Lanes that hold the other two components of the same pixels: each ends with two whole pixels.
-      const bool odd = lane.first;
-      const std::uint32_t other = __shfl_xor_sync(~0u, odd ? word.x : word.y, 16), own = odd ? word.y : word.x;
-      const std::uint32_t even = odd ? other : own, odds = odd ? own : other;
-      word = {__byte_perm(even, odds, 0x5140), __byte_perm(even, odds, 0x7362)};
-      x += 2 * lane.first;
-    }
-    if (plane.copied) {
-      const WindowFrame& from = args.centre[p];
-      const auto was = __ldg(reinterpret_cast<const uint2*>(from.data + y * from.stride + x * C));
-      word.x = (word.x & ~plane.keep) | (was.x & plane.keep);
-      word.y = (word.y & ~plane.keep) | (was.y & plane.keep);
-    }
-    __stcs(reinterpret_cast<uint2*>(out + x * C), word);
-  }
-}
-
 template <int reach, int digits, int C>
-__device__ __forceinline__ void make_tile(const WindowArgs& args, const WindowPlane& plane, unsigned p, int2 origin) {
+__device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin) {
   constexpr int taken = reach + 1, pairs = steps + reach;  ///< row pairs: that a pair of output rows takes, of input
   const Lane<C> lane;
   const int x = origin.x / C, y = origin.y;
@@ -324,17 +248,18 @@ __device__ __forceinline__ void make_tile(const WindowArgs& args, const WindowPl
     }
   }
 
-  const float base[2] = {plane.base[lane.first], plane.base[lane.second]};
+  const float level[2] = {plane.level[lane.first], plane.level[lane.second]};
   int high = 256;
   asm("" : "+r"(high));  // a multiply-add, not a shift and an addition
   const auto finish = [&](const auto& value_of) {
 #pragma unroll
     for (int s = 0; s < steps; ++s)
-      store(args, plane, p, lane, x + 8 * lane.strip + 4 * (lane.t & 1), y + 2 * s + (lane.t >> 1),
-            [&](int i, int half) {
-              const int q = i / 2, e = 2 * half + i % 2;
-              return value_of(digits == 1 ? sum[s][0][q][e] : sum[s][0][q][e] * high + sum[s][digits - 1][q][e], half);
-            });
+      store<C, 16>(args, plane, p, lane.first, x + 8 * lane.strip + 4 * (lane.t & 1), y + 2 * s + (lane.t >> 1),
+                   [&](int i, int half) {
+                     const int q = i / 2, e = 2 * half + i % 2;
+                     return value_of(digits == 1 ? sum[s][0][q][e] : sum[s][0][q][e] * high + sum[s][digits - 1][q][e],
+                                     half);
+                   });
   };
   if (digits == 1 && args.finish == MatrixFinish::pack)
     finish([](int sum, int) { return sum; });
@@ -344,23 +269,7 @@ __device__ __forceinline__ void make_tile(const WindowArgs& args, const WindowPl
       return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
     });
   else
-    finish([&](int sum, int half) { return __fmaf_rn(__int2float_rn(sum), args.gain, base[half]); });
-}
-
-/// A tile of a plane that has nothing to filter.
-__device__ __forceinline__ void copy_tile(const WindowArgs& args, const WindowPlane& plane, unsigned p, int2 origin) {
-  const int x = origin.x + 4 * static_cast<int>(threadIdx.x);
-  const WindowFrame& from = args.centre[p];
-#pragma unroll 1
-  for (int y = origin.y; y < origin.y + tile_rows; ++y)
-    *reinterpret_cast<std::uint32_t*>(plane.out + y * plane.out_stride + x) =
-        __ldg(reinterpret_cast<const std::uint32_t*>(from.data + y * from.stride + x));
-}
-
-__device__ __forceinline__ unsigned plane_of_block(const WindowArgs& args) {
-  unsigned p = 0;
-  while (p + 1 < static_cast<unsigned>(args.planes) && blockIdx.x >= args.plane[p + 1].first_block) ++p;
-  return p;
+    finish([&](int sum, int half) { return __fmaf_rn(__int2float_rn(sum), args.gain, level[half]); });
 }
 
 #endif
@@ -368,65 +277,20 @@ __device__ __forceinline__ unsigned plane_of_block(const WindowArgs& args) {
 /// `most`: the most components of a plane; 4 comes alone.
 template <int reach, int digits, int most>
 __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(reach, digits, most))
-    window_kernel(const __grid_constant__ WindowArgs args) {
+    window_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
-  const unsigned p = plane_of_block(args);
-  const WindowPlane& plane = args.plane[p];
-  // The same in all lanes, as the compiler cannot know of threadIdx.y.
-  const unsigned warp = __shfl_sync(~0u, threadIdx.y, 0);
-  const unsigned tile = (blockIdx.x - plane.first_block) * warps_per_block + warp;
-  if (tile >= plane.tiles) return;
-  const int2 origin = tile_origin(plane, tile);
-  if (plane.copied + 1 == 1 << plane.components)
-    copy_tile(args, plane, p, origin);
-  else if constexpr (most == 4)
-    make_tile<reach, digits, 4>(args, plane, p, origin);
-  else if (plane.components == 2)
-    make_tile<reach, digits, 2>(args, plane, p, origin);
-  else
-    make_tile<reach, digits, 1>(args, plane, p, origin);
+  for_tile(args, warps_per_block, tile_rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
+    if constexpr (most == 4)
+      make_tile<reach, digits, 4>(args, plane, p, origin);
+    else if (plane.components == 2)
+      make_tile<reach, digits, 2>(args, plane, p, origin);
+    else
+      make_tile<reach, digits, 1>(args, plane, p, origin);
+  });
 #endif
 }
 
-/// One sample to a thread, at any address.
-__global__ void __launch_bounds__(32 * warps_per_block) sample_kernel(const __grid_constant__ WindowArgs args) {
-#if __CUDA_ARCH__ >= 800
-  const unsigned p = plane_of_block(args);
-  const WindowPlane& plane = args.plane[p];
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x - plane.first_block) * (32 * warps_per_block) +
-                         threadIdx.y * 32 + threadIdx.x;
-  const int C = plane.components, row_samples = plane.x.length * C;
-  const int y = static_cast<int>(i / row_samples),
-            at = static_cast<int>(i - static_cast<std::int64_t>(y) * row_samples);
-  if (y >= plane.y.length) return;
-  const int x = at / C, c = at - x * C;
-  std::uint8_t& out = plane.out[y * plane.out_stride + at];
-  if (plane.copied >> c & 1) {
-    out = __ldg(args.centre[p].data + y * args.centre[p].stride + at);
-    return;
-  }
-  const int ghost = plane.ghost >> 8 * c & 255;
-  int sum = args.finish == MatrixFinish::scaled ? 0 : plane.start[c];
-  for (int f = 0; f < args.frames; ++f) {
-    const WindowFrame frame = args.in[f][p];
-    const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
-    for (int r = 0; r < args.taps_y; ++r) {
-      const int from = border_index(args.border, y - args.centre_y + r, plane.y.length);
-      const std::uint8_t* row = frame.data + from * frame.stride + c;
-      for (int k = 0; k < args.taps_x; ++k) {
-        const int column = border_index(args.border, x - args.centre_x + k, plane.x.length);
-        sum += __ldg(tap++) * (from < 0 || column < 0 ? ghost : __ldg(row + column * C));
-      }
-    }
-  }
-  const float v = __int2float_rn(sum);
-  const float low = args.finish == MatrixFinish::scaled ? plane.base[c] : __fmul_rn(v, args.gain_low);
-  const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));
-  out = static_cast<std::uint8_t>(min(max(code, 0), 255));
-#endif
-}
-
-using WindowKernel = void (*)(WindowArgs);
+using WindowKernel = void (*)(TileArgs);
 
 template <int reach>
 WindowKernel kernel_for(int digits, int components) {
@@ -473,155 +337,23 @@ std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, 
   return right;
 }
 
-class WindowPlan final : public Plan {
- public:
-  WindowPlan(const PlanDesc& desc, const MatrixTaps& taps)
-      : shape_(desc.filter.shape()),
-        depth_(desc.filter.depth()),
-        centre_(desc.filter.centre_t()),
-        taps_(taps),
-        reach_(reach_y(desc.filter)) {
-    matrices_ = DeviceArray<uint4>(right_matrices(desc.filter, taps, reach_));
-    fixed_ = DeviceArray<int>(taps.fixed);
-    args_.taps = matrices_.get();
-    args_.fixed = fixed_.get();
-    args_.planes = desc.layout.planes;
-    args_.taps_x = desc.filter.width();
-    args_.taps_y = desc.filter.height();
-    args_.centre_x = desc.filter.centre_x();
-    args_.centre_y = desc.filter.centre_y();
-    args_.gain = taps.gain;
-    args_.gain_low = taps.gain_low;
-    args_.finish = taps.finish;
-    args_.border = desc.border;
-    // What each frame of ghost cells of level 1 would add.
-    const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(depth_);
-    for (std::size_t i = 0; i < taps.fixed.size(); ++i) frame_sum_[i / area] += taps.fixed[i];
-    int most = 1;
-    for (int p = 0; p < desc.layout.planes; ++p) {
-      add_plane(desc.layout.plane[p], desc.border, args_.plane[p]);
-      most = std::max(most, desc.layout.plane[p].components);
-    }
-    kernel_ = kernel_for(reach_, taps.digits, most);
-  }
-
-  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
-    assert(window.depth == depth_ && window.image[centre_]);
-    args_.frames = 0;
-    int ghost_sum = 0;
-    for (int t = 0; t < depth_; ++t) {
-      if (const Image* image = window.image[t]) {
-        for (int p = 0; p < args_.planes; ++p) args_.in[args_.frames][p] = frame_of(image->plane[p]);
-        args_.tap_frame[args_.frames++] = static_cast<unsigned char>(t);
-      } else {
-        ghost_sum += frame_sum_[t];
-      }
-    }
-    for (int p = 0; p < args_.planes; ++p) {
-      WindowPlane& plane = args_.plane[p];
-      plane.out = static_cast<std::uint8_t*>(out.plane[p].data);
-      plane.out_stride = out.plane[p].stride;
-      plane.stride = static_cast<int>(args_.in[0][p].stride);
-      args_.centre[p] = frame_of(window.image[centre_]->plane[p]);
-      for (int c = 0; c < max_components; ++c) {
-        const int ghosts = ghost_sum * static_cast<int>(plane.ghost >> 8 * c & 255);
-        plane.start[c] = taps_.start[p][c] + ghosts;
-        plane.base[c] = taps_.level[p][c] + static_cast<float>(ghosts) * taps_.gain;
-      }
-    }
-    const bool direct = is_direct();
-    unsigned blocks = 0;
-    for (int p = 0; p < args_.planes; ++p) {
-      WindowPlane& plane = args_.plane[p];
-      plane.first_block = blocks;
-      const std::int64_t samples = static_cast<std::int64_t>(plane.x.length) * plane.y.length * plane.components;
-      blocks += direct ? (plane.tiles + warps_per_block - 1) / warps_per_block
-                       : static_cast<unsigned>((samples + 32 * warps_per_block - 1) / (32 * warps_per_block));
-    }
-    const auto kernel = direct ? kernel_ : sample_kernel;
-    kernel<<<blocks, dim3(32, warps_per_block), 0, static_cast<cudaStream_t>(stream)>>>(args_);
-    return launch_error();
-  }
-  Algorithm algorithm() const override { return Algorithm::matrix; }
-  std::string describe() const override {
-    const char* finish = args_.finish == MatrixFinish::pack     ? "packed"
-                         : args_.finish == MatrixFinish::scaled ? "fixed point"
-                                                                : "quotient";
-    return "matrix " + shape_ + ", " + std::to_string(taps_.digits) + " digits, " + finish + ", window";
-  }
-
- private:
-  static WindowFrame frame_of(const PlaneView& view) noexcept {
-    return {static_cast<const std::uint8_t*>(view.data), view.stride};
-  }
-
-  static void add_plane(const PlaneLayout& layout, Border border, WindowPlane& plane) {
-    plane.x = edge_axis(border, layout.component[0].width);
-    plane.y = edge_axis(border, layout.component[0].height);
-    plane.components = static_cast<std::uint8_t>(layout.components);
-    for (int b = 0; b < 4; ++b) {
-      const int c = b % layout.components;
-      const Component& component = layout.component[c];
-      if (!component.filtered) plane.copied |= static_cast<std::uint8_t>(1u << c), plane.keep |= 0xFFu << 8 * b;
-      plane.ghost |= static_cast<unsigned>(std::clamp(component.ghost, 0.0, 255.0)) << 8 * b;
-    }
-    const auto pieces = [](int length, int piece) { return static_cast<unsigned>((length + piece - 1) / piece); };
-    plane.band = 2 * pieces(plane.x.length * layout.components, tile_bytes);
-    plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.band - 1) / plane.band);
-    plane.tiles = plane.band * pieces(plane.y.length, 2 * tile_rows);
-  }
-
-  /// True where all frames have the same stride, groups of four pixels are aligned, and offsets fit 32 bits.
-  bool is_direct() const noexcept {
-    for (int p = 0; p < args_.planes; ++p) {
-      const WindowPlane& plane = args_.plane[p];
-      const std::ptrdiff_t stride = args_.in[0][p].stride;
-      auto bits = reinterpret_cast<std::uintptr_t>(plane.out) | static_cast<std::uintptr_t>(plane.out_stride) |
-                  static_cast<std::uintptr_t>(stride);
-      for (int f = 0; f < args_.frames; ++f) {
-        if (args_.in[f][p].stride != stride) return false;
-        bits |= reinterpret_cast<std::uintptr_t>(args_.in[f][p].data);
-      }
-      if (bits % (4u * plane.components) != 0 || std::abs(stride) >= std::numeric_limits<int>::max() / plane.y.length)
-        return false;
-    }
-    return true;
-  }
-
-  std::string shape_;
-  int depth_, centre_;
-  MatrixTaps taps_;
-  int reach_;
-  int frame_sum_[max_taps] = {};
-  DeviceArray<uint4> matrices_;
-  DeviceArray<int> fixed_;
-  WindowArgs args_{};
-  WindowKernel kernel_ = nullptr;
-};
-
 }  // namespace
 
 bool serves_matrix_window(const PlanDesc& desc, std::string& why) {
-  why.clear();
-  if (desc.layout.bits != 8) {
-    why = "samples of fewer than 8 bits";
-  } else if (reach_x(desc.filter) > margin || reach_y(desc.filter) > most_reach) {
+  if (reach_x(desc.filter) > margin || reach_y(desc.filter) > most_reach) {
     why = "filters over several frames of more than 9x7 taps";
-  } else {
-    for (int p = 0; p < desc.layout.planes; ++p) {
-      const PlaneLayout& plane = desc.layout.plane[p];
-      const int width = plane.component[0].width;
-      if (width % 4 != 0 || width * plane.components < tile_bytes || plane.component[0].height < tile_rows)
-        why =
-            "filters over several frames of planes of fewer than 128 bytes by 8 rows, or of a width that is no "
-            "multiple of 4";
-    }
+    return false;
   }
-  return why.empty();
+  return holds_tiles(desc, tile_rows, why);
 }
 
 std::unique_ptr<Plan> make_matrix_window(const PlanDesc& desc, const MatrixTaps& taps) {
-  return std::make_unique<WindowPlan>(desc, taps);
+  const int reach = reach_y(desc.filter);
+  int most = 1;
+  for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
+  return make_tile_plan(desc, taps,
+                        {kernel_for(reach, taps.digits, most), tile_rows, warps_per_block,
+                         right_matrices(desc.filter, taps, reach), "window"});
 }
 
 }  // namespace convolve::cuda
