@@ -43,14 +43,21 @@ constexpr int any_height = 0, at_least_4 = 4;
 namespace convolve::cpu::dot {
 namespace {
 
+// So many neighbouring windows of one component come from one load. Measured: each takes a register.
+template <bool Pairs, int Groups>
+constexpr int shared_windows() {
+  if (Pairs) return Groups < 3 ? 1 : Groups <= 4 ? 3 : 2;
+  return Groups == 0 ? 1 : Groups == 1 ? 2 : 3;
+}
+
 // Adds `Groups` groups of taps of one ring row of one component into output rows First..Last.
-template <bool Pairs, int Groups, int First, int Last>
+template <bool Pairs, int Groups, int First, int Last, int Shared>
 HWY_INLINE void AddGroups(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words,
-                          __m512i order) {
+                          const __m512i (&orders)[Shared]) {
   constexpr int apart = Pairs ? 2 : 4, registers = 4 / apart, count = registers * (vectors - 1) + Groups;
   __m512i window[count];
   CONVOLVE_UNROLL
-  for (int w = 0; w < count; ++w) window[w] = WindowAt<Pairs>(order, q + apart * w);
+  for (int w = 0; w < count; ++w) window[w] = WindowAt<Pairs>(orders[w % Shared], q + w / Shared * Shared * apart);
   CONVOLVE_UNROLL
   for (int g = 0; g < Groups; ++g) {
     CONVOLVE_UNROLL
@@ -63,20 +70,20 @@ HWY_INLINE void AddGroups(__m512i (&sum)[rows][vectors], const std::uint8_t* q, 
 }
 
 // Adds one ring row. Groups: of one component, known to the compiler; or 0.
-template <bool Pairs, int Groups, int First, int Last>
+template <bool Pairs, int Groups, int First, int Last, int Shared>
 HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words, int groups,
-                       int step, __m512i order) {
+                       int step, const __m512i (&orders)[Shared]) {
   if constexpr (Groups > 0) {
     // Windows of four groups at a time: more would not stay in registers.
     constexpr int once = Groups > 4 ? 4 : Groups;
-    AddGroups<Pairs, once, First, Last>(sum, q, words, order);
+    AddGroups<Pairs, once, First, Last>(sum, q, words, orders);
     if constexpr (Groups > once)
-      AddGroups<Pairs, Groups - once, First, Last>(sum, q + once * (Pairs ? 2 : 4), words, order);
+      AddGroups<Pairs, Groups - once, First, Last>(sum, q + once * (Pairs ? 2 : 4), words, orders);
   } else {
     for (int g = 0; g < groups; ++g, q += step) {
       __m512i window[vectors];
       CONVOLVE_UNROLL
-      for (int b = 0; b < vectors; ++b) window[b] = WindowAt<Pairs>(order, q + 4 * b);
+      for (int b = 0; b < vectors; ++b) window[b] = WindowAt<Pairs>(orders[0], q + 4 * b);
       CONVOLVE_UNROLL
       for (int i = First; i <= Last; ++i) {
         const __m512i taps = _mm512_set1_epi32(*words++);
@@ -88,13 +95,13 @@ HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, con
 }
 
 // All ring rows of one frame; see Packed::words.
-template <bool Pairs, int Height, int Groups>
+template <bool Pairs, int Height, int Groups, int Shared>
 HWY_INLINE void AddRows(int height, __m512i (&sum)[rows][vectors], const void* const* ring, int x,
-                        const std::int32_t*& words, int groups, int step, __m512i order) {
+                        const std::int32_t*& words, int groups, int step, const __m512i (&orders)[Shared]) {
   const auto add = [&]<int First, int Last>(int r) {
     const auto* q = static_cast<const std::uint8_t*>(ring[r]) + x;
     asm("" : "+r"(q));  // or GCC keeps x + 2, x + 4, ... in registers
-    AddRow<Pairs, Groups, First, Last>(sum, q, words, groups, step, order);
+    AddRow<Pairs, Groups, First, Last>(sum, q, words, groups, step, orders);
   };
   static_assert(rows == 4);
   if constexpr (Height == any_height) {
@@ -118,7 +125,11 @@ template <bool Pairs, int Height, int Groups>
 void Filter(const Kernel& kernel, const Block& block) {
   constexpr bool uniform = Groups > 0;
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
-  const __m512i order = _mm512_load_si512(k.window.order);
+  constexpr int shared = shared_windows<Pairs, Groups>();
+  __m512i orders[shared];
+  for (int i = 0; i < shared; ++i)
+    orders[i] =
+        _mm512_add_epi8(_mm512_load_si512(k.window.order), _mm512_set1_epi8(static_cast<char>(i * (Pairs ? 2 : 4))));
   const Rounding rounding(kernel.quantization);
   const Finish finish = k.sums.finish;
   const Target to(block);
@@ -138,7 +149,7 @@ void Filter(const Kernel& kernel, const Block& block) {
     }
     const std::int32_t* words = k.words.data();
     for (int t = 0; t < kernel.depth; ++t)
-      AddRows<Pairs, Height, Groups>(height, sum, block.rows + t * block.frame_rows, x, words, k.groups, step, order);
+      AddRows<Pairs, Height, Groups>(height, sum, block.rows + t * block.frame_rows, x, words, k.groups, step, orders);
     FinishBlock<uniform>(kernel.quantization, rounding, finish, phase, sum, to, x);
   }
 }
