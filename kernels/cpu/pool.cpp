@@ -3,10 +3,32 @@
 #include "cpu/pool.hpp"
 
 #include <atomic>
+#include <chrono>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace convolve::cpu {
+namespace {
 
-// Lives on the stack of run(); every field but `next` is guarded by the pool's mutex.
+// Waking a thread takes about as long as this: a frame that follows at once, or a band that is nearly done, is waited
+// for awake.
+constexpr std::chrono::microseconds patience{50};
+
+template <class Done>
+void wait_awake(Done done) {
+  for (const auto end = std::chrono::steady_clock::now() + patience;
+       !done() && std::chrono::steady_clock::now() < end;) {
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
+  }
+}
+
+}  // namespace
+
+// Lives on the stack of run(); what is not atomic is guarded by the pool's mutex, and so are changes of `active`.
 struct Pool::Job {
   Job(Task t, void* c, unsigned l, unsigned n) : task(t), context(c), lanes(l), count(n) {}
 
@@ -14,7 +36,8 @@ struct Pool::Job {
   void* context;
   unsigned lanes, count;
   std::atomic<unsigned> next{0};
-  unsigned joined = 1, active = 0;
+  unsigned joined = 1;
+  std::atomic<unsigned> active{0};
   std::condition_variable done;
   Job* after = nullptr;
 };
@@ -58,21 +81,35 @@ void Pool::run(unsigned lanes, unsigned count, Task task, void* context) noexcep
     Job** end = &jobs_;
     while (*end) end = &(*end)->after;
     *end = &job;
+    posted_.fetch_add(1, std::memory_order_relaxed);
   }
   for (unsigned i = 1; i < lanes; ++i) wake_.notify_one();
   drain(job, 0);
   std::unique_lock lock(mutex_);
+  // Nobody joins from here on.
   for (Job** link = &jobs_; *link; link = &(*link)->after)
     if (*link == &job) {
       *link = job.after;
       break;
     }
-  job.done.wait(lock, [&] { return job.active == 0; });
+  const auto done = [&] { return job.active.load(std::memory_order_relaxed) == 0; };
+  if (!done()) {
+    lock.unlock();
+    wait_awake(done);
+    lock.lock();
+  }
+  job.done.wait(lock, done);
 }
 
 void Pool::work() {
   std::unique_lock lock(mutex_);
   while (true) {
+    if (!stop_ && !jobs_) {
+      const unsigned seen = posted_.load(std::memory_order_relaxed);
+      lock.unlock();
+      wait_awake([&] { return posted_.load(std::memory_order_relaxed) != seen; });
+      lock.lock();
+    }
     wake_.wait(lock, [this] { return stop_ || jobs_; });
     if (stop_) return;
     Job& job = *jobs_;

@@ -8,6 +8,7 @@
 // a time, and allocates nothing.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,7 @@ class Pool {
   std::condition_variable wake_;
   Job* jobs_ = nullptr;  // those that a worker may still join, oldest first
   bool stop_ = false;
+  std::atomic<unsigned> posted_{0};  ///< jobs so far
   std::vector<std::thread> workers_;
 };
 

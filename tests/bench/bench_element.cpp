@@ -68,6 +68,7 @@ constexpr ElementRow rows[] = {
     {&cpu_one_thread, "AYUV", "1080p", 1920, 1080, "gaussian-7x7", gaussian_7},
     {&cpu_one_thread, "AYUV", "1080p", 1920, 1080, "gaussianblur", "", "gaussianblur sigma=1.2"},
     {&cpu, "NV12", "1080p", 1920, 1080, "gaussian-5x5", gaussian_5},
+    {&cpu, "AYUV", "1080p", 1920, 1080, "gaussian-7x7", gaussian_7},
     {&cpu, "RGBA", "4K", 3840, 2160, "motion-7x7", motion_7},
     {&cuda_memory, "NV12", "64x64", 64, 64, "sharpen-3x3", sharpen},
     {&cuda_memory, "NV12", "1080p", 1920, 1080, "sharpen-3x3", sharpen},
