@@ -50,8 +50,7 @@ class Row:
                 fields.append(f".{key} = " + " | ".join(f"bit({of}::{names[i]})" for i in sorted(chosen)))
         fields += [".rank_one = true"] if self.rank_one else []
         for key, default in (("max_components", MAX_COMPONENTS), ("min_depth", 1), ("max_depth", MAX_TAPS),
-                             ("min_side", 1),
-                             ("max_side", MAX_TAPS)):
+                             ("min_side", 1), ("max_side", MAX_TAPS)):
             if getattr(self, key) != default:
                 fields.append(f".{key} = {getattr(self, key)}")
         return f"    ChoiceRow{{{', '.join(fields)}}},"
@@ -80,7 +79,8 @@ def first_rows(cases):
                 if last is not None:
                     last.max_side = side - 1
                 last = Row(min(times, key=times.get), frozenset({case.type}), frozenset({case.accumulator}), case.rank_one,
-                           case.components, case.depth, 1 if last is None else side)
+                           case.components, min_depth=1 if case.depth == 1 else 2, max_depth=case.depth,
+                           min_side=1 if last is None else side)
                 found.append(last)
     return found
 
@@ -107,6 +107,8 @@ def simplified(rows, cases):
         for i in range(len(rows)):
             for field in ("accumulators", "types", "min_depth", "max_depth", "max_components", "min_side", "max_side",
                           "rank_one"):
+                if field == "max_depth" and rows[i].max_depth == 1:
+                    continue  # few sides are measured over several frames
                 looser = copy.copy(rows[i])
                 setattr(looser, field, getattr(loosest, field))
                 trial = rows[:i] + [looser] + rows[i + 1:]
