@@ -97,6 +97,7 @@ def good(rows, cases):
 def simplified(rows, cases):
     """Fewer and looser rows that are as good."""
     loosest = Row("")
+    several_frames = any(case.depth > 1 for case in cases)
     changed = True
     while changed:
         changed = False
@@ -107,8 +108,8 @@ def simplified(rows, cases):
         for i in range(len(rows)):
             for field in ("accumulators", "types", "min_depth", "max_depth", "max_components", "min_side", "max_side",
                           "rank_one"):
-                if field == "max_depth" and rows[i].max_depth == 1:
-                    continue  # few sides are measured over several frames
+                if field == "max_depth" and rows[i].max_depth == 1 and several_frames:
+                    continue  # few sides are measured over several frames: what is best for one frame says nothing there
                 looser = copy.copy(rows[i])
                 setattr(looser, field, getattr(loosest, field))
                 trial = rows[:i] + [looser] + rows[i + 1:]

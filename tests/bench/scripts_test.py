@@ -63,8 +63,8 @@ class FreshRun(unittest.TestCase):
 
 class Choose(unittest.TestCase):
     @staticmethod
-    def case(side, rank_one=False):
-        return choose.Case(rank_one=rank_one, depth=1, components=1, type=0, accumulator=0, side=side)
+    def case(side, rank_one=False, depth=1):
+        return choose.Case(rank_one=rank_one, depth=depth, components=1, type=0, accumulator=0, side=side)
 
     def rows(self, cases):
         rows = choose.simplified(choose.first_rows(cases), cases)
@@ -84,6 +84,11 @@ class Choose(unittest.TestCase):
         chosen = [next(row for row in self.rows(cases) if row.algorithm in times and row.matches(case)).algorithm
                   for case, times in cases.items()]
         self.assertEqual(chosen, ["register", "matrix", "separable"])
+
+    def test_one_frame_and_several_are_apart(self):
+        rows = self.rows({self.case(15): {"separable": 1, "tiled": 2}, self.case(3, depth=5): {"tiled": 1}})
+        unmeasured = self.case(15, depth=5)
+        self.assertEqual([row.algorithm for row in rows if row.matches(unmeasured)], ["tiled"])
 
     def test_a_near_tie_adds_no_row(self):
         rows = self.rows({self.case(3): {"matrix": 1.02, "tiled": 1}, self.case(7): {"matrix": 1, "tiled": 3}})
