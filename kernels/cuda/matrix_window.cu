@@ -27,7 +27,7 @@ namespace {
 
 constexpr int margin = 4;      ///< pixels that the products see on either side of a strip
 constexpr int most_reach = 3;  ///< rows above and below the centre
-constexpr int tile_rows = 8, steps = tile_rows / 2;
+constexpr int tile_rows = 8;
 constexpr int warps_per_block = 2;
 
 /// Blocks that an SM is to hold: bounds the registers of a thread. `most`: components of a plane.
@@ -38,6 +38,8 @@ constexpr int blocks_resident(int reach, int digits, int most) {
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+constexpr int steps = tile_rows / 2;
 
 /// sum += left * right, u8 by s8.
 __device__ __forceinline__ void multiply_add(int (&sum)[4], const std::uint32_t (&left)[4], std::uint32_t right0,
