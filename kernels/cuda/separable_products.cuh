@@ -23,18 +23,6 @@ __device__ __forceinline__ void mma_f16_k16(std::uint32_t (&d)[2], const std::ui
 #endif
 }
 
-/// d = a b + c: 16 x 8 by 8 x 8, halves.
-__device__ __forceinline__ void mma_f16_k8(std::uint32_t (&d)[2], std::uint32_t a0, std::uint32_t a1, std::uint32_t b,
-                                           const std::uint32_t (&c)[2]) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1},{%2,%3},{%4},{%5,%6};"
-      : "=r"(d[0]), "=r"(d[1])
-      : "r"(a0), "r"(a1), "r"(b), "r"(c[0]), "r"(c[1]));
-#else
-  __trap();
-#endif
-}
-
 /// d = a b: 16 x 32 by 32 x 8 signed bytes.
 __device__ __forceinline__ void mma_s8_s8(int (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                           std::uint32_t b1) {

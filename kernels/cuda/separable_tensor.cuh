@@ -23,10 +23,6 @@ namespace convolve::cuda::tensor {
 __host__ __device__ constexpr int sets_of(int components) {
   return 4 / components;
 }
-/// Blocks from set to set, and blocks that hold a set's window.
-__host__ __device__ constexpr int set_blocks(int components) {
-  return components;
-}
 
 /// The matrices' fragments of one lane, and the two passes with them. Fragments come from memory, so that the compiler
 /// keeps them in registers.

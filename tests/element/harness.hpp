@@ -147,7 +147,6 @@ class Harness {
   void set_caps(const GstVideoInfo& info);
   GstFlowReturn push(GstBuffer* buffer) { return gst_harness_push(harness_, buffer); }
   bool push_event(GstEvent* event) { return gst_harness_push_event(harness_, event); }
-  Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_pull(harness_)); }
   Owned<GstBuffer> try_pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_)); }
   /// A new TIME segment from 0.
   void push_segment(double rate = 1.0, GstClockTime stop = GST_CLOCK_TIME_NONE);
