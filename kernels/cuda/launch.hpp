@@ -35,14 +35,15 @@ inline const char* launch_error() noexcept {
 /// Launches on a GPU of this capability. From 9.0 on blocks start while the launch before them in the stream still
 /// ends: the kernel calls wait_for_stream() before it touches a frame.
 template <class Args>
-void launch_early(int capability, void (*kernel)(Args), unsigned blocks, dim3 threads, void* stream,
-                  const Args& args) noexcept {
+void launch_early(int capability, void (*kernel)(Args), unsigned blocks, dim3 threads, void* stream, const Args& args,
+                  unsigned shared_memory = 0) noexcept {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(blocks);
   config.blockDim = threads;
+  config.dynamicSmemBytes = shared_memory;
   config.stream = static_cast<cudaStream_t>(stream);
   config.attrs = &early;
   config.numAttrs = capability >= 90 ? 1 : 0;

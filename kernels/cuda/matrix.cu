@@ -13,6 +13,7 @@
 #include "cuda/backend.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/matrix.cuh"
+#include "cuda/matrix_group.hpp"
 #include "cuda/matrix_tiles.hpp"
 #include "cuda/matrix_tuning.hpp"
 
@@ -96,8 +97,7 @@ class MatrixPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
   std::string describe() const override {
-    constexpr const char* finishes[] = {"packed", "quotient", "fixed point"};
-    return "matrix " + shape_ + ", " + std::to_string(digits_) + " digits, " + finishes[static_cast<int>(args_.finish)];
+    return "matrix " + shape_ + ", " + std::to_string(digits_) + " digits, " + name(args_.finish);
   }
 
  private:
@@ -108,12 +108,10 @@ class MatrixPlan final : public Plan {
     plane.across = edge_axis(args_.border, plane.width);
     plane.down = edge_axis(args_.border, plane.height);
     plane.components = static_cast<std::uint8_t>(layout.components);
-    for (int b = 0; b < 4; ++b) {
-      const int c = b % layout.components;
-      const Component& component = layout.component[c];
-      if (!component.filtered) plane.copied |= static_cast<std::uint8_t>(1u << c), plane.keep |= 0xFFu << 8 * b;
-      plane.ghost |= static_cast<unsigned>(std::clamp(component.ghost, 0.0, 255.0)) << 8 * b;
-    }
+    const PlaneMasks masks = plane_masks(layout);
+    plane.ghost = masks.ghost;
+    plane.keep = masks.keep;
+    plane.copied = masks.copied;
   }
 
   /// Divides a plane into tiles and what lies around them, and returns the number of blocks.
@@ -172,18 +170,20 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
         why = "a border value that is no whole code value";
     }
   }
+  if (why.empty() && is_large(desc.filter) && serves_matrix_group(device, desc)) return true;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_window(desc, why);
   else if (why.empty() && is_large(desc.filter))
     serves_matrix_large(desc, why);
   MatrixTaps taps;
-  return why.empty() && make_matrix_taps(desc, taps, why);
+  return why.empty() && make_matrix_taps(desc, MatrixReading::apart, taps, why);
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
+  if (is_large(desc.filter) && serves_matrix_group(device, desc)) return make_matrix_group(desc);
   MatrixTaps taps;
   std::string why;
-  if (!make_matrix_taps(desc, taps, why)) throw PlanError("matrix: " + why);
+  if (!make_matrix_taps(desc, MatrixReading::apart, taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_window(desc, taps);
   if (is_large(desc.filter)) return make_matrix_large(desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);

@@ -21,8 +21,14 @@ enum class MatrixFinish : std::uint8_t {
   pack,      ///< the sum is the sample
   quotient,  ///< sum / divisor, as a product with a two-term reciprocal: ties stay where they are
   real,      ///< two digits whose sums are read as floats
-  scaled,    ///< (256 * high + low) * unit + level, for filters over several frames
+  scaled,    ///< (256 * high + low) * unit + level
+  reading,   ///< the sum from the bits of 2^23 on, read as a float, less 2^23, * unit: one product, where that is right
 };
+
+/// Digits' sums are read as floats apart, where the filter is of one frame, or joined first.
+enum class MatrixReading : std::uint8_t { apart, joined };
+
+const char* name(MatrixFinish finish);
 
 struct MatrixTaps {
   static constexpr double most_error = 0.45;
@@ -42,6 +48,13 @@ struct MatrixTaps {
 };
 
 /// True where the filter can be had in at most two digits; else `why` says what is in the way.
-bool make_matrix_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why);
+bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why);
+
+/// A plane's components as they lie in a word of four bytes.
+struct PlaneMasks {
+  std::uint32_t ghost = 0, keep = 0;  ///< levels of ghost cells; the bytes of components that are copied
+  std::uint8_t copied = 0;            ///< bit mask of those components
+};
+PlaneMasks plane_masks(const PlaneLayout& layout);
 
 }  // namespace convolve::cuda

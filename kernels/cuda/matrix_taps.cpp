@@ -13,6 +13,9 @@ namespace {
 constexpr int most_fixed = 127 * 256 + 127, least_fixed = -128 * 256 - 128;
 constexpr int largest_input = 255;
 constexpr int most_shift = 16, most_scaled_shift = 22;
+constexpr int most_reading_shift = 15;           // samples up to 255 are sums below 2^23
+constexpr std::int32_t float_bits = 0x4B000000;  // 2^23
+constexpr double most_reading_sum = 0x1p29;      // either way: float_bits + sum is a finite positive float
 
 bool whole(double v) {
   return v == std::floor(v);
@@ -35,7 +38,15 @@ bool fits(const std::vector<double>& taps, double low, double high) {
   return std::all_of(taps.begin(), taps.end(), [&](double t) { return t >= low && t <= high; });
 }
 
-bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+// True where sum * gain, rounded once, rounds to the sample that sum / divisor does: ties, of even divisors, have to
+// stay ties, and nothing else may become one.
+bool one_product_divides(double divisor, float gain) {
+  const double off = std::abs(static_cast<double>(gain) * divisor - 1);
+  return divisor <= 4096 && (off < 0x1p-25 || std::fmod(divisor, 2) == 1);
+}
+
+bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReading how, MatrixTaps& taps,
+                std::string& why) {
   // Levels that are no multiple of 1 / divisor become one when taps and divisor are doubled.
   std::vector<double> scaled = arithmetic.coefficients;
   double divisor = arithmetic.divisor;
@@ -67,14 +78,22 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& 
   taps.gain = static_cast<float>(1 / divisor);
   taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
   const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
+  bool reads =
+      how == MatrixReading::joined && taps.finish == MatrixFinish::quotient && one_product_divides(divisor, taps.gain);
   double largest = 0;
   for (const double t : scaled) largest += std::abs(t) * largest_input;
   const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
     const double start = start_of(k, divisor, sum);
     if (std::abs(start) + largest >= 2147483647.0) return false;
     taps.start[p][c] = static_cast<std::int32_t>(start);
+    reads = reads && std::abs(start) + largest < most_reading_sum;
     return true;
   });
+  if (reads) {
+    taps.finish = MatrixFinish::reading;
+    for (auto& plane : taps.start)
+      for (std::int32_t& start : plane) start += float_bits;
+  }
   if (!fit) why = "sums beyond 32 bits";
   return fit;
 }
@@ -111,7 +130,6 @@ std::string too_coarse() {
 }
 
 bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
-  constexpr std::int32_t float_bits = 0x4B000000;  // 2^23
   taps.digits = 2;
   taps.finish = MatrixFinish::real;
   double error = 0;
@@ -148,11 +166,12 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
   return false;
 }
 
-// The same for sums that are joined before they are floats: many taps leave no room in 23 bits.
-bool scaled_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+// The same for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
+// MatrixFinish::reading, with levels in the sums.
+bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, bool reads, MatrixTaps& taps, std::string& why) {
   taps.digits = 2;
-  taps.finish = MatrixFinish::scaled;
-  for (int shift = most_scaled_shift; shift >= 0; --shift) {
+  taps.finish = reads ? MatrixFinish::reading : MatrixFinish::scaled;
+  for (int shift = reads ? most_reading_shift : most_scaled_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
     if (!fits(arithmetic.coefficients, -32766 / units, 32638 / units)) continue;
     taps.fixed = round_keeping_sum(arithmetic.coefficients, units);
@@ -163,18 +182,20 @@ bool scaled_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps&
       sum += taps.fixed[i];
       magnitude += std::abs(taps.fixed[i]);
     }
-    if (magnitude * largest_input >= 2147483647.0) continue;
     taps.gain = static_cast<float>(1 / units);
     all_filtered(desc.layout, [&](const Component& k, int p, int c) {
       const double level = k.zero + k.bias - k.zero * sum / units;
-      taps.level[p][c] = static_cast<float>(level);
       largest_level = std::max(largest_level, std::abs(level));
+      if (largest_level * units >= most_reading_sum) return false;
+      taps.level[p][c] = reads ? 0 : static_cast<float>(level);
+      taps.start[p][c] = reads ? float_bits + static_cast<std::int32_t>(std::llround(level * units)) : 0;
       return true;
     });
-    // The tap errors at their worst, and what the sum as a float, its product and the level round off where the
-    // sample is not clamped anyway.
-    const double error = largest_input * std::max(above, below) + (largest_level + 512) * 0x1p-22;
-    if (error <= MatrixTaps::most_error) return true;
+    if (magnitude * largest_input + largest_level * units >= (reads ? most_reading_sum : 2147483647.0)) continue;
+    // The tap errors at their worst, and what the level in whole units, or the sum as a float, its product and the
+    // level round off where the sample is not clamped anyway.
+    const double rounded = reads ? 0.5 / units + 0x1p-16 : (largest_level + 512) * 0x1p-22;
+    if (largest_input * std::max(above, below) + rounded <= MatrixTaps::most_error) return true;
     break;
   }
   why = too_coarse();
@@ -189,13 +210,31 @@ std::int32_t MatrixTaps::digit(int d, std::size_t tap) const {
   return d == 1 ? low : (fixed[tap] - low) / 256;
 }
 
-bool make_matrix_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
+const char* name(MatrixFinish finish) {
+  return finish == MatrixFinish::pack ? "packed" : finish == MatrixFinish::quotient ? "quotient" : "fixed point";
+}
+
+PlaneMasks plane_masks(const PlaneLayout& layout) {
+  PlaneMasks masks;
+  for (int b = 0; b < 4; ++b) {
+    const int c = b % layout.components;
+    const Component& component = layout.component[c];
+    if (!component.filtered) masks.copied |= static_cast<std::uint8_t>(1u << c), masks.keep |= 0xFFu << 8 * b;
+    masks.ghost |= static_cast<unsigned>(std::clamp(component.ghost, 0.0, 255.0)) << 8 * b;
+  }
+  return masks;
+}
+
+bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
-  if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, taps, why);
-  if (arithmetic.accumulator == Accumulator::single)
-    return (desc.filter.depth() > 1 ? scaled_taps : real_taps)(desc, arithmetic, taps, why);
-  why = "sums that need double precision";
-  return false;
+  if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, how, taps, why);
+  if (arithmetic.accumulator != Accumulator::single) {
+    why = "sums that need double precision";
+    return false;
+  }
+  if (how == MatrixReading::joined && joined_taps(desc, arithmetic, true, taps, why)) return true;
+  if (how == MatrixReading::joined || desc.filter.depth() > 1) return joined_taps(desc, arithmetic, false, taps, why);
+  return real_taps(desc, arithmetic, taps, why);
 }
 
 }  // namespace convolve::cuda

@@ -126,10 +126,8 @@ class TilePlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
   std::string describe() const override {
-    const char* finish = args_.finish == MatrixFinish::pack       ? "packed"
-                         : args_.finish == MatrixFinish::quotient ? "quotient"
-                                                                  : "fixed point";
-    return "matrix " + shape_ + ", " + std::to_string(taps_.digits) + " digits, " + finish + ", " + kernel_.name;
+    return "matrix " + shape_ + ", " + std::to_string(taps_.digits) + " digits, " + name(args_.finish) + ", " +
+           kernel_.name;
   }
 
  private:
@@ -141,12 +139,10 @@ class TilePlan final : public Plan {
     plane.x = edge_axis(border, layout.component[0].width);
     plane.y = edge_axis(border, layout.component[0].height);
     plane.components = static_cast<std::uint8_t>(layout.components);
-    for (int b = 0; b < 4; ++b) {
-      const int c = b % layout.components;
-      const Component& component = layout.component[c];
-      if (!component.filtered) plane.copied |= static_cast<std::uint8_t>(1u << c), plane.keep |= 0xFFu << 8 * b;
-      plane.ghost |= static_cast<unsigned>(std::clamp(component.ghost, 0.0, 255.0)) << 8 * b;
-    }
+    const PlaneMasks masks = plane_masks(layout);
+    plane.ghost = masks.ghost;
+    plane.keep = masks.keep;
+    plane.copied = masks.copied;
     plane.band = static_cast<unsigned>(2 * pieces(plane.x.length * layout.components, tile_bytes));
     plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.band - 1) / plane.band);
     plane.tiles = static_cast<unsigned>(plane.band * pieces(plane.y.length, 2 * kernel_.rows));

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plan of `matrix` on compute capability 9.0. Host code only.
+#pragma once
+
+#include <memory>
+
+#include "cuda/backend.hpp"
+
+namespace convolve::cuda {
+
+#ifdef CONVOLVE_WARPGROUPS
+/// True where it serves this case, of plain 8-bit samples.
+bool serves_matrix_group(const Device& device, const PlanDesc& desc);
+std::unique_ptr<Plan> make_matrix_group(const PlanDesc& desc);
+#else  // built without code for that chip
+inline bool serves_matrix_group(const Device&, const PlanDesc&) {
+  return false;
+}
+inline std::unique_ptr<Plan> make_matrix_group(const PlanDesc&) {
+  return nullptr;
+}
+#endif
+
+}  // namespace convolve::cuda
