@@ -180,7 +180,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  if (is_large(desc.filter) && serves_matrix_group(device, desc)) return make_matrix_group(desc);
+  if (is_large(desc.filter) && serves_matrix_group(device, desc)) return make_matrix_group(device, desc);
   MatrixTaps taps;
   std::string why;
   if (!make_matrix_taps(desc, MatrixReading::apart, taps, why)) throw PlanError("matrix: " + why);

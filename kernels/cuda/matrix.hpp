@@ -23,10 +23,12 @@ enum class MatrixFinish : std::uint8_t {
   real,      ///< two digits whose sums are read as floats
   scaled,    ///< (256 * high + low) * unit + level
   reading,   ///< the sum from the bits of 2^23 on, read as a float, less 2^23, * unit: one product, where that is right
+  lifted,    ///< the same + lift - lift, which rounds off what the product is not right to, so that ties stay ties
 };
 
-/// Digits' sums are read as floats apart, where the filter is of one frame, or joined first.
-enum class MatrixReading : std::uint8_t { apart, joined };
+/// Which of them a kernel has. Digits' sums are read as floats apart, where the filter is of one frame, or joined
+/// first.
+enum class MatrixReading : std::uint8_t { apart, joined, lifted };
 
 const char* name(MatrixFinish finish);
 
@@ -35,9 +37,10 @@ struct MatrixTaps {
 
   int digits = 1;
   MatrixFinish finish = MatrixFinish::pack;
-  std::vector<std::int32_t> fixed;  ///< as Filter::taps()
-  float gain = 1, gain_low = 0;     ///< the unit, and what it lacks of the true reciprocal
-  std::int32_t real_start = 0;      ///< real: what the sums of either digit start from, to read as floats
+  std::vector<std::int32_t> fixed;    ///< as Filter::taps()
+  float gain = 1, gain_low = 0;       ///< the unit, and what it lacks of the true reciprocal
+  static constexpr float lift = 512;  ///< of MatrixFinish::lifted
+  std::int32_t real_start = 0;        ///< real: what the sums of either digit start from, to read as floats
   /// By plane and component, levels and bias: exact, what a sum starts from; real, what is added to its value, less
   /// what the float readings are off by.
   std::array<std::array<std::int32_t, max_components>, max_planes> start{};

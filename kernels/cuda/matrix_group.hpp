@@ -13,12 +13,12 @@ namespace convolve::cuda {
 #ifdef CONVOLVE_WARPGROUPS
 /// True where it serves this case, of plain 8-bit samples.
 bool serves_matrix_group(const Device& device, const PlanDesc& desc);
-std::unique_ptr<Plan> make_matrix_group(const PlanDesc& desc);
+std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc);
 #else  // built without code for that chip
 inline bool serves_matrix_group(const Device&, const PlanDesc&) {
   return false;
 }
-inline std::unique_ptr<Plan> make_matrix_group(const PlanDesc&) {
+inline std::unique_ptr<Plan> make_matrix_group(const Device&, const PlanDesc&) {
   return nullptr;
 }
 #endif

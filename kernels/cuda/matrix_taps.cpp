@@ -42,7 +42,14 @@ bool fits(const std::vector<double>& taps, double low, double high) {
 // stay ties, and nothing else may become one.
 bool one_product_divides(double divisor, float gain) {
   const double off = std::abs(static_cast<double>(gain) * divisor - 1);
-  return divisor <= 4096 && (off < 0x1p-25 || std::fmod(divisor, 2) == 1);
+  return divisor <= 16384 && (off < 0x1p-25 || std::fmod(divisor, 2) == 1);
+}
+
+// The same of sum * gain + lift, rounded once, to 2^-14: ties are multiples of that, what the product is off by is less
+// than half of it, and no other quotient is that near to a tie.
+bool lifted_product_divides(double divisor, float gain) {
+  const double offset = static_cast<double>(MatrixTaps::lift) - 0x1p23 * static_cast<double>(gain);
+  return divisor <= 8192 && static_cast<double>(static_cast<float>(offset)) == offset;
 }
 
 bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReading how, MatrixTaps& taps,
@@ -78,8 +85,10 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReadin
   taps.gain = static_cast<float>(1 / divisor);
   taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
   const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
-  bool reads =
-      how == MatrixReading::joined && taps.finish == MatrixFinish::quotient && one_product_divides(divisor, taps.gain);
+  const bool one = one_product_divides(divisor, taps.gain);
+  bool reads = taps.finish == MatrixFinish::quotient &&
+               ((how != MatrixReading::apart && one) ||
+                (how == MatrixReading::lifted && lifted_product_divides(divisor, taps.gain)));
   double largest = 0;
   for (const double t : scaled) largest += std::abs(t) * largest_input;
   const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
@@ -90,7 +99,7 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReadin
     return true;
   });
   if (reads) {
-    taps.finish = MatrixFinish::reading;
+    taps.finish = one ? MatrixFinish::reading : MatrixFinish::lifted;
     for (auto& plane : taps.start)
       for (std::int32_t& start : plane) start += float_bits;
   }
@@ -211,7 +220,9 @@ std::int32_t MatrixTaps::digit(int d, std::size_t tap) const {
 }
 
 const char* name(MatrixFinish finish) {
-  return finish == MatrixFinish::pack ? "packed" : finish == MatrixFinish::quotient ? "quotient" : "fixed point";
+  return finish == MatrixFinish::pack                                         ? "packed"
+         : finish == MatrixFinish::quotient || finish == MatrixFinish::lifted ? "quotient"
+                                                                              : "fixed point";
 }
 
 PlaneMasks plane_masks(const PlaneLayout& layout) {
@@ -232,8 +243,8 @@ bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps,
     why = "sums that need double precision";
     return false;
   }
-  if (how == MatrixReading::joined && joined_taps(desc, arithmetic, true, taps, why)) return true;
-  if (how == MatrixReading::joined || desc.filter.depth() > 1) return joined_taps(desc, arithmetic, false, taps, why);
+  if (how != MatrixReading::apart && joined_taps(desc, arithmetic, true, taps, why)) return true;
+  if (how != MatrixReading::apart || desc.filter.depth() > 1) return joined_taps(desc, arithmetic, false, taps, why);
   return real_taps(desc, arithmetic, taps, why);
 }
 

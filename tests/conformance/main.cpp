@@ -32,7 +32,7 @@ constexpr const char* usage =
     "  --seed=N             draw other cases\n"
     "  --failures=N         print the first N\n"
     "  --list               print the cases\n"
-    "  --large              the 16384x16384 frame, and nothing else\n";
+    "  --large              frames of up to 16384x16384, and nothing else\n";
 
 bool matches(const std::string& name, const std::string& filter) {
   for (std::size_t from = 0; from <= filter.size();) {

@@ -116,13 +116,15 @@ void Runner::run_parallel(const std::vector<Case>& cases) {
 
 void Runner::run_large() {
   tallies_.clear();
-  const LargeTrial trial;
-  ++cases_;
-  for (const Subject& subject : subjects_) {
-    if (subject.simd_target) continue;
-    for (const Algorithm algorithm : subject.backend->algorithms())
-      if (wanted(nick(algorithm)) && subject.backend->serves(algorithm, trial.desc()))
-        note(subject, nick(algorithm), trial.name(), trial.run(*subject.backend, *subject.memory, algorithm));
+  for (const LargeRow& row : large_frames()) {
+    const LargeTrial trial(row);
+    ++cases_;
+    for (const Subject& subject : subjects_) {
+      if (subject.simd_target) continue;
+      for (const Algorithm algorithm : subject.backend->algorithms())
+        if (wanted(nick(algorithm)) && subject.backend->serves(algorithm, trial.desc()))
+          note(subject, nick(algorithm), trial.name(), trial.run(*subject.backend, *subject.memory, algorithm));
+    }
   }
 }
 

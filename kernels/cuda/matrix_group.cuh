@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// matrix_group.cu: its tiles, its arguments, and how the input of a tile comes into shared memory.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/edge.cuh"
+#include "cuda/matrix.cuh"
+#include "cuda/warpgroup.cuh"
+
+namespace convolve::cuda {
+
+inline constexpr int makers = 2;        ///< warpgroups of a block that make tiles; one more loads their input
+inline constexpr int tile_width = 128;  ///< pixels
+inline constexpr int group_rows = 4;    ///< of a warpgroup's 8 groups of strips: their sums are registers
+inline constexpr int warpgroup_rows = 8 * group_rows, tile_rows = makers * warpgroup_rows;
+inline constexpr int margin = 8;                       ///< pixels that a window reaches on either side of its strip
+inline constexpr int pitch = tile_width + 2 * margin;  ///< bytes of a component's input row
+inline constexpr int heights[] = {7, 9, 11, 15};       ///< of filters that there are kernels for
+inline constexpr int padding = group_rows - 1;         ///< empty rows of taps above and below the filter's
+
+/// What a block takes, by the most components of a plane.
+struct GroupTuning {
+  int blocks_resident;                    ///< that a multiprocessor holds
+  int loader_registers, maker_registers;  ///< of a thread; together what an even share would be
+  int stages;                             ///< tiles whose input is held
+};
+constexpr GroupTuning tuning(int components) {
+  return {2, 48, 96, components == 1 ? 4 : components == 2 ? 3 : 2};
+}
+
+constexpr int input_rows(int height) {
+  return tile_rows + height - 1;
+}
+/// Bytes of a tile's input rows of a component, and of a digit's right matrix.
+constexpr int input_bytes(int height) {
+  return input_rows(height) * pitch;
+}
+constexpr int taps_bytes(int height) {
+  return (height + 2 * padding) * 512;
+}
+
+/// How a sum becomes a sample.
+enum class GroupFinish : std::uint8_t {
+  reading,  ///< as MatrixFinish::reading says
+  lifted,   ///< the same with MatrixTaps::lift
+  whole,    ///< sum * (gain + gain_low) + level
+};
+
+struct GroupPlane {
+  const std::uint8_t* in;
+  std::uint8_t* out;
+  std::ptrdiff_t in_stride, out_stride;
+  EdgeAxis across, down;                     ///< pixels
+  unsigned first_tile, tiles_x, reciprocal;  ///< reciprocal: 2^32 / tiles_x, rounded up
+  std::uint32_t ghost;                       ///< as in MatrixPlane
+  std::uint8_t components, copied;
+  bool aligned;               ///< groups of pixels can be loaded and stored as words
+  int last_x;                 ///< where the last tile of a row begins at the latest
+  int start[max_components];  ///< of the sums
+  float level[max_components];
+};
+
+struct GroupArgs {
+  GroupPlane plane[max_planes];
+  const uint4* taps;  ///< [digit][row, last first][512 bytes]
+  int planes, digits;
+  unsigned tiles;
+  GroupFinish finish;
+  float gain, gain_low;
+};
+
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+template <int bytes>
+__device__ __forceinline__ void copy_async(unsigned to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void end_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// A tile of a plane.
+struct Tile {
+  const GroupPlane* plane;
+  int x, y;  ///< its first pixel
+
+  __device__ __forceinline__ Tile(const GroupArgs& args, unsigned number) {
+    int p = 0;
+    while (p + 1 < args.planes && number >= args.plane[p + 1].first_tile) ++p;
+    plane = &args.plane[p];
+    number -= plane->first_tile;
+    const unsigned row = plane->tiles_x == 1 ? number : __umulhi(number, plane->reciprocal);
+    // The last of a row or column move back over what their neighbours make too, where the plane is large enough.
+    x = min(static_cast<int>(number - row * plane->tiles_x) * tile_width, plane->last_x);
+    y = min(static_cast<int>(row) * tile_rows, max(plane->down.length - tile_rows, 0));
+  }
+};
+
+/// The input rows of a tile of C components in shared memory, one plane a component. For the loading warpgroup.
+template <int height, int C>
+struct Input {
+  static constexpr int rows = input_rows(height);
+  static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
+  static constexpr int rows_at_once = 128 / groups, batch = 6;
+
+  /// Single components are on their way on return, others there.
+  static __device__ __forceinline__ void load(std::uint8_t* memory, const Tile& tile) {
+    const GroupPlane& plane = *tile.plane;
+    if (plane.aligned) {
+      if (tile.y >= height / 2 && tile.y - height / 2 + rows <= plane.down.length)
+        load_groups<true>(memory, plane, tile.x, tile.y);
+      else
+        load_groups<false>(memory, plane, tile.x, tile.y);
+    }
+    if (!plane.aligned || tile.x == 0 || tile.x + tile_width + margin > plane.across.length)
+      load_rest(memory, plane, tile.x, tile.y);
+  }
+
+  /// Asks for the frame's part of several components, which are loaded through registers, few at a time.
+  static __device__ __forceinline__ void prefetch(const Tile& tile) {
+    const GroupPlane& plane = *tile.plane;
+    const int row = tile.y - height / 2 + static_cast<int>(threadIdx.x);
+    if (C == 1 || !plane.aligned || threadIdx.x >= rows || row < 0 || row >= plane.down.length) return;
+    const int begin = max(tile.x - margin, 0),
+              end = min(tile.x + tile_width + margin, plane.across.length / group * group);
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(plane.in + row * plane.in_stride +
+                                                                    static_cast<std::ptrdiff_t>(begin) * C),
+                 "r"((end - begin) * C));
+  }
+
+  /// What lies in whole groups in the frame, or above or below it. `inside`: all rows are the frame's.
+  template <bool inside>
+  static __device__ __forceinline__ void load_groups(std::uint8_t* memory, const GroupPlane& plane, int x, int y) {
+    const int id = static_cast<int>(threadIdx.x), first = id / groups, column = group * (id - first * groups);
+    const int at = x - margin + column;
+    if (first >= rows_at_once || at < 0 || at + group > plane.across.length) return;
+    const int y0 = y - height / 2 + first;
+    std::uint8_t* to = memory + first * pitch + column;
+    const std::uint8_t* in = plane.in + static_cast<std::ptrdiff_t>(at) * C;
+    const std::uint8_t* next = in + y0 * plane.in_stride;
+    const std::ptrdiff_t step = rows_at_once * plane.in_stride;
+#pragma unroll
+    for (int r0 = 0; r0 < rows; r0 += batch * rows_at_once) {
+      uint4 loaded[batch];
+#pragma unroll
+      for (int b = 0; b < batch; ++b) {
+        const int r = r0 + b * rows_at_once;
+        if (r >= rows || (r + rows_at_once > rows && first >= rows - r)) break;
+        const std::uint8_t* from = next;
+        bool ghost = false;
+        if (inside) {
+          next += step;
+        } else {
+          const int row = min(y0 + r, plane.down.length + height / 2 - 1), stands = edge_index(plane.down, row);
+          ghost = plane.down.ghost && stands != row;
+          from = in + stands * plane.in_stride;
+        }
+        if (C == 1) {
+          if (ghost)
+            *reinterpret_cast<uint2*>(to + r * pitch) = {plane.ghost, plane.ghost};
+          else
+            copy_async<8>(static_cast<unsigned>(__cvta_generic_to_shared(to + r * pitch)), from);
+        } else {
+          loaded[b] = __ldg(reinterpret_cast<const uint4*>(from));
+          if (ghost) loaded[b] = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
+        }
+      }
+      if constexpr (C > 1) {
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+          const int r = r0 + b * rows_at_once;
+          if (r >= rows || (r + rows_at_once > rows && first >= rows - r)) break;
+          put(to + r * pitch, loaded[b]);
+        }
+      }
+    }
+  }
+
+  /// 16 bytes of pixels, their components apart.
+  static __device__ __forceinline__ void put(std::uint8_t* to, uint4 pixels) {
+    if constexpr (C == 4) {
+      std::uint32_t apart[4];
+      planar(pixels, apart);
+#pragma unroll
+      for (int c = 0; c < 4; ++c) *reinterpret_cast<std::uint32_t*>(to + c * input_bytes(height)) = apart[c];
+    } else {
+      std::uint32_t low[2], high[2];
+      planar(uint2{pixels.x, pixels.y}, low);
+      planar(uint2{pixels.z, pixels.w}, high);
+#pragma unroll
+      for (int c = 0; c < 2; ++c) *reinterpret_cast<uint2*>(to + c * input_bytes(height)) = {low[c], high[c]};
+    }
+  }
+
+  /// The pixels that are in no such group.
+  static __device__ __forceinline__ void load_rest(std::uint8_t* memory, const GroupPlane& plane, int x, int y) {
+    const int x0 = x - margin, y0 = y - height / 2, width = plane.across.length;
+    const int end = min(pitch, width - x0 + margin), left = plane.aligned && x0 < 0 ? margin : 0;
+    const int right = plane.aligned ? min((width - x0) / group * group, end) : 0, columns = left + end - right;
+    if (columns == 0) return;
+#pragma unroll 4
+    for (int i = static_cast<int>(threadIdx.x); i < rows * columns; i += 128) {
+      const int r = i / columns, n = i - r * columns, column = n < left ? n : right + n - left;
+      const int of_frame_x = x0 + column, of_frame_y = min(y0 + r, plane.down.length + height / 2 - 1);
+      const int px = edge_index(plane.across, of_frame_x), row = edge_index(plane.down, of_frame_y);
+      const bool ghost = plane.down.ghost && (px != of_frame_x || row != of_frame_y);
+      const std::uint8_t* from = plane.in + row * plane.in_stride + static_cast<std::ptrdiff_t>(px) * C;
+#pragma unroll
+      for (int c = 0; c < C; ++c)
+        memory[c * input_bytes(height) + r * pitch + column] =
+            ghost ? static_cast<std::uint8_t>(plane.ghost >> 8 * c) : __ldg(from + c);
+    }
+  }
+};
+
+#endif
+
+}  // namespace convolve::cuda
