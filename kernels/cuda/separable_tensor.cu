@@ -6,7 +6,9 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "cuda/launch.hpp"
 #include "cuda/separable.hpp"
@@ -17,26 +19,32 @@ namespace {
 
 using namespace tensor;
 
-template <bool exact>
-void launch(const TensorArgs& args, int components, int blocks, cudaStream_t stream) {
-  constexpr int threads = 32 * TensorTile::warps;
-  if (components == 1)
-    tensor_kernel<exact, 1><<<blocks, threads, 0, stream>>>(args);
-  else if (components == 3)
-    tensor_kernel<exact, 3><<<blocks, threads, 0, stream>>>(args);
-  else
-    tensor_kernel<exact, 4><<<blocks, threads, 0, stream>>>(args);
+template <Sums sums>
+auto kernel_for(int components) {
+  return components == 1 ? tensor_kernel<sums, 1> : components == 3 ? tensor_kernel<sums, 3> : tensor_kernel<sums, 4>;
+}
+
+auto kernel_for(Sums sums, int components) {
+  return sums == Sums::halves   ? kernel_for<Sums::halves>(components)
+         : sums == Sums::digits ? kernel_for<Sums::digits>(components)
+                                : kernel_for<Sums::snapped>(components);
 }
 
 class TensorPlan final : public Plan {
  public:
-  TensorPlan(const PlanDesc& desc, const TensorArgs& args, const std::vector<uint4> (&fragments)[max_planes],
-             bool exact, int components, int blocks)
-      : shape_(desc.filter.shape()), args_(args), exact_(exact), components_(components), blocks_(blocks) {
+  TensorPlan(const Device& device, const PlanDesc& desc, const TensorArgs& args,
+             const std::vector<uint4> (&fragments)[max_planes], Sums sums, int components, unsigned blocks)
+      : shape_(desc.filter.shape()),
+        args_(args),
+        sums_(sums),
+        kernel_(kernel_for(sums, components)),
+        capability_(device.capability),
+        blocks_(blocks) {
     for (int p = 0; p < args_.planes; ++p) {
       fragments_[p] = DeviceArray<uint4>(fragments[p]);
       args_.plane[p].fragments = fragments_[p].get();
     }
+    more_memory_ = memory_to_spare(device);
   }
 
   const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
@@ -46,23 +54,35 @@ class TensorPlan final : public Plan {
       const PlaneView& to = out.plane[p];
       plane.in = static_cast<const std::uint8_t*>(from.data);
       plane.in_stride = from.stride;
-      plane.words = plane.simple && aligned(from, 4);
+      plane.words = plane.simple && aligned(from, 4) && std::abs(from.stride) <= std::numeric_limits<int>::max();
       plane.wide = aligned(from, 16);
       plane.out = static_cast<std::uint8_t*>(to.data);
       plane.out_stride = to.stride;
-      plane.out_words = aligned(to, plane.components == 1 ? 8 : 16);
+      plane.out_wide = aligned(to, 16);
     }
-    const auto queue = static_cast<cudaStream_t>(stream);
-    exact_ ? launch<true>(args_, components_, blocks_, queue) : launch<false>(args_, components_, blocks_, queue);
+    launch_early(capability_, kernel_, blocks_, dim3(tile_threads), stream, args_, more_memory_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + ", tensor cores, " + (exact_ ? "8-bit integers" : "half precision") + ", " +
-           std::to_string(args_.steps) + " steps of 16 rows";
+    return "separable " + shape_ + ", tensor cores, " + (sums_ == Sums::halves ? "half precision" : "8-bit integers");
   }
 
  private:
+  /// Shared memory to ask for beyond what the kernel needs, so that no more blocks are resident on a multiprocessor
+  /// than its share of one wave: the launch that comes early would crowd where the one before ends first.
+  unsigned memory_to_spare(const Device& device) const {
+    constexpr std::int64_t most = 48 << 10, reserved = 1 << 10;
+    cudaFuncAttributes attributes{};
+    int ordinal = 0, memory = 0;
+    if (cudaFuncGetAttributes(&attributes, kernel_) != cudaSuccess || cudaGetDevice(&ordinal) != cudaSuccess ||
+        cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal) != cudaSuccess)
+      throw PlanError(std::string("the filter's kernel: ") + launch_error());
+    const std::int64_t share = (blocks_ - 1) / device.multiprocessors + 1;
+    const std::int64_t own = attributes.sharedSizeBytes;
+    const std::int64_t enough = (memory / (share + 1) - reserved + 128) / 128 * 128;
+    return static_cast<unsigned>(std::max<std::int64_t>(std::min(enough, most) - own, 0));
+  }
   static bool aligned(const PlaneView& view, int bytes) {
     return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
   }
@@ -70,8 +90,10 @@ class TensorPlan final : public Plan {
   std::string shape_;
   DeviceArray<uint4> fragments_[max_planes];
   TensorArgs args_;
-  bool exact_;
-  int components_, blocks_;
+  Sums sums_;
+  void (*kernel_)(TensorArgs);
+  int capability_;
+  unsigned blocks_, more_memory_ = 0;
 };
 
 double sum_of(const std::vector<double>& values) {
@@ -94,59 +116,150 @@ std::uint32_t half_bits(double v) {
   return __half_as_ushort(__float2half_rn(static_cast<float>(v)));
 }
 
+std::uint32_t float_bits(float v) {
+  return std::bit_cast<std::uint32_t>(v);
+}
+
 /// How far rounding to a half can move values of this magnitude.
 double half_ulp(double magnitude) {
   return magnitude == 0 ? 0 : std::ldexp(1.0, std::max(std::ilogb(magnitude) - 11, -25));
 }
 
-/// The products in half precision: taps scaled for them, and how far the result can be from the exact one. Samples
-/// are scaled by 2^-24, H by 1 / 255.
-struct Halves {
+/// What the kernel computes with.
+struct TensorTaps {
+  Sums sums;
   std::vector<double> column, row;
-  double start;          ///< what V starts at, a half
-  double unit;           ///< the scale of V: scaled = value * unit
-  double magnitude;      ///< the largest |H| less its offset
-  double error_of_taps;  ///< of H, from rounded taps and V
-
-  explicit Halves(const Factors& f) {
-    double largest = 0;
-    for (const double v : f.column) largest = std::max(largest, std::abs(v));
-    const int scale = 15 - 1 - std::ilogb(largest);
-    unit = std::ldexp(1.0, scale - 24);
-    double sum = 0, column_magnitude = 0, column_error = 0, row_magnitude = 0, row_error = 0;
-    for (const double v : f.column) {
-      const double wanted = std::ldexp(v, scale);
-      column.push_back(as_half(wanted));
-      sum += column.back();
-      column_magnitude += std::abs(column.back());
-      column_error += std::abs(column.back() - wanted);
-    }
-    for (const double v : f.row) {
-      const double wanted = v / (255 * unit);
-      row.push_back(as_half(wanted));
-      row_magnitude += std::abs(row.back());
-      row_error += std::abs(row.back() - wanted);
-    }
-    const double sample = std::ldexp(1.0, -24);
-    start = as_half(-128 * sum * sample);
-    const double v_magnitude = 128 * column_magnitude * sample + std::abs(128 * sum * sample + start);
-    const double v_error = 128 * column_error * sample + 2 * half_ulp(v_magnitude);
-    magnitude = v_magnitude * row_magnitude;
-    error_of_taps = v_error * row_magnitude + v_magnitude * row_error;
-  }
-  /// How far a code value can be from the exact one before it is rounded, where H starts at `offset`: four sums, and
-  /// the half that is added last.
-  double error(double offset) const {
-    return 255 * (error_of_taps + 4 * half_ulp(magnitude + std::abs(offset)) + half_ulp(offset) + half_ulp(0.75));
-  }
+  double start;  ///< what V starts at
+  double gain = 1, offset = 0, snap = 0;
+  double from[max_planes][4]{};  ///< what H starts at
+  float level[max_planes][4]{};  ///< snapped: the quantizer's offset and snap
 };
 
+template <class Visit>
+bool all_filtered(const FrameLayout& layout, Visit&& visit) {
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c)
+      if (layout.plane[p].component[c].filtered && !visit(layout.plane[p].component[c], p, c)) return false;
+  return true;
+}
+
+bool fits(const std::vector<double>& taps, double low, double high) {
+  return std::all_of(taps.begin(), taps.end(), [&](double v) { return v >= low && v <= high; });
+}
+
+/// Sets `gain` to the reciprocal of the divisor, both it and the row multiplied by something up to `most_row` so that
+/// a sum * gain, rounded once, rounds as the quotient does: ties, of even divisors, have to stay ties, and nothing else
+/// may become one. Returns what it is multiplied by; 0: nothing will do.
+double join_divisor(const PlanDesc& desc, double divisor, double most_row, TensorTaps& taps) {
+  double largest = 0;
+  for (const double v : taps.row) largest = std::max(largest, std::abs(v));
+  for (double times = 1; times * largest <= most_row && times * divisor <= 8192; ++times) {
+    const double whole = divisor * times, gain = static_cast<float>(1 / whole);
+    const bool levels = all_filtered(desc.layout, [&](const Component& c, int, int) {
+      const double level = (c.zero + c.bias) * whole;
+      return level == std::floor(level);
+    });
+    if (!levels || (std::fmod(whole, 2) == 0 && std::abs(gain * whole - 1) >= 0x1p-25)) continue;
+    taps.gain = gain;
+    for (double& v : taps.row) v *= times;
+    return times;
+  }
+  return 0;
+}
+
+/// Integer taps in half precision: V is n * 2^-14, which is exact up to n = 2048.
+bool exact_halves(const PlanDesc& desc, double divisor, const Factors& f, TensorTaps& taps) {
+  constexpr double unit = 0x1p-14, sample = 0x1p-24;
+  const double sum = sum_of(f.column), magnitude = magnitude_of(f.column);
+  const double start = -std::floor(127.5 * sum);
+  if (std::max(std::abs(start + 127.5 * (sum + magnitude)), std::abs(start + 127.5 * (sum - magnitude))) > 2048)
+    return false;
+  taps = {Sums::halves, f.column, f.row, start * unit};
+  const double times = join_divisor(desc, divisor, 2048, taps);
+  if (times == 0) return false;
+  for (double& v : taps.column) v *= unit / sample;
+  const double row = magnitude_of(taps.row), row_sum = sum_of(taps.row);
+  const bool small = all_filtered(desc.layout, [&](const Component& c, int p, int i) {
+    const double from = (c.zero + c.bias) * divisor * times - (c.zero * sum + start) * row_sum;
+    taps.from[p][i] = from * unit;
+    return 2048 * row + std::abs(from) < 0x1p23;
+  });
+  taps.gain /= unit;
+  return small;
+}
+
+/// Integer taps in 8 bits.
+bool exact_digits(const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& f, TensorTaps& taps) {
+  constexpr double float_bits = 0x4B000000;  // 2^23
+  const double sum = sum_of(f.column);
+  if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
+  if (128 * magnitude_of(f.column) > 32767) return false;  // V's two digits
+  taps = {Sums::digits, f.column, f.row, -128 * sum};
+  const double times = join_divisor(desc, arithmetic.divisor, 127, taps);
+  taps.offset = -0x1p23 * taps.gain;
+  const auto start = [&](const Component& c) { return -(c.zero * sum + taps.start) * sum_of(taps.row); };
+  const bool reads = times != 0 && all_filtered(desc.layout, [&](const Component& c, int p, int i) {
+                       const double from = (c.zero + c.bias) * arithmetic.divisor * times + start(c);
+                       taps.from[p][i] = float_bits + from;
+                       return std::abs(from) < 0x1p28;
+                     });
+  if (reads) return true;
+  taps = {Sums::snapped, f.column, f.row, -128 * sum};
+  return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
+    const Quantizer q = make_quantizer(arithmetic, desc.layout, c);
+    taps.gain = q.gain;
+    taps.snap = q.snap;
+    taps.from[p][i] = start(c);
+    taps.level[p][i] = q.offset + q.snap;
+    return !q.wide && c.zero == std::floor(c.zero);
+  });
+}
+
+/// Real taps in half precision, where the result is within one code value of the exact one. Samples are scaled by
+/// 2^-24.
+bool real_halves(const PlanDesc& desc, const Factors& f, TensorTaps& taps) {
+  constexpr double sample = 0x1p-24;
+  double largest = 0;
+  for (const double v : f.column) largest = std::max(largest, std::abs(v));
+  const int scale = 15 - 1 - std::ilogb(largest);
+  const double unit = std::ldexp(sample, scale);  // of V
+  double sum = 0, column_magnitude = 0, column_error = 0, row_magnitude = 0, row_error = 0;
+  taps.sums = Sums::halves;
+  for (const double v : f.column) {
+    const double wanted = std::ldexp(v, scale);
+    taps.column.push_back(as_half(wanted));
+    sum += taps.column.back();
+    column_magnitude += std::abs(taps.column.back());
+    column_error += std::abs(taps.column.back() - wanted);
+  }
+  for (const double v : f.row) {
+    const double wanted = v / unit;
+    taps.row.push_back(as_half(wanted));
+    row_magnitude += std::abs(taps.row.back());
+    row_error += std::abs(taps.row.back() - wanted);
+  }
+  taps.start = as_half(-128 * sum * sample);
+  const double v_magnitude = 128 * column_magnitude * sample + std::abs(128 * sum * sample + taps.start);
+  const double v_error = 128 * column_error * sample + 2 * half_ulp(v_magnitude);
+  const double error = v_error * row_magnitude + v_magnitude * row_error;
+  const double taps_sum = sum_of(f.column) * sum_of(f.row);
+  return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
+    const double from = c.zero + c.bias - c.zero * taps_sum - taps.start / unit * sum_of(f.row);
+    taps.from[p][i] = from;
+    const double rounded = (v_magnitude * row_magnitude + std::abs(from)) * 0x1p-20;
+    const double ghost = desc.border == Border::constant ? std::abs(std::nearbyint(c.ghost) - c.ghost) *
+                                                               magnitude_of(f.column) * magnitude_of(f.row)
+                                                         : 0;
+    return error + rounded + ghost < 0.95;
+  });
+}
+
 /// What Products takes: each lane's fragments of the matrices.
-template <bool exact>
-std::vector<uint4> make_fragments(const Filter& filter, const std::vector<double>& column,
-                                  const std::vector<double>& row, int components) {
-  constexpr int parts = exact ? 4 : 2;  // of a word
-  const auto word = [](auto&& tap) {
+std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components) {
+  const std::vector<double>&column = taps.column, &row = taps.row;
+  const bool exact = taps.sums != Sums::halves;
+  const int parts = exact ? 4 : 2;  // of a word
+  const auto word = [&](auto&& tap) {
     std::uint32_t bits = 0;
     for (int e = 0; e < parts; ++e)
       bits |= exact ? (static_cast<std::uint32_t>(static_cast<int>(tap(e))) & 255) << (8 * e)
@@ -181,6 +294,15 @@ std::vector<uint4> make_fragments(const Filter& filter, const std::vector<double
         return at(row, from - reach - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x());
       });
     });
+  const auto add_four = [&](std::uint32_t v) { fragments.push_back({v, v, v, v}); };
+  add_four(exact ? static_cast<std::uint32_t>(static_cast<int>(taps.start)) : half_bits(taps.start) * 0x10001u);
+  for (int c = 0; c < components; ++c) {
+    const double from = taps.from[p][c];
+    if (exact)
+      fragments.push_back({static_cast<std::uint32_t>(static_cast<int>(from)), float_bits(taps.level[p][c]), 0, 0});
+    else
+      add_four(float_bits(static_cast<float>(from)));
+  }
   return fragments;
 }
 
@@ -189,27 +311,32 @@ std::vector<uint4> make_fragments(const Filter& filter, const std::vector<double
 std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                                             const Factors& f) {
   const FrameLayout& layout = desc.layout;
-  if (device.capability < 80 || desc.filter.depth() > 1) return nullptr;
+  const Filter& filter = desc.filter;
+  if (device.capability < 80 || filter.depth() > 1) return nullptr;
   if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return nullptr;
   if (arithmetic.accumulator == Accumulator::double_) return nullptr;
-  const bool exact = arithmetic.accumulator == Accumulator::exact;
+  if (magnitude_of(f.column) == 0 || magnitude_of(f.row) == 0) return nullptr;
+  const auto in_reach = [](int centre, int size) { return centre <= most_reach && size - 1 - centre <= most_reach; };
+  if (!in_reach(filter.centre_y(), filter.height()) || !in_reach(filter.centre_x(), filter.width())) return nullptr;
+  const bool ghosts_fit = desc.border != Border::constant || all_filtered(layout, [](const Component& c, int, int) {
+                            return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
+                          });
+  if (!ghosts_fit) return nullptr;
+  TensorTaps taps;
+  if (arithmetic.accumulator == Accumulator::exact
+          ? !exact_halves(desc, arithmetic.divisor, f, taps) && !exact_digits(desc, arithmetic, f, taps)
+          : !real_halves(desc, f, taps))
+    return nullptr;
 
   TensorArgs args{};
   args.planes = layout.planes;
   args.border = desc.border;
-  const double column = magnitude_of(f.column), row = magnitude_of(f.row), sum = sum_of(f.column) * sum_of(f.row);
-  if (column == 0 || row == 0) return nullptr;
-  const Halves halves(f);
-  if (exact) {
-    const auto fits = [](double v) { return v >= -128 && v <= 127; };
-    if (!std::all_of(f.column.begin(), f.column.end(), fits) || !std::all_of(f.row.begin(), f.row.end(), fits))
-      return nullptr;
-    if (128 * column > 32767) return nullptr;  // V's two digits
-  }
-
+  args.gain = static_cast<float>(taps.gain);
+  args.offset = static_cast<float>(taps.offset);
+  args.snap = static_cast<float>(taps.snap);
   std::vector<uint4> fragments[max_planes];
   int components = 0;
-  std::int64_t tiles = 0;
+  std::int64_t blocks = 0;
   for (int p = 0; p < layout.planes; ++p) {
     const PlaneLayout& from = layout.plane[p];
     TensorPlane& to = args.plane[p];
@@ -221,68 +348,31 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.row_bytes = to.width * to.components;
     to.columns = edge_axis(desc.border, to.width);
     to.rows = edge_axis(desc.border, to.height);
+    to.above = filter.centre_y();
+    to.lines = TensorTile::rows + filter.height() - 1;
     to.simple = edge_folds_once(to.width, most_reach) && edge_folds_once(to.height, most_reach) &&
                 (desc.border != Border::wrap || to.row_bytes % block_bytes == 0);
-    // The first strip of one component begins half a set outside.
-    to.strips = (to.row_bytes + (to.components == 1 ? reach : 0) - 1) / strip_bytes + 1;
-    tiles += to.strips * (to.height / step_rows + 1LL);
-    std::uint32_t starts[4] = {};
     for (int i = 0; i < 4; ++i) {
       const Component& c = from.component[i % from.components];
-      if (!c.filtered) {
+      if (!c.filtered)
         to.copied |= 255u << (8 * i);
-        continue;
-      }
-      const Quantizer q = make_quantizer(arithmetic, layout, c);
-      if (q.wide || c.zero != std::floor(c.zero)) return nullptr;
-      args.gain = q.gain;
-      args.snap = q.snap;
-      double ghost = 0;
-      if (desc.border == Border::constant) {
-        ghost = std::nearbyint(c.ghost);
-        if (ghost < 0 || ghost > 255) return nullptr;
-      }
-      to.ghost |= static_cast<std::uint32_t>(ghost) << (8 * i);
-      if (exact) {
-        to.offset[i] = q.offset + q.snap;
-        to.constant[i] = static_cast<int>((128 - c.zero) * sum);
-      } else {
-        const double offset = c.zero + c.bias - c.zero * sum - halves.start / halves.unit * sum_of(f.row);
-        const double scaled = offset / 255 - 0.5;
-        starts[i] = half_bits(scaled) * 0x10001u;
-        const double ghost_error = desc.border == Border::constant ? std::abs(ghost - c.ghost) * column * row : 0;
-        if (!(halves.error(scaled) + ghost_error < 0.95) || !(std::abs(scaled) < 1000)) return nullptr;
-      }
+      else if (desc.border == Border::constant)
+        to.ghost |= static_cast<std::uint32_t>(std::nearbyint(c.ghost)) << (8 * i);
     }
-    if (exact) {
-      fragments[p] = make_fragments<true>(desc.filter, f.column, f.row, to.components);
-    } else {
-      fragments[p] = make_fragments<false>(desc.filter, halves.column, halves.row, to.components);
-      const std::uint32_t start = half_bits(halves.start) * 0x10001u;
-      fragments[p].push_back({start, start, 0, 0});
-      fragments[p].push_back({starts[0], starts[0], starts[1], starts[1]});
-      fragments[p].push_back({starts[2], starts[2], starts[3], starts[3]});
-    }
+    fragments[p] = make_fragments(filter, taps, p, to.components);
+    to.first_block = static_cast<int>(blocks);
+    to.tiles_x = (to.row_bytes - 1) / TensorTile::bytes + 1;
+    to.tiles_x_inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + to.tiles_x - 1) / to.tiles_x);
+    const std::int64_t tiles_y = (to.height - 1) / TensorTile::rows + 1;
+    blocks += to.tiles_x * tiles_y;
+    // Beyond, the inverse is not exact.
+    if (to.tiles_x * to.tiles_x * tiles_y >= std::int64_t{1} << 32) return nullptr;
+    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
   }
   if (components == 2) components = 3;
   if (components > 4) return nullptr;
-
-  const std::int64_t resident =
-      std::int64_t{device.multiprocessors} * TensorTile::warps * TensorTile::blocks(exact, components);
-  args.steps = static_cast<int>(
-      std::clamp<std::int64_t>((tiles + resident - 1) / resident, 1, TensorTile::most_steps(components)));
-  std::int64_t blocks = 0;
-  for (int p = 0; p < layout.planes; ++p) {
-    TensorPlane& plane = args.plane[p];
-    plane.first_block = static_cast<int>(blocks);
-    plane.strips_inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + plane.strips - 1) / plane.strips);
-    plane.bands = (plane.height - 1) / (step_rows * args.steps) + 1;
-    blocks += (std::int64_t{plane.strips} * plane.bands - 1) / TensorTile::warps + 1;
-    // Beyond, the inverse is not exact.
-    if (std::int64_t{plane.strips} * plane.strips * plane.bands >= std::int64_t{1} << 32) return nullptr;
-    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
-  }
-  return std::make_unique<TensorPlan>(desc, args, fragments, exact, components, static_cast<int>(blocks));
+  return std::make_unique<TensorPlan>(device, desc, args, fragments, taps.sums, components,
+                                      static_cast<unsigned>(blocks));
 }
 
 }  // namespace convolve::cuda

@@ -11,15 +11,11 @@ struct SharedTile {
   static constexpr int width = 64, height = 16, threads = 256;
 };
 
-/// The kernel on the tensor cores: a warp makes 64 bytes of 16 rows in each of its steps down the frame.
+/// The kernel on the tensor cores: a block makes a tile of so many bytes of 16 rows a warp.
 struct TensorTile {
-  static constexpr int warps = 4;  ///< of a block, each on its own
-  /// A warp sends for all its input at once: that many steps fit shared memory, and pay.
-  static constexpr int most_steps(int components) { return components == 4 ? 4 : 2; }
-  /// Blocks to be resident on a multiprocessor: bounds the registers, sets the number of steps.
-  static constexpr int blocks(bool exact, int components) {
-    return components == 4 ? 3 : components == 1 && !exact ? 5 : 4;
-  }
+  static constexpr int warps = 4, rows = 16 * warps, bytes = 256;
+  /// Blocks to be resident on a multiprocessor: bounds the registers.
+  static constexpr int blocks(int components) { return components == 4 ? 4 : 6; }
 };
 
 }  // namespace convolve::cuda
