@@ -224,10 +224,11 @@ struct Window {
       __syncthreads();
     }
   }
-  /// Waits for what this warp needs of it.
+  /// Waits for what this warp reads of it: a little of it, that meets no tap, is what the next one needs.
   __device__ void wait(int warp) const {
     if (warp > 0) arrived[warp - 1].wait();
     arrived[warp].wait();
+    if (warp + 1 < TensorTile::warps) arrived[warp + 1].wait();
   }
 
  private:
