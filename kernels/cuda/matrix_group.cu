@@ -338,7 +338,8 @@ class GroupPlan final : public Plan {
 bool serves_matrix_group(const Device& device, const PlanDesc& desc) {
   const Filter& filter = desc.filter;
   const int height = height_for(filter), reach = std::max(filter.centre_x(), filter.width() - 1 - filter.centre_x());
-  if (device.capability != 90 || desc.layout.bits != 8 || height == 0 || reach > margin) return false;
+  if (device.capability != 90 || filter.depth() > 1 || desc.layout.bits != 8 || height == 0 || reach > margin)
+    return false;
   for (int p = 0; p < desc.layout.planes; ++p) {
     const Component& component = desc.layout.plane[p].component[0];
     if (!edge_folds_once(component.width, margin) || !edge_folds_once(component.height, height / 2)) return false;
