@@ -99,7 +99,7 @@ def cpu_tables(rows):
                       number(row, "vs_filter2D", "{:.1f}"), f"{asked:g}" if asked else "",
                       number(row, "vs_sepFilter2D", "{:.1f}"), number(row, "vs_GaussianBlur", "{:.1f}"),
                       f"{ffmpeg['us'] / row['us']:.1f}" if ffmpeg else "",
-                      f"{row['us'] / two['us']:.2f}" if two else "",
+                      number(two or {}, "vs_one_thread", "{:.2f}"),
                       number({"v": row["TMACps"] * 1000}, "v", "{:.1f}"), row.get("label", "")])
     yield from table(["layout", "filter", "taps", "us", "times the copy", "x filter2D", "asked", "x sepFilter2D", "x GaussianBlur",
                       "x FFmpeg", "x on two threads", "GMAC/s", "what ran"], lines)
