@@ -93,6 +93,8 @@ def cpu_tables(rows):
     lines = []
     for k, row in ours:
         two = rows.get(f"cpu2/auto/{k.layout}/{k.shape}/{k.taps}")
+        # Files of before the two took turns have one thread in the row of its own alone.
+        two = two and {"vs_one_thread": row["us"] / two["us"], **two}
         ffmpeg = rows.get(f"ffmpeg/convolution/{k.layout}/{k.shape}/{k.taps}")
         asked = asked_cpu(k)
         lines.append([k.layout, k.shape, k.taps, number(row, "us", "{:.0f}"), number(row, "times_copy", "{:.1f}"),
