@@ -178,6 +178,7 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
 // The same for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
 // MatrixFinish::reading, with levels in the sums.
 bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, bool reads, MatrixTaps& taps, std::string& why) {
+  taps = {};
   taps.digits = 2;
   taps.finish = reads ? MatrixFinish::reading : MatrixFinish::scaled;
   for (int shift = reads ? most_reading_shift : most_scaled_shift; shift >= 0; --shift) {
@@ -191,16 +192,21 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, bool reads,
       sum += taps.fixed[i];
       magnitude += std::abs(taps.fixed[i]);
     }
-    taps.gain = static_cast<float>(1 / units);
-    all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-      const double level = k.zero + k.bias - k.zero * sum / units;
-      largest_level = std::max(largest_level, std::abs(level));
-      if (largest_level * units >= most_reading_sum) return false;
-      taps.level[p][c] = reads ? 0 : static_cast<float>(level);
-      taps.start[p][c] = reads ? float_bits + static_cast<std::int32_t>(std::llround(level * units)) : 0;
+    const auto level_of = [&](const Component& k) { return k.zero + k.bias - k.zero * sum / units; };
+    all_filtered(desc.layout, [&](const Component& k, int, int) {
+      largest_level = std::max(largest_level, std::abs(level_of(k)));
       return true;
     });
-    if (magnitude * largest_input + largest_level * units >= (reads ? most_reading_sum : 2147483647.0)) continue;
+    const double largest = magnitude * largest_input + (reads ? largest_level * units : 0);
+    if (largest >= (reads ? most_reading_sum : 2147483647.0)) continue;
+    taps.gain = static_cast<float>(1 / units);
+    all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+      if (reads)
+        taps.start[p][c] = float_bits + static_cast<std::int32_t>(std::llround(level_of(k) * units));
+      else
+        taps.level[p][c] = static_cast<float>(level_of(k));
+      return true;
+    });
     // The tap errors at their worst, and what the level in whole units, or the sum as a float, its product and the
     // level round off where the sample is not clamped anyway.
     const double rounded = reads ? 0.5 / units + 0x1p-16 : (largest_level + 512) * 0x1p-22;

@@ -80,4 +80,25 @@ TEST(MatrixTaps, WithoutLiftTiesStayWhereTheyAre) {
   }
 }
 
+TEST(MatrixTaps, RealTapsOverSeveralFramesKeepTheirLevels) {
+  // Small taps have many fraction bits, so that a level is a large sum.
+  convolve::PlanDesc desc;
+  desc.layout.bits = 8;
+  desc.layout.planes = 1;
+  desc.layout.plane[0].components = 2;
+  for (int c = 0; c < 2; ++c)
+    desc.layout.plane[0].component[c] = convolve::Component{.width = 8, .height = 8, .bias = 250.0 - c};
+  desc.filter = convolve::Filter(
+      convolve::TapArray{3, 7, 7, std::vector<convolve::Tap>(std::size_t{3 * 7 * 7}, convolve::Tap::real(-0.005))});
+  for (const MatrixReading how : {MatrixReading::apart, MatrixReading::joined}) {
+    MatrixTaps taps;
+    std::string why;
+    ASSERT_TRUE(make_matrix_taps(desc, how, taps, why)) << why;
+    for (int c = 0; c < 2; ++c) {
+      const double start = taps.finish == MatrixFinish::reading ? taps.start[0][c] - 0x4B000000 : 0;
+      EXPECT_NEAR(start * taps.gain + taps.level[0][c], 250.0 - c, 1e-3);
+    }
+  }
+}
+
 }  // namespace
