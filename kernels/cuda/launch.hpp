@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,17 @@ int set_tiles(FrameArgs& frame, int tile_width, int tile_height);
 
 /// Puts this frame's planes in.
 void bind(FrameArgs& frame, int planes, const Window& window, const Image& out) noexcept;
+
+/// Puts one plane in. Returns all bits that are set in its addresses and strides: what is a multiple of 2^n, they are.
+template <class Plane>
+std::uintptr_t bind(Plane& plane, const PlaneView& from, const PlaneView& to) noexcept {
+  plane.in = static_cast<const std::uint8_t*>(from.data);
+  plane.out = static_cast<std::uint8_t*>(to.data);
+  plane.in_stride = from.stride;
+  plane.out_stride = to.stride;
+  return reinterpret_cast<std::uintptr_t>(from.data) | reinterpret_cast<std::uintptr_t>(to.data) |
+         static_cast<std::uintptr_t>(from.stride) | static_cast<std::uintptr_t>(to.stride);
+}
 
 /// Null, or the static text of what the launch just made on this thread failed with.
 inline const char* launch_error() noexcept {

@@ -82,13 +82,7 @@ class MatrixPlan final : public Plan {
     unsigned blocks = 0;
     for (unsigned p = 0; p < args_.planes; ++p) {
       MatrixPlane& plane = args_.plane[p];
-      const PlaneView &from = window.image[0]->plane[p], &to = out.plane[p];
-      plane.in = static_cast<const std::uint8_t*>(from.data);
-      plane.out = static_cast<std::uint8_t*>(to.data);
-      plane.in_stride = from.stride;
-      plane.out_stride = to.stride;
-      const auto bits = reinterpret_cast<std::uintptr_t>(from.data) | reinterpret_cast<std::uintptr_t>(to.data) |
-                        static_cast<std::uintptr_t>(from.stride) | static_cast<std::uintptr_t>(to.stride);
+      const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.first_block = blocks;
       blocks += set_tiles(plane, bits % (4u * plane.components) == 0);
     }
@@ -170,18 +164,18 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
         why = "a border value that is no whole code value";
     }
   }
-  if (why.empty() && is_large(desc.filter) && serves_matrix_group(device, desc)) return true;
+  MatrixTaps taps;
+  if (why.empty() && is_large(desc.filter) && serves_matrix_group(device, desc, taps)) return true;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_window(desc, why);
   else if (why.empty() && is_large(desc.filter))
     serves_matrix_large(desc, why);
-  MatrixTaps taps;
   return why.empty() && make_matrix_taps(desc, MatrixReading::apart, taps, why);
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  if (is_large(desc.filter) && serves_matrix_group(device, desc)) return make_matrix_group(device, desc);
   MatrixTaps taps;
+  if (is_large(desc.filter) && serves_matrix_group(device, desc, taps)) return make_matrix_group(device, desc, taps);
   std::string why;
   if (!make_matrix_taps(desc, MatrixReading::apart, taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_window(desc, taps);

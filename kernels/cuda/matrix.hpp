@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "convolve/plan.hpp"
+#include "cuda/tensor_taps.hpp"
 
 namespace convolve::cuda {
 
@@ -52,12 +53,5 @@ struct MatrixTaps {
 
 /// True where the filter can be had in at most two digits; else `why` says what is in the way.
 bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why);
-
-/// A plane's components as they lie in a word of four bytes.
-struct PlaneMasks {
-  std::uint32_t ghost = 0, keep = 0;  ///< levels of ghost cells; the bytes of components that are copied
-  std::uint8_t copied = 0;            ///< bit mask of those components
-};
-PlaneMasks plane_masks(const PlaneLayout& layout);
 
 }  // namespace convolve::cuda

@@ -28,6 +28,8 @@
 namespace convolve::cuda {
 namespace {
 
+using namespace group;
+
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// Barriers between the loading warpgroup and the makers: of each stage, that it is full, and that it is empty.
@@ -286,13 +288,7 @@ class GroupPlan final : public Plan {
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     for (int p = 0; p < args_.planes; ++p) {
       GroupPlane& plane = args_.plane[p];
-      const PlaneView &from = window.image[0]->plane[p], &to = out.plane[p];
-      plane.in = static_cast<const std::uint8_t*>(from.data);
-      plane.out = static_cast<std::uint8_t*>(to.data);
-      plane.in_stride = from.stride;
-      plane.out_stride = to.stride;
-      const auto bits = reinterpret_cast<std::uintptr_t>(from.data) | reinterpret_cast<std::uintptr_t>(to.data) |
-                        static_cast<std::uintptr_t>(from.stride) | static_cast<std::uintptr_t>(to.stride);
+      const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.aligned = bits % (plane.components == 1 ? 8 : 16) == 0;
     }
     launch_early(90, kernel_, std::min(args_.tiles, blocks_), dim3(128, makers + 1), stream, args_, memory_);
@@ -335,7 +331,7 @@ class GroupPlan final : public Plan {
 
 }  // namespace
 
-bool serves_matrix_group(const Device& device, const PlanDesc& desc) {
+bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps) {
   const Filter& filter = desc.filter;
   const int height = height_for(filter), reach = std::max(filter.centre_x(), filter.width() - 1 - filter.centre_x());
   if (device.capability != 90 || filter.depth() > 1 || desc.layout.bits != 8 || height == 0 || reach > margin)
@@ -344,15 +340,11 @@ bool serves_matrix_group(const Device& device, const PlanDesc& desc) {
     const Component& component = desc.layout.plane[p].component[0];
     if (!edge_folds_once(component.width, margin) || !edge_folds_once(component.height, height / 2)) return false;
   }
-  MatrixTaps taps;
   std::string why;
   return make_matrix_taps(desc, MatrixReading::lifted, taps, why);
 }
 
-std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc) {
-  MatrixTaps taps;
-  std::string why;
-  if (!make_matrix_taps(desc, MatrixReading::lifted, taps, why)) throw PlanError("matrix: " + why);
+std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   return std::make_unique<GroupPlan>(device, desc, taps);
 }
 

@@ -13,7 +13,7 @@
 #include "cuda/matrix.cuh"
 #include "cuda/warpgroup.cuh"
 
-namespace convolve::cuda {
+namespace convolve::cuda::group {
 
 inline constexpr int makers = 2;        ///< warpgroups of a block that make tiles; one more loads their input
 inline constexpr int tile_width = 128;  ///< pixels
@@ -222,4 +222,4 @@ struct Input {
 
 #endif
 
-}  // namespace convolve::cuda
+}  // namespace convolve::cuda::group

@@ -7,18 +7,19 @@
 #include <memory>
 
 #include "cuda/backend.hpp"
+#include "cuda/matrix.hpp"
 
 namespace convolve::cuda {
 
 #ifdef CONVOLVE_WARPGROUPS
-/// True where it serves this case, of plain 8-bit samples.
-bool serves_matrix_group(const Device& device, const PlanDesc& desc);
-std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc);
+/// True where it serves this case, of plain 8-bit samples; `taps` are then those that it is made with.
+bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps);
+std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 #else  // built without code for that chip
-inline bool serves_matrix_group(const Device&, const PlanDesc&) {
+inline bool serves_matrix_group(const Device&, const PlanDesc&, MatrixTaps&) {
   return false;
 }
-inline std::unique_ptr<Plan> make_matrix_group(const Device&, const PlanDesc&) {
+inline std::unique_ptr<Plan> make_matrix_group(const Device&, const PlanDesc&, const MatrixTaps&) {
   return nullptr;
 }
 #endif

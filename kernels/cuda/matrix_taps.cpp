@@ -13,20 +13,11 @@ namespace {
 constexpr int most_fixed = 127 * 256 + 127, least_fixed = -128 * 256 - 128;
 constexpr int largest_input = 255;
 constexpr int most_shift = 16, most_scaled_shift = 22;
-constexpr int most_reading_shift = 15;           // samples up to 255 are sums below 2^23
-constexpr std::int32_t float_bits = 0x4B000000;  // 2^23
-constexpr double most_reading_sum = 0x1p29;      // either way: float_bits + sum is a finite positive float
+constexpr int most_reading_shift = 15;       // samples up to 255 are sums below 2^23
+constexpr double most_reading_sum = 0x1p29;  // either way: float_bits + sum is a finite positive float
 
 bool whole(double v) {
   return v == std::floor(v);
-}
-
-template <class Visit>
-bool all_filtered(const FrameLayout& layout, Visit&& visit) {
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c)
-      if (layout.plane[p].component[c].filtered && !visit(layout.plane[p].component[c], p, c)) return false;
-  return true;
 }
 
 // Sum of levels, in units: what the sum of fixed taps times plain samples lacks.
@@ -34,19 +25,8 @@ double start_of(const Component& k, double units, double sum_fixed) {
   return (k.zero + k.bias) * units - k.zero * sum_fixed;
 }
 
-bool fits(const std::vector<double>& taps, double low, double high) {
-  return std::all_of(taps.begin(), taps.end(), [&](double t) { return t >= low && t <= high; });
-}
-
-// True where sum * gain, rounded once, rounds to the sample that sum / divisor does: ties, of even divisors, have to
-// stay ties, and nothing else may become one.
-bool one_product_divides(double divisor, float gain) {
-  const double off = std::abs(static_cast<double>(gain) * divisor - 1);
-  return divisor <= 16384 && (off < 0x1p-25 || std::fmod(divisor, 2) == 1);
-}
-
-// The same of sum * gain + lift, rounded once, to 2^-14: ties are multiples of that, what the product is off by is less
-// than half of it, and no other quotient is that near to a tie.
+// one_product_divides() of sum * gain + lift, rounded once, to 2^-14: ties are multiples of that, what the product is
+// off by is less than half of it, and no other quotient is that near to a tie.
 bool lifted_product_divides(double divisor, float gain) {
   const double offset = static_cast<double>(MatrixTaps::lift) - 0x1p23 * static_cast<double>(gain);
   return divisor <= 8192 && static_cast<double>(static_cast<float>(offset)) == offset;
@@ -231,18 +211,8 @@ const char* name(MatrixFinish finish) {
                                                                               : "fixed point";
 }
 
-PlaneMasks plane_masks(const PlaneLayout& layout) {
-  PlaneMasks masks;
-  for (int b = 0; b < 4; ++b) {
-    const int c = b % layout.components;
-    const Component& component = layout.component[c];
-    if (!component.filtered) masks.copied |= static_cast<std::uint8_t>(1u << c), masks.keep |= 0xFFu << 8 * b;
-    masks.ghost |= static_cast<unsigned>(std::clamp(component.ghost, 0.0, 255.0)) << 8 * b;
-  }
-  return masks;
-}
-
 bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why) {
+  taps = {};
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, how, taps, why);
   if (arithmetic.accumulator != Accumulator::single) {

@@ -13,6 +13,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/separable.hpp"
 #include "cuda/separable_tensor.cuh"
+#include "cuda/tensor_taps.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -116,7 +117,7 @@ std::uint32_t half_bits(double v) {
   return __half_as_ushort(__float2half_rn(static_cast<float>(v)));
 }
 
-std::uint32_t float_bits(float v) {
+std::uint32_t bits_of(float v) {
   return std::bit_cast<std::uint32_t>(v);
 }
 
@@ -135,31 +136,19 @@ struct TensorTaps {
   float level[max_planes][4]{};  ///< snapped: the quantizer's offset and snap
 };
 
-template <class Visit>
-bool all_filtered(const FrameLayout& layout, Visit&& visit) {
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c)
-      if (layout.plane[p].component[c].filtered && !visit(layout.plane[p].component[c], p, c)) return false;
-  return true;
-}
-
-bool fits(const std::vector<double>& taps, double low, double high) {
-  return std::all_of(taps.begin(), taps.end(), [&](double v) { return v >= low && v <= high; });
-}
-
 /// Sets `gain` to the reciprocal of the divisor, both it and the row multiplied by something up to `most_row` so that
-/// a sum * gain, rounded once, rounds as the quotient does: ties, of even divisors, have to stay ties, and nothing else
-/// may become one. Returns what it is multiplied by; 0: nothing will do.
+/// one_product_divides(). Returns what they are multiplied by; 0: nothing will do.
 double join_divisor(const PlanDesc& desc, double divisor, double most_row, TensorTaps& taps) {
   double largest = 0;
   for (const double v : taps.row) largest = std::max(largest, std::abs(v));
   for (double times = 1; times * largest <= most_row && times * divisor <= 8192; ++times) {
-    const double whole = divisor * times, gain = static_cast<float>(1 / whole);
+    const double whole = divisor * times;
+    const auto gain = static_cast<float>(1 / whole);
     const bool levels = all_filtered(desc.layout, [&](const Component& c, int, int) {
       const double level = (c.zero + c.bias) * whole;
       return level == std::floor(level);
     });
-    if (!levels || (std::fmod(whole, 2) == 0 && std::abs(gain * whole - 1) >= 0x1p-25)) continue;
+    if (!levels || !one_product_divides(whole, gain)) continue;
     taps.gain = gain;
     for (double& v : taps.row) v *= times;
     return times;
@@ -190,7 +179,6 @@ bool exact_halves(const PlanDesc& desc, double divisor, const Factors& f, Tensor
 
 /// Integer taps in 8 bits.
 bool exact_digits(const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& f, TensorTaps& taps) {
-  constexpr double float_bits = 0x4B000000;  // 2^23
   const double sum = sum_of(f.column);
   if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
   if (128 * magnitude_of(f.column) > 32767) return false;  // V's two digits
@@ -299,9 +287,9 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
   for (int c = 0; c < components; ++c) {
     const double from = taps.from[p][c];
     if (exact)
-      fragments.push_back({static_cast<std::uint32_t>(static_cast<int>(from)), float_bits(taps.level[p][c]), 0, 0});
+      fragments.push_back({static_cast<std::uint32_t>(static_cast<int>(from)), bits_of(taps.level[p][c]), 0, 0});
     else
-      add_four(float_bits(static_cast<float>(from)));
+      add_four(bits_of(static_cast<float>(from)));
   }
   return fragments;
 }
@@ -352,13 +340,9 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.lines = TensorTile::rows + filter.height() - 1;
     to.simple = edge_folds_once(to.width, most_reach) && edge_folds_once(to.height, most_reach) &&
                 (desc.border != Border::wrap || to.row_bytes % block_bytes == 0);
-    for (int i = 0; i < 4; ++i) {
-      const Component& c = from.component[i % from.components];
-      if (!c.filtered)
-        to.copied |= 255u << (8 * i);
-      else if (desc.border == Border::constant)
-        to.ghost |= static_cast<std::uint32_t>(std::nearbyint(c.ghost)) << (8 * i);
-    }
+    const PlaneMasks masks = plane_masks(from);
+    to.copied = masks.keep;
+    to.ghost = masks.ghost;
     fragments[p] = make_fragments(filter, taps, p, to.components);
     to.first_block = static_cast<int>(blocks);
     to.tiles_x = (to.row_bytes - 1) / TensorTile::bytes + 1;

@@ -68,7 +68,7 @@ double clock_us(bool cpu_time) {
 }
 
 struct Cpu {
-  std::unique_ptr<Backend> backend;
+  std::shared_ptr<Backend> backend;
   unsigned threads;
   std::shared_ptr<Backend> one_thread;                  ///< null where `backend` is that
   std::shared_ptr<std::unique_ptr<HostFrames>> frames;  ///< shared by all thread counts
@@ -144,8 +144,9 @@ void run(benchmark::State& state, const Cpu& cpu, const PlanDesc& desc) {
 void register_cpu(const Options& options) {
   const auto frames = std::make_shared<std::unique_ptr<HostFrames>>();
   std::vector<std::shared_ptr<Cpu>> cpus;
-  cpus.push_back(std::make_shared<Cpu>(Cpu{make_cpu_backend(1), 1, nullptr, frames}));
-  cpus.push_back(std::make_shared<Cpu>(Cpu{make_cpu_backend(2), 2, make_cpu_backend(1), frames}));
+  const std::shared_ptr<Backend> one = make_cpu_backend(1);
+  cpus.push_back(std::make_shared<Cpu>(Cpu{one, 1, nullptr, frames}));
+  cpus.push_back(std::make_shared<Cpu>(Cpu{make_cpu_backend(2), 2, one, frames}));
   for (const Case& c : all_cases()) {
     PlanDesc desc = c.desc(options.width, options.height);
     for (const auto& cpu : cpus) {

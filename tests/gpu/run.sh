@@ -66,6 +66,7 @@ conformance() {
   for algorithm in $found; do
     step "conformance-$algorithm" "$here/tests/conformance/conformance" --backend=cuda --algorithm="$algorithm"
   done
+  step conformance-large "$here/tests/conformance/conformance" --backend=cuda --large
   step conformance-cpu "$here/tests/conformance/conformance" --backend=cpu
   for program in $(programs unit); do
     step "unit-$(basename "$program")" "$program"
