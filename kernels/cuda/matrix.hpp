@@ -25,13 +25,15 @@ enum class MatrixFinish : std::uint8_t {
   reading,   ///< the sum from the bits of 2^23 on, read as a float, less 2^23, * unit: one product, where that is right
 };
 
-/// Digits' sums are read as floats apart, where the filter is of one frame, or joined first.
-enum class MatrixReading : std::uint8_t { apart, joined };
+/// Digits' sums are read as floats apart, where the filter is of one frame, or joined first. `apart_float`: apart, and
+/// exact sums of one digit as floats too, where that is right.
+enum class MatrixReading : std::uint8_t { apart, apart_float, joined };
 
 const char* name(MatrixFinish finish);
 
 struct MatrixTaps {
   static constexpr double most_error = 0.45;
+  static constexpr std::int32_t float_bits = 0x4B000000;  ///< of 2^23
 
   int digits = 1;
   MatrixFinish finish = MatrixFinish::pack;

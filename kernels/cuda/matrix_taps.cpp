@@ -13,9 +13,9 @@ namespace {
 constexpr int most_fixed = 127 * 256 + 127, least_fixed = -128 * 256 - 128;
 constexpr int largest_input = 255;
 constexpr int most_shift = 16, most_scaled_shift = 22;
-constexpr int most_reading_shift = 15;           // samples up to 255 are sums below 2^23
-constexpr std::int32_t float_bits = 0x4B000000;  // 2^23
-constexpr double most_reading_sum = 0x1p29;      // either way: float_bits + sum is a finite positive float
+constexpr int most_reading_shift = 15;  // samples up to 255 are sums below 2^23
+constexpr std::int32_t float_bits = MatrixTaps::float_bits;
+constexpr double most_reading_sum = 0x1p29;  // either way: float_bits + sum is a finite positive float
 
 bool whole(double v) {
   return v == std::floor(v);
@@ -78,8 +78,8 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReadin
   taps.gain = static_cast<float>(1 / divisor);
   taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
   const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
-  bool reads =
-      how == MatrixReading::joined && taps.finish == MatrixFinish::quotient && one_product_divides(divisor, taps.gain);
+  bool reads = (how == MatrixReading::joined || (how == MatrixReading::apart_float && taps.digits == 1)) &&
+               taps.finish == MatrixFinish::quotient && one_product_divides(divisor, taps.gain);
   double largest = 0;
   for (const double t : scaled) largest += std::abs(t) * largest_input;
   const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
