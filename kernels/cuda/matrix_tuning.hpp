@@ -17,7 +17,8 @@ constexpr MatrixTile matrix_tile(int components, int most, int reach, int digits
   if (components == 1 && most == 1) return digits == 1 ? MatrixTile{22, 6} : MatrixTile{16, reach <= 2 ? 6 : 5};
   if (components == 1) return {digits == 1 || reach <= 2 ? 22 : 26, 4};
   if (components == 2) return {10, 4};
-  return digits == 1 || reach <= 2 ? MatrixTile{8, 4} : MatrixTile{12, 3};
+  if (digits == 2 && reach != 2) return reach == 1 ? MatrixTile{12, 4} : MatrixTile{14, 3};
+  return {8, 4};
 }
 
 }  // namespace convolve::cuda
