@@ -31,9 +31,15 @@ bool is_large(const Filter& f) {
   return reach_y(f) > small_matrix_reach || reach_x(f) > small_matrix_margin;
 }
 
+int most_components(const FrameLayout& layout) {
+  int most = 1;
+  for (int p = 0; p < layout.planes; ++p) most = std::max(most, layout.plane[p].components);
+  return most;
+}
+
 std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& args) {
   std::vector<MatrixLevels> all(args.planes);
-  const bool real = taps.finish == MatrixFinish::real;
+  const bool real = taps.finish == MatrixFinish::real, reading = taps.finish == MatrixFinish::reading;
   for (unsigned p = 0; p < args.planes; ++p) {
     MatrixLevels& levels = all[p];
     const unsigned ghost = args.plane[p].ghost;
@@ -41,9 +47,9 @@ std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& ar
     for (int c = 0; c < max_components; ++c) {
       const int start = real ? taps.real_start : taps.start[p][c];
       levels.start[c] = {start, start, start, start};
-      levels.base[c] = taps.base[p][c];
+      levels.base[c] = reading ? -0x1p23f * taps.gain : taps.base[p][c];
       levels.level[c] = taps.level[p][c];
-      levels.sum_start[c] = taps.start[p][c];
+      levels.sum_start[c] = taps.start[p][c] - (reading ? float_bits : 0);
     }
   }
   return all;
@@ -54,6 +60,7 @@ class MatrixPlan final : public Plan {
   MatrixPlan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps)
       : capability_(device.capability),
         shape_(desc.filter.shape()),
+        most_(most_components(desc.layout)),
         digits_(taps.digits),
         reach_(reach_y(desc.filter)) {
     taps_ = DeviceArray<uint4>(small_matrix_taps(desc.filter, taps, reach_));
@@ -70,12 +77,10 @@ class MatrixPlan final : public Plan {
     args_.gain_low = taps.gain_low;
     args_.finish = taps.finish;
     args_.border = desc.border;
-    int most = 1;
-    for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
     levels_ = DeviceArray<MatrixLevels>(levels_of(taps, args_));
     args_.levels = levels_.get();
-    kernel_ = small_matrix_kernel(reach_, digits_, most);
+    kernel_ = small_matrix_kernel(reach_, taps, most_);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -117,7 +122,7 @@ class MatrixPlan final : public Plan {
   }
 
   void set_small_tiles(MatrixPlane& plane, bool direct) const noexcept {
-    const int rows = matrix_tile(plane.components, reach_, digits_).rows;
+    const int rows = matrix_tile(plane.components, most_, reach_, digits_).rows;
     // A width that is no multiple of four leaves out the columns whose inputs reach a side.
     const int odd = plane.width & 3;
     plane.left = odd ? small_matrix_margin : 0;
@@ -136,13 +141,18 @@ class MatrixPlan final : public Plan {
 
   int capability_;
   std::string shape_;
-  int digits_, reach_;
+  int most_, digits_, reach_;
   DeviceArray<uint4> taps_;
   DeviceArray<MatrixLevels> levels_;
   DeviceArray<int> fixed_;
   MatrixArgs args_{};
   MatrixKernel kernel_ = nullptr;
 };
+
+MatrixReading reading_of(const PlanDesc& desc) {
+  if (desc.filter.depth() > 1 || is_large(desc.filter)) return MatrixReading::apart;
+  return small_matrix_reading(reach_y(desc.filter), most_components(desc.layout));
+}
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
@@ -151,8 +161,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     why = "GPUs of compute capability below 8.0";
   else if (layout.type != SampleType::u8 || layout.shift != 0)
     why = "samples other than plain 8-bit ones";
-  int most = 0;
-  for (int p = 0; p < layout.planes && why.empty(); ++p) most = std::max(most, layout.plane[p].components);
+  const int most = most_components(layout);
   for (int p = 0; p < layout.planes && why.empty(); ++p) {
     const PlaneLayout& plane = layout.plane[p];
     if (!plane.uniform() || plane.components == 3 || (most == 4 && plane.components != 4))
@@ -177,7 +186,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   MatrixTaps taps;
   if (is_large(desc.filter) && serves_matrix_group(device, desc, taps)) return make_matrix_group(device, desc, taps);
   std::string why;
-  if (!make_matrix_taps(desc, MatrixReading::apart, taps, why)) throw PlanError("matrix: " + why);
+  if (!make_matrix_taps(desc, reading_of(desc), taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_window(desc, taps);
   if (is_large(desc.filter)) return make_matrix_large(desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);

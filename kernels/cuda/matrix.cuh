@@ -44,9 +44,9 @@ struct MatrixPlane {
 /// What the sums of a plane's components start from and are moved by.
 struct MatrixLevels {
   int4 start[max_components];     ///< four times the same, as a product takes it
-  float base[max_components];     ///< real sums: what is added to their float reading
-  float level[max_components];    ///< real sums: what is added to their value
-  int sum_start[max_components];  ///< exact sums: as in `start`
+  float base[max_components];     ///< sums read as floats: what is added to their value
+  float level[max_components];    ///< real sums: what is added to their value as integers
+  int sum_start[max_components];  ///< exact sums: what they start from as integers
   uint4 ghosts;                   ///< four ghost pixels
 };
 
@@ -66,7 +66,9 @@ struct MatrixArgs {
 using MatrixKernel = void (*)(MatrixArgs);
 
 /// `reach`: rows above and below the centre; `components`: the most of a plane.
-MatrixKernel small_matrix_kernel(int reach, int digits, int components);
+MatrixKernel small_matrix_kernel(int reach, const MatrixTaps& taps, int components);
+/// Which taps the kernel for them takes.
+MatrixReading small_matrix_reading(int reach, int components);
 /// The taps as lanes hold them, [digit][row pair][lane], words in the order of a lane's two products.
 std::vector<uint4> small_matrix_taps(const Filter& filter, const MatrixTaps& taps, int reach);
 
@@ -151,6 +153,8 @@ template <MatrixFinish finish>
 __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum)[2], float base) {
   if constexpr (finish == MatrixFinish::pack) {
     return sum[0];
+  } else if constexpr (finish == MatrixFinish::reading) {
+    return __fmaf_rn(__int_as_float(sum[0]), args.gain, base);
   } else if constexpr (finish == MatrixFinish::real) {
     return __fmaf_rn(__int_as_float(sum[1]), args.gain, __fmaf_rn(__int_as_float(sum[0]), 256 * args.gain, base));
   } else {

@@ -28,8 +28,8 @@ enum class MatrixFinish : std::uint8_t {
 };
 
 /// Which of them a kernel has. Digits' sums are read as floats apart, where the filter is of one frame, or joined
-/// first.
-enum class MatrixReading : std::uint8_t { apart, joined, lifted };
+/// first. `apart_float`: apart, and exact sums of one digit as floats too, where that is right.
+enum class MatrixReading : std::uint8_t { apart, apart_float, joined, lifted };
 
 const char* name(MatrixFinish finish);
 

@@ -4,7 +4,7 @@
 // The input rows of a tile of `matrix`, small filters: from the frame into shared memory, borders made on the way.
 //
 // Rows and groups of four pixels outside the frame are copied from where the border's rule finds them, so that all
-// tiles run the same code; mirrored groups are turned round once they are there.
+// tiles run the same code; mirrored groups are turned round when they are read.
 #pragma once
 
 #include "cuda/launch.hpp"
@@ -15,42 +15,35 @@ namespace convolve::cuda {
 #if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
 
 /// A tile's input rows in shared memory, `rows` of them, each of 34 groups of four pixels, the first 4 pixels to the
-/// left of the tile. They lie so that a lane's part of the left matrix is 16 neighbouring bytes of each component:
-/// quad j holds groups 2j, 2j + 16, 2j + 1 and 2j + 17, of strips j and j + 8 the first halves, of j - 1 and j + 7 the
-/// second.
-template <int C, int rows>
+/// left of the tile. They are waited for in parts, so that a tile's first rows are made while its last are on their
+/// way: the first part is of `first` rows, each other of two. One part is all rows.
+template <int C, int rows, int first = rows>
 struct Input {
-  static constexpr int group = 4 * C, quads = 9, quad_step = 16, plane_step = quads * quad_step;
-  static constexpr int pitch = C * plane_step + (C == 4 ? 0 : 32);  ///< rows of a pair in different banks
+  static constexpr int more = 2;
+  static constexpr int group = 4 * C, groups = 34;
+  static constexpr int pitch = C == 1 ? 176 : C == 2 ? 320 : 560;  ///< rows of a pair in different banks
   static constexpr int bytes = rows * pitch;
-
-  static __device__ __forceinline__ int at(int quad, int slot) {
-    return slot * C / 4 * plane_step + quad * quad_step + slot % (4 / C) * group;
-  }
-  /// Where group n lies, as one of the first 18 and as one of the last 18.
-  static __device__ __forceinline__ int at_first(int n) { return at(n >> 1, 2 * (n & 1)); }
-  static __device__ __forceinline__ int at_last(int n) { return at((n >> 1) - 8, 2 * (n & 1) + 1); }
+  static constexpr int parts = 1 + (rows - first) / more;
 
   static __device__ __forceinline__ void copy(unsigned to, const std::uint8_t* from) {
     asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(group) : "memory");
   }
 
   /// Starts to copy them once the stream is there. What lies outside the frame comes from where the border's rule finds
-  /// it, ghosts from where they lie in memory; the groups beside the frame still want `mend_sides`.
+  /// it, ghosts from where they lie in memory.
   static __device__ __forceinline__ void start(std::uint8_t* memory, const MatrixPlane& plane,
                                                const MatrixLevels& levels, int2 origin, int reach) {
     const int lane = threadIdx.x, first_row = origin.y - reach;
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(memory));
     const auto* ghosts = reinterpret_cast<const std::uint8_t*>(&levels.ghosts);
     // A row at a time: groups 1 to 32, in the frame.
-    const unsigned to_lane = to + (lane < 17 ? at_first(lane + 1) : at_last(lane + 1));
+    const unsigned to_lane = to + (lane + 1) * group;
     const int x = (origin.x + 4 * lane) * C;
-    // Eight rows at a time: groups 0 and 33, and 16 and 17 where they are among the last.
-    const int n = lane & 2 ? 16 + (lane & 1) : 33 * (lane & 1), begin = origin.x + 4 * n - small_matrix_margin,
-              eighth = lane >> 2;
+    // Sixteen rows at a time: groups 0 and 33.
+    const int n = 33 * (lane & 1), begin = origin.x + 4 * n - small_matrix_margin, sixteenth = lane >> 1;
     const int x_of_rest = (edge_index(plane.across, n == 0 ? begin : begin + 3) & ~3) * C;
     const bool ghost = plane.across.ghost && (begin < 0 || begin >= plane.width);
-    const unsigned to_rest = to + (n == 0 ? at_first(n) : at_last(n)) + eighth * pitch;
+    const unsigned to_rest = to + n * group + sixteenth * pitch;
     const std::uint8_t* inner = plane.in + first_row * plane.in_stride;
     const auto outer = [&](int r, int x, bool ghost) {
       const int y = first_row + r, stands = edge_index(plane.down, y);
@@ -60,69 +53,89 @@ struct Input {
     wait_for_stream();
     // Both are unrolled: all tiles of a frame run at once, so that none may take longer than the others.
     if (first_row >= 0 && first_row + rows <= plane.height) {
-      const std::uint8_t* from = inner + x;
-#pragma unroll
-      for (int r = 0; r < rows; ++r, from += plane.in_stride) copy(to_lane + r * pitch, from);
-      const std::uint8_t* rest = ghost ? ghosts : inner + eighth * plane.in_stride + x_of_rest;
-      const std::ptrdiff_t step = ghost ? 0 : 8 * plane.in_stride;
-#pragma unroll
-      for (int r = 0; r < rows; r += 8, rest += step)
-        if (r + 8 <= rows || eighth < rows - r) copy(to_rest + r * pitch, rest);
+      const std::uint8_t *from = inner + x, *rest = ghost ? ghosts : inner + sixteenth * plane.in_stride + x_of_rest;
+      const std::ptrdiff_t step = ghost ? 0 : 16 * plane.in_stride;
+      copy_all([&](int r) { copy(to_lane + r * pitch, from), from += plane.in_stride; },
+               [&](int r) { copy(to_rest + r * pitch, rest), rest += step; });
     } else {
       const std::uint8_t* from = inner + x;
-#pragma unroll
-      for (int r = 0; r < rows; ++r, from += plane.in_stride)
-        copy(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer(r, x, false));
-#pragma unroll
-      for (int r = 0; r < rows; r += 8)
-        if (r + 8 <= rows || eighth < rows - r) copy(to_rest + r * pitch, outer(r + eighth, x_of_rest, ghost));
+      copy_all(
+          [&](int r) {
+            copy(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer(r, x, false));
+            from += plane.in_stride;
+          },
+          [&](int r) { copy(to_rest + r * pitch, outer(r + sixteenth, x_of_rest, ghost)); });
     }
   }
 
-  static __device__ __forceinline__ void wait() {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    __syncwarp();
-  }
-
-  /// Makes the groups beside the frame, where the tile ends at a side.
-  static __device__ __forceinline__ void mend_sides(std::uint8_t* memory, const MatrixPlane& plane, int2 origin) {
-    const bool left = origin.x == 0, right = origin.x + matrix_tile_width == plane.width;
-    if (plane.across.ghost || !(left || right)) return;
-    const auto mend = [&](std::uint8_t* low, std::uint8_t* high, std::uint8_t* outer, std::uint32_t selector) {
-      std::uint32_t a[C], b[C];
-      planar(*reinterpret_cast<const Word<C>*>(low), a);
-      planar(*reinterpret_cast<const Word<C>*>(high), b);
-#pragma unroll
-      for (int c = 0; c < C; ++c) a[c] = __byte_perm(a[c], b[c], selector);
-      *reinterpret_cast<Word<C>*>(outer) = interleaved<C>(a);
+  /// row(r): one row; rest(r): the other groups of 16 rows. They are as many lines of the cache as two rows each, which
+  /// is why they come last where nothing is made before all is there.
+  template <class Row, class Rest>
+  static __device__ __forceinline__ void copy_all(const Row& row, const Rest& rest) {
+    const int sixteenth = threadIdx.x >> 1;
+    const auto rest_of = [&](int r) {
+      if (r + 16 <= rows || sixteenth < rows - r) rest(r);
     };
-    for (int r = threadIdx.x; r < rows; r += 32) {
-      std::uint8_t* row = memory + r * pitch;
-      if (left) mend(row + at_first(0), row + at_first(1), row + at_first(0), plane.across.low_selector);
-      if (right) mend(row + at_last(32), row + at_last(33), row + at_last(33), plane.across.high_selector);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      if (parts > 1 && r % 16 == 0) rest_of(r);
+      row(r);
+      if (parts == 1 && (r % 16 == 15 || r == rows - 1)) rest_of(r / 16 * 16);
+      if (r + 1 == rows || (r + 1 >= first && (r + 1 - first) % more == 0))
+        asm volatile("cp.async.commit_group;" ::: "memory");
     }
+  }
+
+  /// Waits for the rows of a part.
+  template <int part>
+  static __device__ __forceinline__ void wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(parts - 1 - part) : "memory");
     __syncwarp();
+  }
+
+  static __device__ __forceinline__ void mend_sides(std::uint8_t*, const MatrixPlane&, int2) {}
+  /// What makes the groups beside the frame from those that were copied: a lane has them beside their neighbours.
+  struct Sides {
+    std::uint32_t left = 0x3210, right = 0x7654;
+    __device__ __forceinline__ Sides(const MatrixPlane& plane, int2 origin) {
+      const int quad = (threadIdx.x >> 2) + (threadIdx.x & 1);
+      if (plane.across.ghost) return;
+      if (quad == 0 && origin.x == 0) left = plane.across.low_selector;
+      if (quad == 8 && origin.x + matrix_tile_width == plane.width) right = plane.across.high_selector;
+    }
+  };
+
+  static __device__ __forceinline__ void read_two(const std::uint8_t* from, std::uint32_t& a, std::uint32_t& b) {
+    const uint2 u = *reinterpret_cast<const uint2*>(from);
+    a = u.x, b = u.y;
+  }
+  static __device__ __forceinline__ void read_two(const std::uint8_t* from, uint2& a, uint2& b) {
+    const uint4 u = *reinterpret_cast<const uint4*>(from);
+    a = {u.x, u.y}, b = {u.z, u.w};
+  }
+  static __device__ __forceinline__ void read_two(const std::uint8_t* from, uint4& a, uint4& b) {
+    a = *reinterpret_cast<const uint4*>(from), b = *reinterpret_cast<const uint4*>(from + 16);
   }
 
   /// The lane's part of a pair of rows, of each component.
-  static __device__ __forceinline__ void take(const std::uint8_t* memory, int pair, std::uint32_t (&left)[C][4]) {
+  static __device__ __forceinline__ void take(const std::uint8_t* memory, const Sides& sides, int pair,
+                                              std::uint32_t (&left)[C][4]) {
     const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
-    const std::uint8_t* from = memory + (t >> 1) * pitch + (g + (t & 1)) * quad_step + 2 * pair * pitch;
-    std::uint32_t word[4 * C];
-#pragma unroll
-    for (int i = 0; i < C; ++i) {
-      const uint4 u = *reinterpret_cast<const uint4*>(from + i * plane_step);
-      word[4 * i] = u.x, word[4 * i + 1] = u.y, word[4 * i + 2] = u.z, word[4 * i + 3] = u.w;
-    }
+    const std::uint8_t* from = memory + (t >> 1) * pitch + 2 * (g + (t & 1)) * group + 2 * pair * pitch;
+    Word<C> word[4];
+    read_two(from, word[0], word[2]);
+    read_two(from + 16 * group, word[1], word[3]);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      Word<C> u;
       std::uint32_t c[C];
-#pragma unroll
-      for (int w = 0; w < C; ++w) word_of(u, w) = word[k * C + w];
-      planar(u, c);
+      planar(word[k], c);
 #pragma unroll
       for (int j = 0; j < C; ++j) left[j][k] = c[j];
+    }
+#pragma unroll
+    for (int j = 0; j < C; ++j) {
+      left[j][0] = __byte_perm(left[j][0], left[j][2], sides.left);
+      left[j][3] = __byte_perm(left[j][1], left[j][3], sides.right);
     }
   }
 };

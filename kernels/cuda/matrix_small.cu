@@ -8,18 +8,21 @@
 // time. One product (m16n8k32) takes two input rows: of each strip (one of 16 rows of the left matrix) the 16 pixels
 // that its outputs can reach; the right matrix holds the taps that lead from those 2 x 16 inputs to 8 of the strip's
 // 2 x 8 outputs. Which k, and which n, stands for which pixel is chosen so that a lane's part of the left matrix is
-// 16 neighbouring bytes of shared memory (matrix_input.cuh), and that its sums, over the two products that make a
-// strip's 16 outputs, are four neighbouring pixels: no shuffle.
+// 8 neighbouring pixels of either strip (matrix_input.cuh, matrix_quads.cuh), and that its sums, over the two products
+// that make a strip's 16 outputs, are four neighbouring pixels: no shuffle.
 //
 //   left:  lane 4g + t holds strips g and g + 8, input row t / 2, pixels 8 (t & 1) .. + 7 less the 4 to the left
 //   sums:  lane 4g + t holds strips g and g + 8, output row t / 2, pixels 4 (t & 1) .. + 3
 //
 // Interleaved components are pulled apart by byte permutes, share the right matrix, and are put together again.
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cuda/matrix.cuh"
 #include "cuda/matrix_input.cuh"
+#include "cuda/matrix_quads.cuh"
 #include "cuda/matrix_tuning.hpp"
 
 namespace convolve::cuda {
@@ -27,15 +30,20 @@ namespace {
 
 constexpr int warps_per_block = small_matrix_warps;
 
+/// Whether the rows of a plane that comes alone, of one component, lie in quads.
+constexpr bool in_quads(int reach, int digits) {
+  return reach > 1 || digits > 1;
+}
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// sum = start + left * right, u8 by s8.
-__device__ __forceinline__ void multiply_add(int (&sum)[4], const int* start, const std::uint32_t (&left)[4],
-                                             std::uint32_t right0, std::uint32_t right1) {
+__device__ __forceinline__ void multiply_add(int (&sum)[4], const int* start, const std::uint32_t* left,
+                                             const std::uint32_t* right) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
       : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
-      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1), "r"(start[0]), "r"(start[1]),
-        "r"(start[2]), "r"(start[3]));
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]), "r"(start[0]),
+        "r"(start[1]), "r"(start[2]), "r"(start[3]));
 }
 
 /// What a warp multiplies by.
@@ -65,93 +73,137 @@ struct Start {
   }
 };
 
-/// Two rows of a component, four pixels a word: packed[0] of the lane's strip g, packed[1] of g + 8.
-/// left(i): row pair i.
-template <MatrixFinish finish, int reach, int digits, class Left>
+/// Rows of a component, two a step, four pixels a word: packed[s][0] of the lane's strip g, packed[s][1] of g + 8.
+/// left(s, i): row pair i of step s. Steps are made side by side because a product takes long to be there.
+template <MatrixFinish finish, int steps, int reach, int digits, class Left>
 __device__ __forceinline__ void make_rows(const MatrixArgs& args, const Start& start, float base,
                                           const Right<reach, digits>& right, const Left& left,
-                                          std::uint32_t (&packed)[2]) {
+                                          std::uint32_t (&packed)[steps][2]) {
   const int nothing[4] = {};
-  int made[digits][2][4];
+  int made[steps][digits][2][4];
 #pragma unroll
   for (int i = 0; i <= reach; ++i)
 #pragma unroll
-    for (int d = 0; d < digits; ++d)
+    for (int s = 0; s < steps; ++s)
 #pragma unroll
-      for (int q = 0; q < 2; ++q) {
-        // Exact sums of two digits start once.
-        const bool starts = finish == MatrixFinish::real || d == digits - 1;
-        multiply_add(made[d][q],
-                     i > 0    ? made[d][q]
-                     : starts ? start.sum
-                              : nothing,
-                     left(i), right.word[d][i][2 * q], right.word[d][i][2 * q + 1]);
-      }
+      for (int d = 0; d < digits; ++d)
 #pragma unroll
-  for (int strip = 0; strip < 2; ++strip) {
-    const auto sample = [&](int pixel) {
-      const int q = pixel / 2, e = 2 * strip + pixel % 2;
-      const int high = made[0][q][e], low = made[digits - 1][q][e];
-      const int sum[2] = {finish == MatrixFinish::real || digits == 1 ? high : high * 256 + low, low};
-      return value_of<finish>(args, sum, base);
-    };
-    packed[strip] = pack(sample(0), sample(1), sample(2), sample(3));
-  }
+        for (int q = 0; q < 2; ++q) {
+          // Exact sums of two digits start once.
+          const bool starts = finish == MatrixFinish::real || d == digits - 1;
+          multiply_add(made[s][d][q],
+                       i > 0    ? made[s][d][q]
+                       : starts ? start.sum
+                                : nothing,
+                       left(s, i), right.word[d][i] + 2 * q);
+        }
+#pragma unroll
+  for (int s = 0; s < steps; ++s)
+#pragma unroll
+    for (int strip = 0; strip < 2; ++strip) {
+      const auto sample = [&](int pixel) {
+        const int q = pixel / 2, e = 2 * strip + pixel % 2;
+        const int high = made[s][0][q][e], low = made[s][digits - 1][q][e];
+        const int sum[2] = {finish == MatrixFinish::real || digits == 1 ? high : high * 256 + low, low};
+        return value_of<finish>(args, sum, base);
+      };
+      packed[s][strip] = pack(sample(0), sample(1), sample(2), sample(3));
+    }
 }
 
-/// Bytes of a warp's input rows.
-template <int reach, int digits, int C>
-constexpr int input_bytes = Input<C, matrix_tile(C, reach, digits).rows + 2 * reach>::bytes;
+/// The input rows of a warp's tile, in a kernel for planes of up to `most` components.
+template <int reach, int digits, int C, int most>
+struct TileInput {
+  static constexpr int rows = matrix_tile(C, most, reach, digits).rows + 2 * reach;
+  using type = Input<C, rows, C == 4 ? 2 * reach + 2 : rows>;
+};
+template <int reach, int digits>
+struct TileInput<reach, digits, 1, 1> {
+  static constexpr int rows = matrix_tile(1, 1, reach, digits).rows + 2 * reach;
+  using type = std::conditional_t<in_quads(reach, digits), QuadInput<rows>, Input<1, rows>>;
+};
 
-template <int reach, int digits, int C, MatrixFinish finish>
+/// Hides from the compiler where a pointer comes from. Rows are then read from shared memory only after the rows before
+/// them are stored, not as early as there are registers, which more warps can have instead.
+__device__ __forceinline__ void hide(std::uint8_t*& pointer) {
+  asm volatile("" : "+l"(pointer));
+}
+
+template <int reach, int digits, int C, int most, MatrixFinish finish>
 __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
                                           int2 origin, std::uint8_t* memory) {
-  constexpr int rows = matrix_tile(C, reach, digits).rows, steps = rows / 2;
+  constexpr int steps = matrix_tile(C, most, reach, digits).rows / 2;
   constexpr bool one_start = C == 1 || finish == MatrixFinish::real;
-  using In = Input<C, rows + 2 * reach>;
+  using In = typename TileInput<reach, digits, C, most>::type;
   const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
   const Right<reach, digits> right(args.taps);
   const Start start(levels, 0);
   float base[C];
 #pragma unroll
   for (int c = 0; c < C; ++c) base[c] = __ldg(&levels.base[c]);
+  const typename In::Sides sides(plane, origin);
+  const std::uint8_t* was;
+  std::uint8_t* out;
+  const auto find_rows = [&] {
+    const std::ptrdiff_t x = (origin.x + 8 * g + 4 * (t & 1)) * C;
+    was = plane.in + (origin.y + (t >> 1)) * plane.in_stride + x;
+    out = plane.out + (origin.y + (t >> 1)) * plane.out_stride + x;
+  };
+  if (most > 1) find_rows(), hide(out);
   In::start(memory, plane, levels, origin, reach);
-  const std::ptrdiff_t x = (origin.x + 8 * g + 4 * (t & 1)) * C;
-  const std::uint8_t* was = plane.in + (origin.y + (t >> 1)) * plane.in_stride + x;
-  std::uint8_t* out = plane.out + (origin.y + (t >> 1)) * plane.out_stride + x;
-  In::wait();
-  In::mend_sides(memory, plane, origin);
+  if (most == 1) find_rows();
 
   std::uint32_t left[steps + reach][C][4];
-#pragma unroll
-  for (int i = 0; i < reach; ++i) In::take(memory, i, left[i]);
-#pragma unroll
-  for (int s = 0; s < steps; ++s) {
-    In::take(memory, s + reach, left[s + reach]);
-    std::uint32_t packed[2][C];
+  const auto take = [&](int pair) { In::take(memory, sides, pair, left[pair]); };
+  // `together` steps from s on.
+  const auto make_steps = [&]<int together>(int s) {
+    std::uint32_t words[together][2][C];
 #pragma unroll
     for (int c = 0; c < C; ++c) {
-      std::uint32_t of_component[2] = {};
+      std::uint32_t packed[together][2] = {};
       if (C == 1 || !(plane.copied >> c & 1))
         make_rows<finish>(
             args, one_start ? start : Start(levels, c), base[c], right,
-            [&](int i) -> const std::uint32_t(&)[4] { return left[s + i][c]; }, of_component);
-      packed[0][c] = of_component[0], packed[1][c] = of_component[1];
+            [&](int k, int i) { return left[s + k + i][c]; }, packed);
+#pragma unroll
+      for (int k = 0; k < together; ++k) words[k][0][c] = packed[k][0], words[k][1][c] = packed[k][1];
     }
 #pragma unroll
-    for (int strip = 0; strip < 2; ++strip) {
-      Word<C> word = interleaved<C>(packed[strip]);
-      if (C > 1 && plane.copied) {
-        Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was) + 16 * strip);
+    for (int k = 0; k < together; ++k) {
 #pragma unroll
-        for (int w = 0; w < C; ++w)
-          word_of(word, w) = (word_of(word, w) & ~plane.keep) | (word_of(before, w) & plane.keep);
+      for (int strip = 0; strip < 2; ++strip) {
+        Word<C> word = interleaved<C>(words[k][strip]);
+        if (C > 1 && plane.copied) {
+          Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was) + 16 * strip);
+#pragma unroll
+          for (int w = 0; w < C; ++w)
+            word_of(word, w) = (word_of(word, w) & ~plane.keep) | (word_of(before, w) & plane.keep);
+        }
+        reinterpret_cast<Word<C>*>(out)[16 * strip] = word;
       }
-      reinterpret_cast<Word<C>*>(out)[16 * strip] = word;
+      was += 2 * plane.in_stride;
+      out += 2 * plane.out_stride;
     }
-    was += 2 * plane.in_stride;
-    out += 2 * plane.out_stride;
+  };
+  constexpr int group = most == 2 && C == 1 && digits == 1 ? 2 : 1, groups = (steps + group - 1) / group;
+  const auto make_group = [&]<int j>() {
+    if constexpr (j < In::parts) In::template wait<j>();
+    if constexpr (j == 0) {
+      In::mend_sides(memory, plane, origin);
+#pragma unroll
+      for (int i = 0; i < reach; ++i) take(i);
+    } else if constexpr (most == 2) {
+      __syncwarp();  // keeps the compiler from reading ahead
+    }
+    constexpr int from = j * group, together = std::min(group, steps - from);
+#pragma unroll
+    for (int s = from; s < from + together; ++s) take(s + reach);
+    make_steps.template operator()<together>(from);
+  };
+  [&]<int... j>(std::integer_sequence<int, j...>) {
+    (make_group.template operator()<j>(), ...);
   }
+  (std::make_integer_sequence<int, groups>());
 }
 
 /// Where a tile of so many rows begins.
@@ -203,37 +255,40 @@ __device__ __forceinline__ void make_sample(const MatrixArgs& args, const Matrix
   out = static_cast<std::uint8_t>(min(max(__float2int_rn(value), 0), static_cast<int>(args.max & 255)));
 }
 
-template <int reach, int digits, int C>
-__device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                          int2 origin, std::uint8_t* memory) {
-  if (args.finish == MatrixFinish::quotient)
-    make_tile<reach, digits, C, MatrixFinish::quotient>(args, plane, levels, origin, memory);
+template <int reach, int digits, int C, int most, MatrixFinish finish, MatrixFinish... others>
+__device__ __forceinline__ void make_tile_of(const MatrixArgs& args, const MatrixPlane& plane,
+                                             const MatrixLevels& levels, int2 origin, std::uint8_t* memory) {
+  if constexpr (sizeof...(others) == 0)
+    make_tile<reach, digits, C, most, finish>(args, plane, levels, origin, memory);
+  else if (args.finish == finish)
+    make_tile<reach, digits, C, most, finish>(args, plane, levels, origin, memory);
   else
-    make_tile<reach, digits, C, digits == 1 ? MatrixFinish::pack : MatrixFinish::real>(args, plane, levels, origin,
-                                                                                       memory);
+    make_tile_of<reach, digits, C, most, others...>(args, plane, levels, origin, memory);
 }
 
 #endif
 
-/// `most`: the most components of a plane; 4 comes alone.
-template <int reach, int digits, int most>
-__global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, reach, digits).blocks_resident)
+/// `most`: the most components of a plane; 4 comes alone. `finishes`: of the sums, those it is for.
+template <int reach, int digits, int most, MatrixFinish... finishes>
+__global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, most, reach, digits).blocks_resident)
     small_kernel(const __grid_constant__ MatrixArgs args) {
 #if __CUDA_ARCH__ >= 800
-  constexpr int bytes = std::max(input_bytes<reach, digits, most>, most == 2 ? input_bytes<reach, digits, 1> : 0);
+  constexpr int alone = most == 2 ? 1 : most;
+  constexpr int bytes =
+      std::max(TileInput<reach, digits, most, most>::type::bytes, TileInput<reach, digits, alone, most>::type::bytes);
   __shared__ __align__(16) std::uint8_t memory[warps_per_block][bytes];
   for_plane(
       args, warps_per_block,
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned tile) {
-        const int rows = matrix_tile(plane.components, reach, digits).rows;
+        const int rows = matrix_tile(plane.components, most, reach, digits).rows;
         const int2 origin = tile_origin(plane, tile, rows);
         if (plane.copied + 1 == 1 << plane.components) {
           wait_for_stream();
           copy_inner(plane, origin, rows);
         } else if (most != 2 || plane.components == most)
-          make_tile<reach, digits, most>(args, plane, levels, origin, memory[threadIdx.y]);
+          make_tile_of<reach, digits, most, most, finishes...>(args, plane, levels, origin, memory[threadIdx.y]);
         else
-          make_tile<reach, digits, 1>(args, plane, levels, origin, memory[threadIdx.y]);
+          make_tile_of<reach, digits, 1, most, finishes...>(args, plane, levels, origin, memory[threadIdx.y]);
       },
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned block) {
         wait_for_stream();
@@ -242,24 +297,42 @@ __global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, reach,
 #endif
 }
 
+template <int reach, int digits, int most>
+MatrixKernel kernel_for(MatrixFinish finish) {
+  constexpr MatrixFinish other = digits == 1 ? MatrixFinish::pack : MatrixFinish::real;
+  if constexpr (most == 1 && in_quads(reach, digits)) {
+    return small_kernel<reach, digits, most, MatrixFinish::quotient, other>;
+  } else {
+    if constexpr (digits == 1)
+      if (finish == MatrixFinish::reading) return small_kernel<reach, digits, most, MatrixFinish::reading>;
+    return finish == MatrixFinish::quotient ? small_kernel<reach, digits, most, MatrixFinish::quotient>
+                                            : small_kernel<reach, digits, most, other>;
+  }
+}
+
 template <int reach, int digits>
-MatrixKernel kernel_for(int components) {
-  return components == 1   ? small_kernel<reach, digits, 1>
-         : components == 2 ? small_kernel<reach, digits, 2>
-                           : small_kernel<reach, digits, 4>;
+MatrixKernel kernel_for(MatrixFinish finish, int components) {
+  return components == 1   ? kernel_for<reach, digits, 1>(finish)
+         : components == 2 ? kernel_for<reach, digits, 2>(finish)
+                           : kernel_for<reach, digits, 4>(finish);
 }
 
 template <int reach>
-MatrixKernel kernel_for(int digits, int components) {
-  return digits == 1 ? kernel_for<reach, 1>(components) : kernel_for<reach, 2>(components);
+MatrixKernel kernel_for(const MatrixTaps& taps, int components) {
+  return taps.digits == 1 ? kernel_for<reach, 1>(taps.finish, components)
+                          : kernel_for<reach, 2>(taps.finish, components);
 }
 
 }  // namespace
 
-MatrixKernel small_matrix_kernel(int reach, int digits, int components) {
-  return reach == 1   ? kernel_for<1>(digits, components)
-         : reach == 2 ? kernel_for<2>(digits, components)
-                      : kernel_for<3>(digits, components);
+MatrixKernel small_matrix_kernel(int reach, const MatrixTaps& taps, int components) {
+  return reach == 1   ? kernel_for<1>(taps, components)
+         : reach == 2 ? kernel_for<2>(taps, components)
+                      : kernel_for<3>(taps, components);
+}
+
+MatrixReading small_matrix_reading(int reach, int components) {
+  return components == 1 && in_quads(reach, 1) ? MatrixReading::apart : MatrixReading::apart_float;
 }
 
 std::vector<uint4> small_matrix_taps(const Filter& filter, const MatrixTaps& taps, int reach) {

@@ -16,6 +16,10 @@ constexpr int most_shift = 16, most_scaled_shift = 22;
 constexpr int most_reading_shift = 15;       // samples up to 255 are sums below 2^23
 constexpr double most_reading_sum = 0x1p29;  // either way: float_bits + sum is a finite positive float
 
+bool joins(MatrixReading how) {
+  return how == MatrixReading::joined || how == MatrixReading::lifted;
+}
+
 bool whole(double v) {
   return v == std::floor(v);
 }
@@ -66,9 +70,9 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReadin
   taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
   const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
   const bool one = one_product_divides(divisor, taps.gain);
+  const bool as_float = joins(how) || (how == MatrixReading::apart_float && taps.digits == 1);
   bool reads = taps.finish == MatrixFinish::quotient &&
-               ((how != MatrixReading::apart && one) ||
-                (how == MatrixReading::lifted && lifted_product_divides(divisor, taps.gain)));
+               ((as_float && one) || (how == MatrixReading::lifted && lifted_product_divides(divisor, taps.gain)));
   double largest = 0;
   for (const double t : scaled) largest += std::abs(t) * largest_input;
   const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
@@ -219,8 +223,8 @@ bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps,
     why = "sums that need double precision";
     return false;
   }
-  if (how != MatrixReading::apart && joined_taps(desc, arithmetic, true, taps, why)) return true;
-  if (how != MatrixReading::apart || desc.filter.depth() > 1) return joined_taps(desc, arithmetic, false, taps, why);
+  if (joins(how) && joined_taps(desc, arithmetic, true, taps, why)) return true;
+  if (joins(how) || desc.filter.depth() > 1) return joined_taps(desc, arithmetic, false, taps, why);
   return real_taps(desc, arithmetic, taps, why);
 }
 
