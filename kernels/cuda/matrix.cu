@@ -183,8 +183,10 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   if (is_large(desc.filter) && serves_matrix_group(device, desc)) return make_matrix_group(desc);
   MatrixTaps taps;
   std::string why;
-  if (!make_matrix_taps(desc, MatrixReading::apart, taps, why)) throw PlanError("matrix: " + why);
-  if (desc.filter.depth() > 1) return make_matrix_window(desc, taps);
+  const bool window = desc.filter.depth() > 1;
+  if (!make_matrix_taps(desc, window ? MatrixReading::joined : MatrixReading::apart, taps, why))
+    throw PlanError("matrix: " + why);
+  if (window) return make_matrix_window(device, desc, taps);
   if (is_large(desc.filter)) return make_matrix_large(desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);
 }
