@@ -150,7 +150,8 @@ class MatrixPlan final : public Plan {
 };
 
 MatrixReading reading_of(const PlanDesc& desc) {
-  if (desc.filter.depth() > 1 || is_large(desc.filter)) return MatrixReading::apart;
+  if (desc.filter.depth() > 1) return MatrixReading::joined;
+  if (is_large(desc.filter)) return MatrixReading::apart;
   return small_matrix_reading(reach_y(desc.filter), most_components(desc.layout));
 }
 
@@ -187,7 +188,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   if (is_large(desc.filter) && serves_matrix_group(device, desc, taps)) return make_matrix_group(device, desc, taps);
   std::string why;
   if (!make_matrix_taps(desc, reading_of(desc), taps, why)) throw PlanError("matrix: " + why);
-  if (desc.filter.depth() > 1) return make_matrix_window(desc, taps);
+  if (desc.filter.depth() > 1) return make_matrix_window(device, desc, taps);
   if (is_large(desc.filter)) return make_matrix_large(desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);
 }

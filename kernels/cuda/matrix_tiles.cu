@@ -22,6 +22,7 @@ std::int64_t pieces(std::int64_t length, int piece) {
 /// One sample to a thread, at any address.
 __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
+  wait_for_stream();
   const unsigned p = plane_of_block(args);
   const TilePlane& plane = args.plane[p];
   const std::int64_t i =
@@ -37,8 +38,7 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
     return;
   }
   const int ghost = plane.ghost >> 8 * c & 255;
-  const bool exact = args.finish == MatrixFinish::pack || args.finish == MatrixFinish::quotient;
-  int sum = exact ? plane.start[c] : 0;
+  int sum = args.finish == MatrixFinish::real ? 0 : plane.start[c];
   for (int f = 0; f < args.frames; ++f) {
     const TileFrame frame = args.in[f][p];
     const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
@@ -51,8 +51,10 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
       }
     }
   }
-  const float v = __int2float_rn(sum);
-  const float low = exact ? __fmul_rn(v, args.gain_low) : plane.level[c];
+  const bool exact = args.finish == MatrixFinish::pack || args.finish == MatrixFinish::quotient,
+             reading = args.finish == MatrixFinish::reading;
+  const float v = reading ? __int_as_float(sum) : __int2float_rn(sum);
+  const float low = exact ? __fmul_rn(v, args.gain_low) : reading ? -0x1p23f * args.gain : plane.level[c];
   const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));
   out = static_cast<std::uint8_t>(min(max(code, 0), 255));
 #endif
@@ -71,6 +73,7 @@ class TilePlan final : public Plan {
     kernel_.matrices.clear();
     args_.taps = matrices_.get();
     args_.fixed = fixed_.get();
+    args_.depth = depth_;
     args_.planes = desc.layout.planes;
     args_.taps_x = desc.filter.width();
     args_.taps_y = desc.filter.height();
@@ -108,7 +111,7 @@ class TilePlan final : public Plan {
         const int ghosts = ghost_sum * static_cast<int>(plane.ghost >> 8 * c & 255);
         plane.start[c] = taps_.finish == MatrixFinish::real ? taps_.real_start : taps_.start[p][c] + ghosts;
         plane.base[c] = taps_.base[p][c];
-        plane.level[c] = taps_.level[p][c] + static_cast<float>(ghosts) * taps_.gain;
+        plane.level[c] = taps_.level[p][c];
       }
     }
     const bool direct = is_direct();
@@ -120,8 +123,7 @@ class TilePlan final : public Plan {
       const std::int64_t samples = static_cast<std::int64_t>(plane.x.length) * plane.y.length * plane.components;
       blocks += static_cast<unsigned>(((direct ? plane.tiles : pieces(samples, 32)) + warps - 1) / warps);
     }
-    const auto run = direct ? kernel_.run : sample_kernel;
-    run<<<blocks, dim3(32, warps), 0, static_cast<cudaStream_t>(stream)>>>(args_);
+    launch_early(kernel_.early, direct ? kernel_.run : sample_kernel, blocks, dim3(32, warps), stream, args_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }

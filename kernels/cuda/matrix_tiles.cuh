@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda/edge.cuh"
+#include "cuda/launch.hpp"
 #include "cuda/matrix.cuh"
 
 namespace convolve::cuda {
@@ -29,7 +30,7 @@ struct TilePlane {
   unsigned first_block, tiles, band, reciprocal;  ///< band: tiles in two rows; reciprocal: 2^32 / band, rounded up
   std::uint32_t ghost, keep;                      ///< as in MatrixPlane
   std::uint8_t components, copied;
-  int start[max_components];    ///< of a component's sums: levels and ghost frames
+  int start[max_components];  ///< of a component's sums: levels, where they are not among those below, and ghost frames
   float base[max_components];   ///< added to a real sum's value
   float level[max_components];  ///< the same, where its digits are joined
 };
@@ -43,10 +44,10 @@ struct TileArgs {
   TilePlane plane[max_planes];
   TileFrame in[max_taps][max_planes];  ///< frames that are none of ghosts
   TileFrame centre[max_planes];
-  unsigned char tap_frame[max_taps];  ///< the filter's frame that each of `in` is multiplied by
-  int frames, planes;
-  const uint4* taps;  ///< matrices of taps, as lanes hold them, in the order of the kernel
-  const int* fixed;   ///< taps as integers: [frame][row][column]
+  unsigned char tap_frame[max_taps + 1];  ///< the filter's frame that each of `in` is multiplied by; one more is read
+  int frames, depth, planes;              ///< depth: frames of the filter
+  const uint4* taps;                      ///< matrices of taps, as lanes hold them, in the order of the kernel
+  const int* fixed;                       ///< taps as integers: [frame][row][column]
   int taps_x, taps_y, centre_x, centre_y;
   float gain, gain_low;
   MatrixFinish finish;
@@ -58,6 +59,7 @@ struct TileKernel {
   int rows, warps;              ///< of a tile, and of a block
   std::vector<uint4> matrices;  ///< of taps
   const char* name;
+  int early = 0;  ///< launch_early()'s capability, where the kernel calls wait_for_stream()
 };
 
 /// True where the planes can be cut into tiles of so many rows.
@@ -75,13 +77,12 @@ __device__ __forceinline__ int2 tile_origin(const TilePlane& plane, unsigned til
           min(static_cast<int>(2 * band + (in_band & 1)) * rows, plane.y.length - rows)};
 }
 
-/// Stores four pixels of a row: value(i, half), half: of single components one of two groups, 64 pixels apart, of two
-/// the component; of four, component `odd` + 2 * half, the lane `partner` (by exclusive or) having the others. x, y: of
-/// the first pixel.
+/// Stores four pixels of a row, which begins at `out`: value(i, half), half: of single components one of two groups,
+/// 64 pixels apart, of two the component; of four, component `odd` + 2 * half, the lane `partner` (by exclusive or)
+/// having the others. x, y: of the first pixel.
 template <int C, int partner, class Value>
 __device__ __forceinline__ void store(const TileArgs& args, const TilePlane& plane, unsigned p, int odd, int x, int y,
-                                      const Value& value) {
-  std::uint8_t* out = plane.out + y * plane.out_stride;
+                                      std::uint8_t* out, const Value& value) {
   if constexpr (C == 1) {
 #pragma unroll
     for (int half = 0; half < 2; ++half)
@@ -105,6 +106,11 @@ __device__ __forceinline__ void store(const TileArgs& args, const TilePlane& pla
     }
     __stcs(reinterpret_cast<uint2*>(out + x * C), word);
   }
+}
+template <int C, int partner, class Value>
+__device__ __forceinline__ void store(const TileArgs& args, const TilePlane& plane, unsigned p, int odd, int x, int y,
+                                      const Value& value) {
+  store<C, partner>(args, plane, p, odd, x, y, plane.out + y * plane.out_stride, value);
 }
 
 /// A tile of a plane that has nothing to filter.
@@ -134,10 +140,12 @@ __device__ __forceinline__ void for_tile(const TileArgs& args, int warps, int ro
   const unsigned tile = (blockIdx.x - plane.first_block) * warps + warp;
   if (tile >= plane.tiles) return;
   const int2 origin = tile_origin(plane, tile, rows);
-  if (plane.copied + 1 == 1 << plane.components)
+  if (plane.copied + 1 == 1 << plane.components) {
+    wait_for_stream();
     copy_tile(args, plane, p, origin, rows);
-  else
+  } else {
     make(plane, p, origin);
+  }
 }
 
 #endif

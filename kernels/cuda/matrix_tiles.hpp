@@ -7,13 +7,14 @@
 #include <memory>
 #include <string>
 
+#include "cuda/backend.hpp"
 #include "cuda/matrix.hpp"
 
 namespace convolve::cuda {
 
 /// True where this filter over several frames, of plain 8-bit samples, is served; else `why` says what is not.
 bool serves_matrix_window(const PlanDesc& desc, std::string& why);
-std::unique_ptr<Plan> make_matrix_window(const PlanDesc& desc, const MatrixTaps& taps);
+std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
 /// The same of a filter of one frame, of any size.
 bool serves_matrix_large(const PlanDesc& desc, std::string& why);

@@ -80,7 +80,10 @@ Padded pad(const Filter& filter) {
 class RegisterPlan final : public Plan {
  public:
   RegisterPlan(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic)
-      : shape_(desc.filter.shape()), depth_(desc.filter.depth()), padded_(pad(desc.filter)) {
+      : capability_(device.capability),
+        shape_(desc.filter.shape()),
+        depth_(desc.filter.depth()),
+        padded_(pad(desc.filter)) {
     const FrameLayout& layout = desc.layout;
     const int components = count_components(layout);
     patch_ = (*find_patch(layout.type, components))[padded_.index];
@@ -135,7 +138,7 @@ class RegisterPlan final : public Plan {
               aligned(out.plane[p], march_args_.grid[p].alignment);
     }
     const auto queue = static_cast<cudaStream_t>(stream);
-    whole ? march_->launch(march_args_, march_blocks_, queue) : patch_(patch_args_, patch_blocks_, queue);
+    whole ? march_->launch(capability_, march_args_, march_blocks_, queue) : patch_(patch_args_, patch_blocks_, queue);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::register_; }
@@ -193,6 +196,7 @@ class RegisterPlan final : public Plan {
     return plane;
   }
 
+  int capability_;
   std::string shape_;
   int depth_;
   Padded padded_;

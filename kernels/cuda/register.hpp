@@ -49,7 +49,7 @@ struct MarchArgs {
 static_assert(sizeof(MarchArgs) <= 4096);
 
 struct MarchKernel {
-  void (*launch)(const MarchArgs& args, int blocks, cudaStream_t stream);
+  void (*launch)(int capability, const MarchArgs& args, int blocks, cudaStream_t stream);
   int (*resident)();  ///< blocks on a multiprocessor, in the current context
 };
 /// `components` as register's kernels count them. Null where there is none for this type or this width class.

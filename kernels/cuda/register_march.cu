@@ -13,8 +13,8 @@ namespace {
 
 template <class Sample, int components, int width>
 constexpr MarchKernel kernel{
-    [](const MarchArgs& args, int blocks, cudaStream_t stream) {
-      march_kernel<Sample, components, width><<<blocks, 32 * march_warps, 0, stream>>>(args);
+    [](int capability, const MarchArgs& args, int blocks, cudaStream_t stream) {
+      launch_early(capability, march_kernel<Sample, components, width>, blocks, dim3(32 * march_warps), stream, args);
     },
     [] {
       int blocks = 1;

@@ -9,6 +9,7 @@
 // frame is a group within it, with its pixels in another order.
 #pragma once
 
+#include "cuda/launch.hpp"
 #include "cuda/register_window.cuh"
 
 namespace convolve::cuda {
@@ -109,12 +110,17 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
         for (int c = 0; c < C; ++c) f[k * C + c] = plane.ghost[c];
   };
 
+  // Floats' sums start from what integers' are moved by when they are rounded.
+  float begin[C] = {};
+  if constexpr (std::is_floating_point_v<Sample>)
+    for (int c = 0; c < C; ++c) begin[c] = plane.offset[c];
   float sum[width][span * C] = {};
   const std::ptrdiff_t out_stride = args.out[p].stride;
   char* to = static_cast<char*>(args.out[p].data) + top * out_stride + x * C * static_cast<int>(sizeof(Sample));
   // Bit j: the row that sum j belongs to is in the band. Others' sums are not worth their multiply-adds.
   unsigned live = ~0u >> (32 - rows) & ~0u << 2 * reach;
   Row next[ahead];
+  wait_for_stream();
 #pragma unroll
   for (int a = 0; a < ahead; ++a) load(next[a], a);
 #pragma unroll 1
@@ -131,7 +137,7 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
       for (int j = 0; j < width; ++j)
         if (!march_skips(width) || live >> j & 1) {
 #pragma unroll
-          for (int n = 0; n < span * C; ++n) sum[j][n] = j + 1 < width ? sum[j + 1][n] : 0;
+          for (int n = 0; n < span * C; ++n) sum[j][n] = j + 1 < width ? sum[j + 1][n] : begin[n % C];
 #pragma unroll
           for (int k = 0; k < width; ++k)
 #pragma unroll
@@ -139,7 +145,15 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
               sum[j][n] = fmaf(args.taps[(width - 1 - j) * width + k], f[n + k * C], sum[j][n]);
         }
       if (live & 1) {
-        auto group = quantized<Sample, C, span>(sum[0], plane, args.numbers);
+        auto group = [&] {
+          if constexpr (std::is_floating_point_v<Sample>) {
+            typename Row::Own complete;
+            complete.put(sum[0], args.numbers.max, shift);
+            return complete;
+          } else {
+            return quantized<Sample, C, span>(sum[0], plane, args.numbers);
+          }
+        }();
         if (keeps) {
           typename Row::Own from;
           from.load(reinterpret_cast<const Sample*>(from_own + row_offset(i - reach)));
