@@ -130,10 +130,11 @@ __device__ __forceinline__ unsigned plane_of_block(const TileArgs& args) {
   return p;
 }
 
-/// Calls make(plane, its number, origin) for the warp's tile, where there is anything to filter.
-template <class Make>
+/// Calls make(plane, its number, origin) for the warp's tile, where there is anything to filter. `one_plane`: there are
+/// no others.
+template <bool one_plane = false, class Make>
 __device__ __forceinline__ void for_tile(const TileArgs& args, int warps, int rows, const Make& make) {
-  const unsigned p = plane_of_block(args);
+  const unsigned p = one_plane ? 0 : plane_of_block(args);
   const TilePlane& plane = args.plane[p];
   // The same in all lanes, as the compiler cannot know of threadIdx.y.
   const unsigned warp = __shfl_sync(~0u, threadIdx.y, 0);

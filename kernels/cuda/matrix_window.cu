@@ -30,10 +30,10 @@ constexpr int most_reach = 3;  ///< rows above and below the centre
 constexpr int tile_rows = 8;
 constexpr int warps_per_block = 4;
 
-/// Blocks that an SM is to hold: bounds the registers of a thread.
-constexpr int blocks_resident(int reach, int digits) {
+/// Blocks that an SM is to hold: bounds the registers of a thread. `most`: components of a plane.
+constexpr int blocks_resident(int reach, int digits, int most) {
   if (digits == 1) return reach <= 1 ? 6 : 5;
-  return reach <= 1 ? 4 : 3;
+  return reach <= 1 && most != 2 ? 5 : 4;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -42,12 +42,13 @@ constexpr int steps = tile_rows / 2;
 /// Frames of which a warp's rows are in shared memory. More leave the taps too little of the first level cache.
 constexpr int held = 2;
 
-/// sum += left * right, u8 by s8.
-__device__ __forceinline__ void multiply_add(int (&sum)[4], const std::uint32_t (&left)[4], std::uint32_t right0,
-                                             std::uint32_t right1) {
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+/// sum = start + left * right, u8 by s8.
+__device__ __forceinline__ void multiply_add(int (&sum)[4], const int (&start)[4], const std::uint32_t (&left)[4],
+                                             std::uint32_t right0, std::uint32_t right1) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
+      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1), "r"(start[0]), "r"(start[1]),
+        "r"(start[2]), "r"(start[3]));
 }
 
 /// Waits for all but the newest `newer` of the groups of copies that this thread committed.
@@ -72,10 +73,9 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   const int first = C == 4 ? g >> 2 : 0, second = C == 4 ? first + 2 : C - 1;  // components of strips g and g + 8
 
   const int start[2] = {plane.start[first], plane.start[second]};
-  int sum[steps][digits][2][4];
+  int sum[steps][2][4];
 #pragma unroll
-  for (int i = 0; i < steps * digits * 8; ++i)  // the last digit's from there
-    sum[i / (digits * 8)][i / 8 % digits][i / 4 % 2][i % 4] = i / 8 % digits == digits - 1 ? start[i / 2 % 2] : 0;
+  for (int i = 0; i < steps * 8; ++i) sum[i / 8][i / 4 % 2][i % 4] = start[i / 2 % 2];
 
   std::uint32_t right[taken][digits][4];
   const uint4* taps = args.taps + threadIdx.x;
@@ -105,21 +105,29 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   do {
     wait_for_copies<held - 1>();
     if (mends) input.mend(memory + at, plane);
+    std::uint32_t left[pairs][4];
 #pragma unroll
     for (int i = 0; i < pairs; ++i) {
-      std::uint32_t left[4];
-      In::take(part + at, i, first, left);
+      In::take(part + at, i, first, left[i]);
+      const int s = i - reach;
+      if (s < 0) continue;
+      int high[2][4] = {};  // the frame's products of high digits: joined at once, they take few registers
 #pragma unroll
       for (int r = 0; r < taken; ++r)
 #pragma unroll
-        for (int d = 0; d < digits; ++d)
+        for (int q = 0; q < 2; ++q) {
+          if (digits == 2) multiply_add(high[q], high[q], left[s + r], right[r][0][2 * q], right[r][0][2 * q + 1]);
+          multiply_add(sum[s][q], sum[s][q], left[s + r], right[r][digits - 1][2 * q], right[r][digits - 1][2 * q + 1]);
+        }
 #pragma unroll
-          for (int q = 0; q < 2; ++q)
-            if (i - r >= 0 && i - r < steps)
-              multiply_add(sum[i - r][d][q], left, right[r][d][2 * q], right[r][d][2 * q + 1]);
-      // Taps for the next frame as soon as these have been used for the last time.
-      if (i >= steps - 1) load_right(args.tap_frame[frame + 1], i - (steps - 1));
+      for (int q = 0; q < 2; ++q)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          if (digits == 2) sum[s][q][e] += high[q][e] * 256;
     }
+    // Taps for the next frame as soon as these have been used for the last time.
+#pragma unroll
+    for (int r = 0; r < taken; ++r) load_right(args.tap_frame[frame + 1], r);
     if (frame + held < frames) {
       __syncwarp();
       input.start(plane, args.in[frame + held][p].data, at);
@@ -135,7 +143,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
     for (int s = 0; s < steps; ++s, out += 2 * plane.out_stride)
       store<C, 16>(args, plane, p, first, x + 8 * strip + 4 * (t & 1), y + 2 * s + (t >> 1), out, [&](int i, int half) {
         const int q = i / 2, e = 2 * half + i % 2;
-        return value_of(digits == 1 ? sum[s][0][q][e] : sum[s][0][q][e] * 256 + sum[s][digits - 1][q][e], half);
+        return value_of(sum[s][q][e], half);
       });
   };
   if (args.finish == MatrixFinish::reading) {
@@ -156,16 +164,16 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
 
 #endif
 
-/// `most`: the most components of a plane; 4 comes alone.
+/// `most`: the most components of a plane; 4 comes alone, and 1 is one plane.
 template <int reach, int digits, int most>
-__global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(reach, digits))
+__global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(reach, digits, most))
     window_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
   __shared__ __align__(16) std::uint8_t memory[warps_per_block][held * input_bytes<reach>];
   std::uint8_t* const mine = memory[threadIdx.y];
-  for_tile(args, warps_per_block, tile_rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
-    if constexpr (most == 4)
-      make_tile<reach, digits, 4>(args, plane, p, origin, mine);
+  for_tile<most == 1>(args, warps_per_block, tile_rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
+    if constexpr (most != 2)
+      make_tile<reach, digits, most>(args, plane, p, origin, mine);
     else if (plane.components == 2)
       make_tile<reach, digits, 2>(args, plane, p, origin, mine);
     else
@@ -176,17 +184,23 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(reach, d
 
 using WindowKernel = void (*)(TileArgs);
 
-template <int reach>
-WindowKernel kernel_for(int digits, int components) {
-  if (digits == 1) return components == 4 ? window_kernel<reach, 1, 4> : window_kernel<reach, 1, 2>;
-  return components == 4 ? window_kernel<reach, 2, 4> : window_kernel<reach, 2, 2>;
+template <int reach, int digits>
+WindowKernel kernel_for(int most) {
+  return most == 1   ? window_kernel<reach, digits, 1>
+         : most == 2 ? window_kernel<reach, digits, 2>
+                     : window_kernel<reach, digits, 4>;
 }
 
-WindowKernel kernel_for(int reach, int digits, int components) {
-  return reach == 0   ? kernel_for<0>(digits, components)
-         : reach == 1 ? kernel_for<1>(digits, components)
-         : reach == 2 ? kernel_for<2>(digits, components)
-                      : kernel_for<3>(digits, components);
+template <int reach>
+WindowKernel kernel_for(int digits, int most) {
+  return digits == 1 ? kernel_for<reach, 1>(most) : kernel_for<reach, 2>(most);
+}
+
+WindowKernel kernel_for(int reach, int digits, int most) {
+  return reach == 0   ? kernel_for<0>(digits, most)
+         : reach == 1 ? kernel_for<1>(digits, most)
+         : reach == 2 ? kernel_for<2>(digits, most)
+                      : kernel_for<3>(digits, most);
 }
 
 int reach_y(const Filter& f) {
@@ -233,7 +247,7 @@ bool serves_matrix_window(const PlanDesc& desc, std::string& why) {
 
 std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const int reach = reach_y(desc.filter);
-  int most = 1;
+  int most = desc.layout.planes == 1 ? 1 : 2;
   for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
   return make_tile_plan(desc, taps,
                         {kernel_for(reach, taps.digits, most), tile_rows, warps_per_block,

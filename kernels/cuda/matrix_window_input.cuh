@@ -14,7 +14,8 @@ namespace convolve::cuda {
 #if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
 
 /// A tile's input rows of a frame in shared memory, `rows` of them, each of the tile's groups of four pixels and one
-/// either side, in the frame's order.
+/// either side. They lie so that a lane's part of the left matrix are neighbouring bytes, 16 of each two components:
+/// single components' quad j holds groups 2j, 2j + 16, 2j + 1 and 2j + 17; others lie as in the frame.
 template <int C, int rows>
 class WindowInput {
  public:
@@ -26,12 +27,12 @@ class WindowInput {
     const int lane = threadIdx.x, first_pixel = origin.x / C;
     // Inside the tile, `together` rows at a time.
     const int n = lane % inner, row = lane / inner;
-    to_inner_ = row * pitch + (n + 1) * group;
+    to_inner_ = row * pitch + (n < 16 ? at(n + 1) : at_last(n + 1));
     x_inner_ = (first_pixel + 4 * n) * C;
-    // Beside it, all rows at once.
-    static_assert(rows <= 16);
-    const int side = (inner + 1) * (lane & 1), begin = first_pixel + 4 * side - 4;
-    to_side_ = lane / 2 * pitch + side * group;
+    // Beside it; and of single components those that lie in two quads.
+    const int side = C == 1 && (lane & 2) ? 16 + (lane & 1) : (inner + 1) * (lane & 1);
+    const int begin = first_pixel + 4 * side - 4;
+    to_side_ = lane / sides * pitch + (side == 16 || side == 33 ? at_last(side) : at(side));
     x_side_ = (edge_index(plane.x, side == 0 ? begin : begin + 3) & ~3) * C;
     left_ = first_pixel == 0;
     right_ = first_pixel + 4 * inner == plane.x.length;
@@ -51,13 +52,18 @@ class WindowInput {
 #pragma unroll
       for (int r = 0; r < rows; r += together, from += together * stride)
         if (r + together <= rows || lane / inner < rows - r) copy(to_inner + r * pitch, from);
-      if (lane / 2 < rows) copy(to_side, frame + ((first_row_ + lane / 2) * plane.stride + x_side_));
+      from = frame + ((first_row_ + lane / sides) * plane.stride + x_side_);
+#pragma unroll
+      for (int r = 0; r < rows; r += 32 / sides, from += 32 / sides * stride)
+        if (r + 32 / sides <= rows || lane / sides < rows - r) copy(to_side + r * pitch, from);
     } else {
       const auto row = [&](int r) { return frame + edge_index(plane.y, first_row_ + r) * plane.stride; };
 #pragma unroll 1
       for (int r = 0; r + lane / inner < rows; r += together)
         copy(to_inner + r * pitch, row(r + lane / inner) + x_inner_);
-      if (lane / 2 < rows) copy(to_side, row(lane / 2) + x_side_);
+#pragma unroll 1
+      for (int r = 0; r + lane / sides < rows; r += 32 / sides)
+        copy(to_side + r * pitch, row(r + lane / sides) + x_side_);
     }
   }
 
@@ -68,7 +74,7 @@ class WindowInput {
   /// Makes them, of a frame that is there, `memory` being where.
   __device__ __forceinline__ void mend(std::uint8_t* memory, const TilePlane& plane) const {
     const int r = threadIdx.x;
-    std::uint8_t *row = memory + r * pitch, *first = row, *last = row + (inner + 1) * group;
+    std::uint8_t *row = memory + r * pitch, *first = row, *last = row + at_last(inner + 1);
     if (r < rows && plane.x.ghost) {
       Word<C> ghosts;
 #pragma unroll
@@ -87,8 +93,8 @@ class WindowInput {
         for (int c = 0; c < C; ++c) a[c] = __byte_perm(a[c], b[c], selector);
         *reinterpret_cast<Word<C>*>(to) = interleaved<C>(a);
       };
-      if (left_) mirror(first, first + group, first, plane.x.low_selector);
-      if (right_) mirror(last - group, last, last, plane.x.high_selector);
+      if (left_) mirror(first, row + at(1), first, plane.x.low_selector);
+      if (right_) mirror(row + at_last(inner), last, last, plane.x.high_selector);
     }
     __syncwarp();
   }
@@ -96,25 +102,21 @@ class WindowInput {
   /// Where a lane's part of the first pair of rows begins, of strip `strip` and the one 8 further in the product.
   __device__ __forceinline__ unsigned part(int strip) const {
     const int t = threadIdx.x & 3;
-    unsigned at = memory_ + (t >> 1) * pitch + (strip + (t & 1)) * 2 * group;
+    unsigned at = memory_ + (t >> 1) * pitch + (strip + (t & 1)) * (C == 1 ? 16 : 2 * group);
     asm("" : "+r"(at));
     return at;
   }
   /// The lane's words of the left matrix from a pair of rows; `first`: of two components in four.
   static __device__ __forceinline__ void take(unsigned part, int pair, int first, std::uint32_t (&left)[4]) {
     const unsigned from = part + 2 * pair * pitch;
+    const uint4 u = load(from);
     if constexpr (C == 1) {
-#pragma unroll
-      for (int strip = 0; strip < 2; ++strip)
-        asm volatile("ld.shared.v2.u32 {%0,%1},[%2];"
-                     : "=r"(left[strip]), "=r"(left[strip + 2])
-                     : "r"(from + 64 * strip));
+      left[0] = u.x, left[1] = u.y, left[2] = u.z, left[3] = u.w;
     } else if constexpr (C == 2) {
-      const uint4 u = load(from);
       left[0] = __byte_perm(u.x, u.y, 0x6420), left[1] = __byte_perm(u.x, u.y, 0x7531);
       left[2] = __byte_perm(u.z, u.w, 0x6420), left[3] = __byte_perm(u.z, u.w, 0x7531);
     } else {
-      const uint4 u = load(from), v = load(from + group);
+      const uint4 v = load(from + group);
       const std::uint32_t selector = 0x6240u + 0x1111u * first;  // of two pixels: `first` of both, then `second`
       const std::uint32_t a = __byte_perm(u.x, u.y, selector), b = __byte_perm(u.z, u.w, selector),
                           c = __byte_perm(v.x, v.y, selector), d = __byte_perm(v.z, v.w, selector);
@@ -124,8 +126,16 @@ class WindowInput {
   }
 
  private:
-  static constexpr int group = 4 * C, inner = 32 / C;  ///< bytes of a group; groups of a row of the tile
-  static constexpr int together = C;                   ///< rows copied at once
+  static constexpr int group = 4 * C, inner = 32 / C;         ///< bytes of a group; groups of a row of the tile
+  static constexpr int together = C, sides = C == 1 ? 4 : 2;  ///< rows copied at once; groups of a row beside those
+
+  /// Where group n lies, the tile's first being 1; of single components as one of the first 18, or of the last 18.
+  static __device__ __forceinline__ int at(int n) {
+    return C == 1 ? 8 * n : n * group;
+  }
+  static __device__ __forceinline__ int at_last(int n) {
+    return C == 1 ? 8 * (n - 16) + 4 : n * group;
+  }
 
   static __device__ __forceinline__ void copy(unsigned to, const std::uint8_t* from) {
     asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(group) : "memory");
