@@ -11,19 +11,31 @@
 
 namespace convolve::cuda {
 
-/// d = a b + c: 16 x 16 by 16 x 8, halves.
-__device__ __forceinline__ void mma_f16(std::uint32_t (&d)[2], const std::uint32_t (&a)[4], std::uint32_t b0,
-                                        std::uint32_t b1, const std::uint32_t (&c)[2]) {
+// Indices are in order either way; toolkits before 12.5 have no name for that.
+#if CUDART_VERSION >= 12050
+#define CONVOLVE_MMA_SPARSE "mma.sp::ordered_metadata"
+#else
+#define CONVOLVE_MMA_SPARSE "mma.sp"
+#endif
+
+/// d = a b + c: 16 x 32, 2:4 sparse, by 32 x 8, halves. `where`: which two of every four columns `a` holds.
+__device__ __forceinline__ void mma_f16_sparse(std::uint32_t (&d)[2], const std::uint32_t (&a)[4],
+                                               const std::uint32_t (&b)[4], const std::uint32_t (&c)[2],
+                                               std::uint32_t where) {
 #if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1},{%2,%3,%4,%5},{%6,%7},{%8,%9};"
+  asm(CONVOLVE_MMA_SPARSE
+      ".sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 "
+      "{%0,%1},{%2,%3,%4,%5},{%6,%7,%8,%9},{%10,%11},%12,0x0;"
       : "=r"(d[0]), "=r"(d[1])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[0]), "r"(c[1]));
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(c[0]), "r"(c[1]),
+        "r"(where));
 #else
   __trap();
 #endif
 }
+#undef CONVOLVE_MMA_SPARSE
 
-/// The same, with sums in single precision.
+/// d = a b + c: 16 x 16 by 16 x 8, halves, with sums in single precision.
 __device__ __forceinline__ void mma_f32(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1,
                                         const float (&c)[4]) {
 #if __CUDA_ARCH__ >= 800

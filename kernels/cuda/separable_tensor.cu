@@ -26,7 +26,8 @@ auto kernel_for(int components) {
 }
 
 auto kernel_for(Sums sums, int components) {
-  return sums == Sums::halves   ? kernel_for<Sums::halves>(components)
+  return sums == Sums::real     ? kernel_for<Sums::real>(components)
+         : sums == Sums::halves ? kernel_for<Sums::halves>(components)
          : sums == Sums::digits ? kernel_for<Sums::digits>(components)
                                 : kernel_for<Sums::snapped>(components);
 }
@@ -66,7 +67,7 @@ class TensorPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + ", tensor cores, " + (sums_ == Sums::halves ? "half precision" : "8-bit integers");
+    return "separable " + shape_ + ", tensor cores, " + (in_halves(sums_) ? "half precision" : "8-bit integers");
   }
 
  private:
@@ -212,7 +213,7 @@ bool real_halves(const PlanDesc& desc, const Factors& f, TensorTaps& taps) {
   const int scale = 15 - 1 - std::ilogb(largest);
   const double unit = std::ldexp(sample, scale);  // of V
   double sum = 0, column_magnitude = 0, column_error = 0, row_magnitude = 0, row_error = 0;
-  taps.sums = Sums::halves;
+  taps.sums = Sums::real;
   for (const double v : f.column) {
     const double wanted = std::ldexp(v, scale);
     taps.column.push_back(as_half(wanted));
@@ -244,8 +245,7 @@ bool real_halves(const PlanDesc& desc, const Factors& f, TensorTaps& taps) {
 
 /// What Products takes: each lane's fragments of the matrices.
 std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components) {
-  const std::vector<double>&column = taps.column, &row = taps.row;
-  const bool exact = taps.sums != Sums::halves;
+  const bool exact = !in_halves(taps.sums);
   const int parts = exact ? 4 : 2;  // of a word
   const auto word = [&](auto&& tap) {
     std::uint32_t bits = 0;
@@ -254,6 +254,9 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
                     : half_bits(tap(e)) << (16 * e);
     return bits;
   };
+  const auto column = [&](int from, int to) { return at(taps.column, from - reach - to + filter.centre_y()); };
+  // Of the half precision rows from and from + 16 those that row `to` takes: no tap meets both.
+  const auto farther = [](int from, int to) { return from < to ? 1 : 0; };
   // Quarters of 16 rows or pixels that a lane's bytes come from: pairs t of either half.
   const auto halves = [](int t, int e) { return (e >> 1) * 8 + 2 * t + (e & 1); };
   std::vector<uint4> fragments;
@@ -263,13 +266,14 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
       fragments.push_back({value(0, g, t), value(1, g, t), value(2, g, t), value(3, g, t)});
     }
   };
-  for (int chunk = 0; chunk < (exact ? 1 : 2); ++chunk)
-    add([&](int i, int g, int t) {
-      return word([&](int e) {
-        const int from = exact ? 16 * (i >> 1) + halves(t, e) : 16 * chunk + 8 * (i >> 1) + 2 * t + e;
-        return at(column, from - reach - (g + 8 * (i & 1)) + filter.centre_y());
-      });
+  add([&](int i, int g, int t) {
+    const int to = g + 8 * (i & 1);
+    return word([&](int e) {
+      if (exact) return column(16 * (i >> 1) + halves(t, e), to);
+      const int from = 8 * (i >> 1) + 2 * t + e;
+      return column(from + 16 * farther(from, to), to);
     });
+  });
   // Word i of the first kind: group i / 2 of outputs; of real ones: group n.
   for (int n = 0; n < (exact ? 1 : 2); ++n)
     add([&](int i, int g, int t) {
@@ -279,9 +283,19 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
         if (components == 1) from += exact ? 4 * t + e : 4 * t + k + 2 * e;
         if (components == 2) from += exact ? halves(t, e) : 8 * k + 2 * t + e;
         if (components == 4) from += exact ? t + 4 * e : 8 * k + t + 4 * e;
-        return at(row, from - reach - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x());
+        return at(taps.row, from - reach - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x());
       });
     });
+  if (!exact) {
+    // Which two of four columns: of either row of a lane 16 bits, for half of the matrix.
+    std::uint32_t where[32] = {};
+    for (int lane = 0; lane < 32; ++lane)
+      for (int bit = 0; bit < 32; bit += 2) {
+        const int to = (lane >> 2) + 8 * (bit >> 4), from = 8 * (lane & 1) + (bit >> 1 & 7);
+        where[lane] |= static_cast<std::uint32_t>(bit & 2 | farther(from, to)) << bit;
+      }
+    for (int i = 0; i < 32; i += 4) fragments.push_back({where[i], where[i + 1], where[i + 2], where[i + 3]});
+  }
   const auto add_four = [&](std::uint32_t v) { fragments.push_back({v, v, v, v}); };
   add_four(exact ? static_cast<std::uint32_t>(static_cast<int>(taps.start)) : half_bits(taps.start) * 0x10001u);
   for (int c = 0; c < components; ++c) {

@@ -22,10 +22,15 @@
 namespace convolve::cuda::tensor {
 
 enum class Sums : std::uint8_t {
+  real,     ///< halves; the sample is H
   halves,   ///< the sample is H * gain
   digits,   ///< the sample is H + the bits of 2^23, read as a float, * gain + offset: one product, where that is right
   snapped,  ///< digits, and a Quantizer
 };
+
+__host__ __device__ constexpr bool in_halves(Sums sums) {
+  return sums == Sums::real || sums == Sums::halves;
+}
 
 /// A half of a set's window as the left operand of the row pass, by component: V, for digits its low and its high ones.
 template <Sums sums, int C>
@@ -49,11 +54,12 @@ struct Blocks {
 template <Sums sums, int C>
 struct Products;
 
-template <int C>
-struct Products<Sums::halves, C> {
-  using Part = Half<Sums::halves, C>;
-  std::uint32_t column[2][4], row[2][4];  ///< by chunk of 16 rows; by group of outputs, for the window's two halves
-  std::uint32_t start[2];                 ///< what V and H start at
+template <Sums sums, int C>
+requires(in_halves(sums)) struct Products<sums, C> {
+  using Part = Half<sums, C>;
+  std::uint32_t column[4], where;  ///< of 32 rows, sparse
+  std::uint32_t row[2][4];         ///< by group of outputs, for the window's two halves
+  std::uint32_t start[2];          ///< what V and H start at
   float from[C][4];
 
   __device__ void prepare(const TensorPlane& plane, int lane) {
@@ -62,14 +68,20 @@ struct Products<Sums::halves, C> {
       to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
     };
 #pragma unroll
-    for (int i = 0; i < 2; ++i) load(column[i], 32 * i + lane), load(row[i], 32 * (2 + i) + lane);
-    const uint2 v = __ldg(reinterpret_cast<const uint2*>(plane.fragments + 128));
+    for (int i = 0; i < 2; ++i) load(row[i], 32 * (1 + i) + lane);
+    load(column, lane);
+    where = __ldg(reinterpret_cast<const std::uint32_t*>(plane.fragments + 96) + lane);
+    const uint2 v = __ldg(reinterpret_cast<const uint2*>(plane.fragments + 104));
     start[0] = v.x, start[1] = v.y;
 #pragma unroll
     for (int c = 0; c < C; ++c) {
-      const float4 f = __ldg(reinterpret_cast<const float4*>(plane.fragments + 129 + c));
+      const float4 f = __ldg(reinterpret_cast<const float4*>(plane.fragments + 105 + c));
       from[c][0] = f.x, from[c][1] = f.y, from[c][2] = f.z, from[c][3] = f.w;
     }
+  }
+  /// The row of the window that a lane's address for ldmatrix is of: row 16 + i beside row i.
+  static __device__ int row_of(int lane) {
+    return (lane >> 3) * 4 + (lane >> 1 & 3) + 16 * (lane & 1);
   }
   __device__ void columns(Part& part, const Blocks<C>& blocks) const {
     std::uint32_t value[C][2][2];  ///< by block, tile, rows g and g + 8
@@ -79,9 +91,10 @@ struct Products<Sums::halves, C> {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const std::uint32_t selector = j ? 0x4341 : 0x4240;
-        std::uint32_t sum[2];
-        mma_f16(sum, column[0], __byte_perm(m[0], 0, selector), __byte_perm(m[1], 0, selector), start);
-        mma_f16(value[b][j], column[1], __byte_perm(m[2], 0, selector), __byte_perm(m[3], 0, selector), sum);
+        std::uint32_t samples[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) samples[i] = __byte_perm(m[i], 0, selector);
+        mma_f16_sparse(value[b][j], column, samples, start, where);
       }
     }
 #pragma unroll
@@ -105,7 +118,8 @@ struct Products<Sums::halves, C> {
       mma_f32(e, left.v[c], row[n][0], row[n][1], from[c]);
       mma_f32(d, right.v[c], row[n][2], row[n][3], e);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) code[i >> 1][2 * n + (i & 1)] = __fmul_rn(d[i], args.gain);
+      for (int i = 0; i < 4; ++i)
+        code[i >> 1][2 * n + (i & 1)] = sums == Sums::real ? d[i] : __fmul_rn(d[i], args.gain);
     }
   }
 };
@@ -134,6 +148,9 @@ struct Products {
     const std::uint32_t first = __byte_perm(s0, s1, 0x5410), second = __byte_perm(s2, s3, 0x5410);
     low = __byte_perm(first, second, 0x6420);
     high = __byte_perm(first, second, 0x7531);
+  }
+  static __device__ int row_of(int lane) {
+    return lane;
   }
   __device__ void columns(Part& part, const Blocks<C>& blocks) const {
     int v[C][2][4];  ///< by block and tile
@@ -205,21 +222,23 @@ __device__ __forceinline__ T kept(T value) {
   return value;
 }
 
-template <Sums sums, int C>
+template <Sums sums, int C, bool staged>
 __device__ __forceinline__ void filter_tile(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* shared,
                                             Arrivals* arrived) {
-  using In = Window<C>;
+  using In = Window<C, staged>;
   using Out = Outlet<C>;
   // From the shuffle the compiler knows that a warp agrees on it, and on the branches below.
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  // Bands of rows arrive one after the other: each scheduler has some of all of them.
+  const int band = staged ? (warp + (blockIdx.x >> 7)) % TensorTile::warps : warp;
   const int tile = blockIdx.x - plane.first_block;
   const int tile_y = plane.tiles_x == 1 ? tile : static_cast<int>(__umulhi(tile, plane.tiles_x_inverse));
   const int x = (tile - tile_y * plane.tiles_x) * TensorTile::bytes, top = tile_y * TensorTile::rows;
   Products<sums, C> products;
   products.prepare(plane, lane);
   const In in{args, plane, shared, x - margin_of(C), top, arrived};
-  const int y = top + 16 * warp, lines = kept(plane.height) - y, row_bytes = kept(plane.row_bytes);
+  const int y = top + 16 * band, lines = kept(plane.height) - y, row_bytes = kept(plane.row_bytes);
   const std::ptrdiff_t stride = kept(plane.out_stride);
   const std::uint32_t copied = kept(plane.copied);
   const bool skip_last = C == 4 && copied >> 24, wide = plane.out_wide;
@@ -229,13 +248,13 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   std::uint8_t* out = plane.out + (y + lane / Out::in_row) * stride + piece_x;
   in.load();
   if (lines <= 0) return;
-  in.wait(warp);
+  in.wait(band);
 
-  std::uint32_t blocks = settled(in.row(16 * warp + lane));
+  std::uint32_t blocks = settled(in.row(16 * band + products.row_of(lane)));
   std::uint8_t* const outlet = shared + In::bytes + unread + warp * Out::size + Out::lead;
   std::uint8_t* const words_at = outlet + g * Out::pitch + 4 * C * t;
   const std::uint8_t* const pieces_at = outlet + Out::lead + lane / Out::in_row * Out::pitch + lane % Out::in_row * 16;
-  const std::uint8_t* kept_at = in.row(16 * warp + reach + g) + margin_of(C) - Out::lead + 4 * C * t;
+  const std::uint8_t* kept_at = in.row(16 * band + reach + g) + margin_of(C) - Out::lead + 4 * C * t;
 
   std::uint32_t words[2][C];
   const auto put = [&](int slot) {
@@ -270,16 +289,16 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
       for (int h = 0; h < 2; ++h)
 #pragma unroll
         for (int w = 0; w < C; ++w) {
-          const std::uint32_t before = *reinterpret_cast<const std::uint32_t*>(was + 8 * h * In::pitch + 4 * w);
+          const std::uint32_t before = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
           words[h][w] = (words[h][w] & ~copied) | (before & copied);
         }
   };
 
   /// Half a tile, a lane's pieces of which lie there, leaves for the frame.
-  const auto leave = [&](const std::uint8_t* from, int pitch) {
+  const auto leave = [&](const auto& piece_at) {
     uint4 piece[16 / Out::rows];
 #pragma unroll
-    for (int n = 0; n < 16 / Out::rows; ++n) piece[n] = *reinterpret_cast<const uint4*>(from + n * Out::rows * pitch);
+    for (int n = 0; n < 16 / Out::rows; ++n) piece[n] = *reinterpret_cast<const uint4*>(piece_at(n));
     if (inside) {
 #pragma unroll
       for (int n = 0; n < 16 / Out::rows; ++n) *reinterpret_cast<uint4*>(out + n * Out::rows * stride) = piece[n];
@@ -292,15 +311,17 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
           *reinterpret_cast<uint4*>(to) = piece[n];
         else
 #pragma unroll 1
-          for (int e = 0; e < min(16, row_bytes - piece_x); ++e) to[e] = (from + n * Out::rows * pitch)[e];
+          for (int e = 0; e < min(16, row_bytes - piece_x); ++e) to[e] = piece_at(n)[e];
       }
     }
     out += Out::bytes, piece_x += Out::bytes;
   };
   if (copied == ~0u) {
-    const std::uint8_t* from = in.row(16 * warp + reach + lane / Out::in_row) + margin_of(C) + lane % Out::in_row * 16;
+    const int row = 16 * band + reach + lane / Out::in_row;
+    int at = margin_of(C) + lane % Out::in_row * 16;
 #pragma unroll 1
-    for (int half = 0; half < 2; ++half, from += Out::bytes) leave(from, In::pitch);
+    for (int half = 0; half < 2; ++half, at += Out::bytes)
+      leave([&](int n) { return in.row(row + n * Out::rows) + at; });
     return;
   }
 
@@ -343,7 +364,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
     }
     turn(Out::sets);
     __syncwarp();
-    leave(pieces_at, Out::pitch);
+    leave([&](int n) { return pieces_at + n * Out::rows * Out::pitch; });
     __syncwarp();
     if (C == 1) put(0);
   }
@@ -353,22 +374,24 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
 template <Sums sums, int components>
 __global__ void __launch_bounds__(tile_threads, TensorTile::blocks(components))
     tensor_kernel(const __grid_constant__ TensorArgs args) {
+  // Of one component all blocks are resident at once.
+  constexpr bool staged = components == 1;
   constexpr int most = components == 3 ? 2 : components;
-  constexpr int bytes = Window<most>::bytes + unread + TensorTile::warps * Outlet<most>::size;
+  constexpr int bytes = Window<most, staged>::bytes + unread + TensorTile::warps * Outlet<most>::size;
   __shared__ alignas(16) std::uint8_t shared[bytes];
   __shared__ Arrivals arrived[TensorTile::warps];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
   const TensorPlane& plane = args.plane[p];
   if constexpr (components == 4) {
-    filter_tile<sums, 4>(args, plane, shared, arrived);
+    filter_tile<sums, 4, staged>(args, plane, shared, arrived);
   } else if constexpr (components == 3) {
     if (plane.components == 1)
-      filter_tile<sums, 1>(args, plane, shared, arrived);
+      filter_tile<sums, 1, staged>(args, plane, shared, arrived);
     else
-      filter_tile<sums, 2>(args, plane, shared, arrived);
+      filter_tile<sums, 2, staged>(args, plane, shared, arrived);
   } else {
-    filter_tile<sums, 1>(args, plane, shared, arrived);
+    filter_tile<sums, 1, staged>(args, plane, shared, arrived);
   }
 }
 

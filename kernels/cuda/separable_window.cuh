@@ -55,9 +55,12 @@ __host__ __device__ constexpr int margin_of(int components) {
 __host__ __device__ constexpr int blocks_of(int components) {
   return (TensorTile::bytes + 2 * margin_of(components)) / block_bytes;
 }
-/// Bytes from row to row: eight rows' blocks lie in different banks.
+/// Bytes from row to row. What ldmatrix takes lies in different banks: eight rows, or four and those 16 rows on.
 __host__ __device__ constexpr int pitch_of(int components) {
   return (blocks_of(components) | 1) * block_bytes;
+}
+__host__ __device__ constexpr int row_offset(int components, int row) {
+  return row * pitch_of(components) + row / 8 * 32;
 }
 
 /// Copies in the background.
@@ -135,88 +138,103 @@ __device__ __noinline__ void gather(const TensorArgs& args, const TensorPlane& p
     const std::uint8_t* from = plane.in + y * plane.in_stride + static_cast<std::ptrdiff_t>(x) * C;
 #pragma unroll
     for (int c = 0; c < C; ++c)
-      cells[i * pitch_of(C) + p * C + c] = y < 0 || x < 0 ? plane.ghost >> (8 * c) & 255 : __ldg(from + c);
+      cells[row_offset(C, i) + p * C + c] = y < 0 || x < 0 ? plane.ghost >> (8 * c) & 255 : __ldg(from + c);
   }
 }
 
-/// The window of the tile whose first byte and row are `x` and `top`. Block-wide.
-template <int C>
+/// The window of the tile whose first byte and row are `x` and `top`. Block-wide. `staged`: each warp waits for its own
+/// rows only, which pays where all blocks of a launch are resident at once.
+template <int C, bool staged>
 struct Window {
-  static constexpr int blocks = blocks_of(C), pitch = pitch_of(C), pixels = blocks * block_bytes / C;
-  static constexpr int rows = TensorTile::rows + 2 * reach, bytes = rows * pitch;
-  static constexpr int rows_at_once = tile_threads / blocks, passes = (rows - 2 + rows_at_once - 1) / rows_at_once;
+  static constexpr int blocks = blocks_of(C), pixels = blocks * block_bytes / C;
+  static constexpr int rows = TensorTile::rows + 2 * reach, bytes = row_offset(C, rows);
+  static constexpr int most_lines = TensorTile::rows + 2 * most_reach;
+  /// The first 16 blocks of 8 rows at a time, then the rest of more rows.
+  static constexpr int main_blocks = 16, main_rows = tile_threads / main_blocks;
+  static constexpr int rest_blocks = blocks - main_blocks, rest_rows = tile_threads / rest_blocks;
+  static constexpr int main_passes = (most_lines - 1) / main_rows + 1, rest_passes = (most_lines - 1) / rest_rows + 1;
+  static_assert(main_rows % 8 == 0 && rest_rows % 8 == 0);
   using Pixel = std::conditional_t<C == 1, std::uint8_t, std::conditional_t<C == 2, std::uint16_t, std::uint32_t>>;
   const TensorArgs& args;
   const TensorPlane& plane;
   std::uint8_t* const cells;
   const int left, top;      ///< the window's first byte and the tile's first row in the frame
-  Arrivals* const arrived;  ///< of what each warp needs, beyond what those before it do
+  Arrivals* const arrived;  ///< staged: of what each band of 16 rows needs, beyond what those before it do
 
-  __device__ std::uint8_t* row(int i) const { return cells + i * pitch; }
+  __device__ std::uint8_t* row(int i) const { return cells + row_offset(C, i); }
 
-  /// After pass i all rows have been sent for that warp `w` needs, and not all before.
-  static constexpr bool is_last(int i, int w) {
-    const int needed = 16 * (w + 1) + 2 * most_reach;
-    return i * rows_at_once < needed && (i + 1) * rows_at_once >= needed;
-  }
+  /// A thread's blocks of every `step`th row.
+  template <int passes, int step>
+  struct Share {
+    std::uint32_t to;  ///< 0: none
+    const std::uint8_t* in;
+    int first, line[passes];
+
+    __device__ __forceinline__ Share(const Window& window, int first, int block, bool inner) : first(first) {
+      const TensorPlane& plane = window.plane;
+      int at = window.left + block * block_bytes;
+      const int row_bytes = plane.row_bytes, y = window.top - plane.above + first;
+      // Another period of the frame is whole blocks away.
+      if (window.args.border == Border::wrap) at += at < 0 ? row_bytes : at < row_bytes ? 0 : -row_bytes;
+      in = plane.in + at;
+      to = static_cast<std::uint32_t>(__cvta_generic_to_shared(window.row(reach - plane.above + first))) +
+           block * block_bytes;
+      if (!plane.wide || at < 0 || at + block_bytes > row_bytes) to = 0;
+#pragma unroll
+      for (int i = 0; i < passes; ++i) line[i] = y + i * step;
+      if (!inner) {
+        const int low_scale = plane.rows.low_scale, low_offset = plane.rows.low_offset, last = plane.height - 1;
+        const int high_scale = plane.rows.high_scale, high_offset = plane.rows.high_offset;
+#pragma unroll
+        for (int i = 0; i < passes; ++i) {
+          // Rows farther out are of no interest.
+          const int from = min(line[i], last + most_reach);
+          line[i] = from < 0 ? low_scale * from + low_offset : from > last ? high_scale * from + high_offset : from;
+        }
+      }
+    }
+    /// Pass i.
+    __device__ __forceinline__ void send(int i, int stride, int lines) const {
+      if (to && ((i + 1) * step <= TensorTile::rows || first + i * step < lines))
+        copy_async_16(to + row_offset(C, i * step), row_at(in, stride, line[i]));
+    }
+  };
 
   /// Sends for the window, once the stream is there.
-  __device__ void load() const {
-    const int height = plane.height;
-    if (threadIdx.x == 0)
-      for (int w = 0; w < TensorTile::warps; ++w) arrived[w].expect(tile_threads);
-    __syncthreads();
+  __device__ __forceinline__ void load() const {
+    const int height = plane.height, id = threadIdx.x;
+    if (staged) {
+      if (id == 0)
+        for (int w = 0; w < TensorTile::warps; ++w) arrived[w].expect(tile_threads);
+      __syncthreads();
+    }
     if (!plane.words) {
       wait_for_stream();
       gather<C>(args, plane, cells, left, top - reach);
-      for (int w = 0; w < TensorTile::warps; ++w) arrived[w].arrive_after_copies();
+      if (staged)
+        for (int w = 0; w < TensorTile::warps; ++w) arrived[w].arrive_after_copies();
       __syncthreads();
       return;
     }
-    const int first = threadIdx.x / blocks, block = threadIdx.x - first * blocks, lines = plane.lines;
-    const int y = top - plane.above + first, row_bytes = plane.row_bytes;
-    int at = left + block * block_bytes;
+    const int lines = plane.lines, row_bytes = plane.row_bytes, stride = static_cast<int>(plane.in_stride);
     const bool sides = left < 0 || left + blocks * block_bytes > row_bytes;
-    // Another period of the frame is whole blocks away.
-    if (sides && args.border == Border::wrap) at += at < 0 ? row_bytes : at < row_bytes ? 0 : -row_bytes;
-    const bool some = first < rows_at_once && at >= 0 && at < row_bytes;
-    const bool whole = some && plane.wide && at + block_bytes <= row_bytes;
-    int line[passes];
     const bool inner = top >= plane.above && top - plane.above + lines <= height;
-#pragma unroll
-    for (int i = 0; i < passes; ++i) line[i] = y + i * rows_at_once;
-    if (!inner) {
-      const int low_scale = plane.rows.low_scale, low_offset = plane.rows.low_offset;
-      const int high_scale = plane.rows.high_scale, high_offset = plane.rows.high_offset, last = height - 1;
-#pragma unroll
-      for (int i = 0; i < passes; ++i) {
-        // Rows farther out are of no interest.
-        const int from = min(line[i], last + most_reach);
-        line[i] = from < 0 ? low_scale * from + low_offset : from > last ? high_scale * from + high_offset : from;
-      }
-    }
-    const std::uint8_t* const in = plane.in + at;
-    const int stride = static_cast<int>(plane.in_stride);
-    const auto to =
-        static_cast<std::uint32_t>(__cvta_generic_to_shared(row(reach - plane.above + first))) + block * block_bytes;
+    const Share<main_passes, main_rows> main(*this, id / main_blocks, id % main_blocks, inner);
+    const Share<rest_passes, rest_rows> rest(*this, id / rest_blocks, main_blocks + id % rest_blocks, inner);
     wait_for_stream();
 #pragma unroll
-    for (int i = 0; i < passes; ++i) {
-      if (whole && ((i + 1) * rows_at_once <= TensorTile::rows || first + i * rows_at_once < lines))
-        copy_async_16(to + i * rows_at_once * pitch, row_at(in, stride, line[i]));
+    for (int i = 0; i < rest_passes; ++i) rest.send(i, stride, lines);
 #pragma unroll
-      for (int w = 0; w < TensorTile::warps; ++w)
-        if (is_last(i, w)) arrived[w].arrive_after_copies();
+    for (int i = 0; i < main_passes; ++i) {
+      main.send(i, stride, lines);
+      // What band w needs ends in this pass.
+      if (staged && i % 2 == 1 && i >= 3) arrived[(i - 3) / 2].arrive_after_copies();
     }
+    static_assert(16 + 2 * most_reach <= 4 * main_rows && main_passes == 2 * TensorTile::warps + 2);
     const bool mends = (sides && args.border != Border::wrap) || (plane.rows.ghost && !inner);
-    if (!mends && plane.wide && (!sides || row_bytes % block_bytes == 0)) return;
-    if (some && !whole) {
-      const int bytes = min(row_bytes - at, block_bytes);
-#pragma unroll 1
-      for (int i = 0; first + i < lines; i += rows_at_once)
-        load_part(to + i * pitch, row_at(in, stride, edge_index(plane.rows, min(y + i, height - 1 + most_reach))),
-                  bytes);
-    }
+    const bool whole = plane.wide && (!sides || row_bytes % block_bytes == 0);
+    if (staged && whole && !mends) return;
+    if (!whole) load_parts();
     wait_for_copies();
     __syncthreads();
     if (mends) {
@@ -224,22 +242,32 @@ struct Window {
       __syncthreads();
     }
   }
-  /// Waits for what this warp reads of it: a little of it, that meets no tap, is what the next one needs.
-  __device__ void wait(int warp) const {
-    if (warp > 0) arrived[warp - 1].wait();
-    arrived[warp].wait();
-    if (warp + 1 < TensorTile::warps) arrived[warp + 1].wait();
+  /// Waits for what a band of 16 rows needs of it.
+  __device__ void wait(int band) const {
+    if (staged) arrived[band].wait();
   }
 
  private:
-  /// What is not there is mended or met by no tap.
-  static __device__ void load_part(std::uint32_t to, const std::uint8_t* from, int bytes) {
-    int i = 0;
+  /// The blocks that end with the frame's rows, or all of a plane whose addresses are no multiples of 16. What is not
+  /// there is mended or met by no tap.
+  __device__ void load_parts() const {
 #pragma unroll 1
-    for (; i + 4 <= bytes; i += 4) copy_async_4(to + i, from + i);
+    for (int k = threadIdx.x; k < plane.lines * blocks; k += tile_threads) {
+      const int i = k / blocks, block = k - i * blocks;
+      int at = left + block * block_bytes;
+      if (args.border == Border::wrap) at += at < 0 ? plane.row_bytes : at < plane.row_bytes ? 0 : -plane.row_bytes;
+      const int bytes = min(plane.row_bytes - at, block_bytes);
+      if (at < 0 || bytes <= 0 || (plane.wide && bytes == block_bytes)) continue;
+      const int line = edge_index(plane.rows, min(top - plane.above + i, plane.height - 1 + most_reach));
+      const std::uint8_t* from = row_at(plane.in + at, static_cast<int>(plane.in_stride), line);
+      std::uint8_t* to = row(reach - plane.above + i) + block * block_bytes;
+      int n = 0;
 #pragma unroll 1
-    for (; i < bytes; ++i)
-      asm volatile("st.shared.u8 [%0], %1;" ::"r"(to + i), "r"(static_cast<unsigned>(__ldg(from + i))) : "memory");
+      for (; n + 4 <= bytes; n += 4)
+        copy_async_4(static_cast<std::uint32_t>(__cvta_generic_to_shared(to + n)), from + n);
+#pragma unroll 1
+      for (; n < bytes; ++n) to[n] = __ldg(from + n);
+    }
   }
   /// Puts the border's cells in, a row to a thread.
   __device__ void mend(bool sides) const {
