@@ -80,6 +80,8 @@ class MatrixPlan final : public Plan {
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
     levels_ = DeviceArray<MatrixLevels>(levels_of(taps, args_));
     args_.levels = levels_.get();
+    args_.wave = static_cast<unsigned>(device.multiprocessors * small_matrix_warps *
+                                       matrix_tile(most_, most_, reach_, digits_).blocks_resident);
     kernel_ = small_matrix_kernel(reach_, taps, most_);
   }
 

@@ -19,6 +19,7 @@
 #include "convolve/border.hpp"
 #include "cuda/edge.cuh"
 #include "cuda/matrix.hpp"
+#include "cuda/prefetch.cuh"
 
 namespace convolve::cuda {
 
@@ -56,6 +57,7 @@ struct MatrixArgs {
   const MatrixLevels* levels;  ///< by plane
   const int* fixed;            ///< taps as integers: [row][column]
   unsigned planes;
+  unsigned wave;      ///< tiles that are made at once
   std::uint32_t max;  ///< the largest sample, in each byte
   float gain, gain_low;
   int taps_x, taps_y, centre_x, centre_y;

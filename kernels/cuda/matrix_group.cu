@@ -200,6 +200,11 @@ __global__ void __launch_bounds__(128 * (makers + 1), tuning(most).blocks_reside
       arrive(arriving);
     }
   } else {
+    // Each asks for one of the block's first tiles.
+    if (const unsigned number = blockIdx.x + threadIdx.y * gridDim.x; number < args.tiles) {
+      const Tile tile(args, number);
+      by_components<most>(tile, [&](auto C) { Input<height, C>::prefetch_tile(tile); });
+    }
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(tuning(most).maker_registers));
     const SharedMatrix right = describe_matrix(static_cast<unsigned>(__cvta_generic_to_shared(taps)), 128, 256);
     wait_for_stream();

@@ -11,6 +11,7 @@
 
 #include "cuda/edge.cuh"
 #include "cuda/matrix.cuh"
+#include "cuda/prefetch.cuh"
 #include "cuda/warpgroup.cuh"
 
 namespace convolve::cuda::group {
@@ -121,6 +122,14 @@ struct Input {
     }
     if (!plane.aligned || tile.x == 0 || tile.x + tile_width + margin > plane.across.length)
       load_rest(memory, plane, tile.x, tile.y);
+  }
+
+  /// Asks for a tile's own rows. For any warpgroup.
+  static __device__ __forceinline__ void prefetch_tile(const Tile& tile) {
+    const GroupPlane& plane = *tile.plane;
+    prefetch_rows<tile_rows, C * tile_width / cache_line, 128>(
+        plane.in + tile.y * plane.in_stride + static_cast<std::ptrdiff_t>(tile.x) * C, plane.in_stride,
+        static_cast<int>(threadIdx.x), plane.down.length - tile.y, (plane.across.length - tile.x) * C);
   }
 
   /// Asks for the frame's part of several components, which are loaded through registers, few at a time.

@@ -123,6 +123,20 @@ struct TileInput<reach, digits, 1, 1> {
   using type = std::conditional_t<in_quads(reach, digits), QuadInput<rows>, Input<1, rows>>;
 };
 
+/// Where a tile of so many rows begins.
+__device__ __forceinline__ int2 tile_origin(const MatrixPlane& plane, unsigned tile, int rows) {
+  const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
+  return {min(max(static_cast<int>(x) * matrix_tile_width, plane.left), plane.right - matrix_tile_width),
+          min(static_cast<int>(y) * rows, plane.height - rows)};
+}
+
+/// Asks for a tile's rows; for those around them, its neighbours do.
+template <int C, int rows>
+__device__ __forceinline__ void prefetch_tile(const MatrixPlane& plane, int2 origin) {
+  prefetch_rows<rows, C, 32>(plane.in + origin.y * plane.in_stride + static_cast<std::ptrdiff_t>(origin.x) * C,
+                             plane.in_stride, static_cast<int>(threadIdx.x), rows, C * matrix_tile_width);
+}
+
 /// Hides from the compiler where a pointer comes from. Rows are then read from shared memory only after the rows before
 /// them are stored, not as early as there are registers, which more warps can have instead.
 __device__ __forceinline__ void hide(std::uint8_t*& pointer) {
@@ -131,10 +145,12 @@ __device__ __forceinline__ void hide(std::uint8_t*& pointer) {
 
 template <int reach, int digits, int C, int most, MatrixFinish finish>
 __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
-                                          int2 origin, std::uint8_t* memory) {
-  constexpr int steps = matrix_tile(C, most, reach, digits).rows / 2;
+                                          unsigned tile, std::uint8_t* memory) {
+  constexpr int rows = matrix_tile(C, most, reach, digits).rows, steps = rows / 2;
   constexpr bool one_start = C == 1 || finish == MatrixFinish::real;
   using In = typename TileInput<reach, digits, C, most>::type;
+  const int2 origin = tile_origin(plane, tile, rows);
+  if (tile < args.wave) prefetch_tile<C, rows>(plane, origin);
   const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
   const Right<reach, digits> right(args.taps);
   const Start start(levels, 0);
@@ -151,6 +167,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
   };
   if (most > 1) find_rows(), hide(out);
   In::start(memory, plane, levels, origin, reach);
+  if (tile + args.wave < plane.tiles) prefetch_tile<C, rows>(plane, tile_origin(plane, tile + args.wave, rows));
   if (most == 1) find_rows();
 
   std::uint32_t left[steps + reach][C][4];
@@ -206,13 +223,6 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
   (std::make_integer_sequence<int, groups>());
 }
 
-/// Where a tile of so many rows begins.
-__device__ __forceinline__ int2 tile_origin(const MatrixPlane& plane, unsigned tile, int rows) {
-  const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
-  return {min(max(static_cast<int>(x) * matrix_tile_width, plane.left), plane.right - matrix_tile_width),
-          min(static_cast<int>(y) * rows, plane.height - rows)};
-}
-
 /// Sample i of the columns that no tile makes.
 __device__ __forceinline__ void make_sample(const MatrixArgs& args, const MatrixPlane& plane,
                                             const MatrixLevels& levels, unsigned i) {
@@ -257,13 +267,13 @@ __device__ __forceinline__ void make_sample(const MatrixArgs& args, const Matrix
 
 template <int reach, int digits, int C, int most, MatrixFinish finish, MatrixFinish... others>
 __device__ __forceinline__ void make_tile_of(const MatrixArgs& args, const MatrixPlane& plane,
-                                             const MatrixLevels& levels, int2 origin, std::uint8_t* memory) {
+                                             const MatrixLevels& levels, unsigned tile, std::uint8_t* memory) {
   if constexpr (sizeof...(others) == 0)
-    make_tile<reach, digits, C, most, finish>(args, plane, levels, origin, memory);
+    make_tile<reach, digits, C, most, finish>(args, plane, levels, tile, memory);
   else if (args.finish == finish)
-    make_tile<reach, digits, C, most, finish>(args, plane, levels, origin, memory);
+    make_tile<reach, digits, C, most, finish>(args, plane, levels, tile, memory);
   else
-    make_tile_of<reach, digits, C, most, others...>(args, plane, levels, origin, memory);
+    make_tile_of<reach, digits, C, most, others...>(args, plane, levels, tile, memory);
 }
 
 #endif
@@ -281,14 +291,13 @@ __global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, most, 
       args, warps_per_block,
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned tile) {
         const int rows = matrix_tile(plane.components, most, reach, digits).rows;
-        const int2 origin = tile_origin(plane, tile, rows);
         if (plane.copied + 1 == 1 << plane.components) {
           wait_for_stream();
-          copy_inner(plane, origin, rows);
+          copy_inner(plane, tile_origin(plane, tile, rows), rows);
         } else if (most != 2 || plane.components == most)
-          make_tile_of<reach, digits, most, most, finishes...>(args, plane, levels, origin, memory[threadIdx.y]);
+          make_tile_of<reach, digits, most, most, finishes...>(args, plane, levels, tile, memory[threadIdx.y]);
         else
-          make_tile_of<reach, digits, 1, most, finishes...>(args, plane, levels, origin, memory[threadIdx.y]);
+          make_tile_of<reach, digits, 1, most, finishes...>(args, plane, levels, tile, memory[threadIdx.y]);
       },
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned block) {
         wait_for_stream();

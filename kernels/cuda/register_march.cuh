@@ -10,6 +10,7 @@
 #pragma once
 
 #include "cuda/launch.hpp"
+#include "cuda/prefetch.cuh"
 #include "cuda/register_window.cuh"
 
 namespace convolve::cuda {
@@ -120,6 +121,14 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
   // Bit j: the row that sum j belongs to is in the band. Others' sums are not worth their multiply-adds.
   unsigned live = ~0u >> (32 - rows) & ~0u << 2 * reach;
   Row next[ahead];
+  // More rows than the first few would crowd out those of other warps, which wait for them.
+  constexpr int pixel = C * static_cast<int>(sizeof(Sample)), lines = (32 * span * pixel - 1) / cache_line + 1;
+#pragma unroll
+  for (int i = 0; i < march_prefetch; i += 32 / lines) {
+    const char* const first = in + row_offset(min(i + lane / lines, rows - 1));
+    const int begins = strip * pixel + lane % lines * cache_line;
+    if (begins < plane.width * pixel) prefetch_line(first + begins);
+  }
   wait_for_stream();
 #pragma unroll
   for (int a = 0; a < ahead; ++a) load(next[a], a);

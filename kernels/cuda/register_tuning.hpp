@@ -48,6 +48,8 @@ constexpr int march_pixels(int components, int width) {
 constexpr int march_ahead(int bytes, int width) {
   return bytes == 4 || width <= 3 ? 2 : 1;
 }
+/// Rows that are asked for before the stream is there.
+inline constexpr int march_prefetch = 4;
 /// Warps of a multiprocessor that hide each other's latencies.
 inline constexpr int march_enough = 22;
 /// Blocks of march to be resident on a multiprocessor: bounds the registers.

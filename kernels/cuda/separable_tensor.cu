@@ -46,6 +46,7 @@ class TensorPlan final : public Plan {
       fragments_[p] = DeviceArray<uint4>(fragments[p]);
       args_.plane[p].fragments = fragments_[p].get();
     }
+    args_.wave = device.multiprocessors * TensorTile::blocks(components);
     more_memory_ = memory_to_spare(device);
   }
 
@@ -361,11 +362,12 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.first_block = static_cast<int>(blocks);
     to.tiles_x = (to.row_bytes - 1) / TensorTile::bytes + 1;
     to.tiles_x_inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + to.tiles_x - 1) / to.tiles_x);
-    const std::int64_t tiles_y = (to.height - 1) / TensorTile::rows + 1;
-    blocks += to.tiles_x * tiles_y;
+    const std::int64_t tiles_y = (to.height - 1) / TensorTile::rows + 1, tiles = to.tiles_x * tiles_y;
+    blocks += tiles;
     // Beyond, the inverse is not exact.
-    if (to.tiles_x * to.tiles_x * tiles_y >= std::int64_t{1} << 32) return nullptr;
+    if (to.tiles_x * tiles >= std::int64_t{1} << 32) return nullptr;
     if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    to.tiles = static_cast<int>(tiles);
   }
   if (components == 2) components = 3;
   if (components > 4) return nullptr;

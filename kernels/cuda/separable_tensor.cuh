@@ -233,8 +233,12 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   // Bands of rows arrive one after the other: each scheduler has some of all of them.
   const int band = staged ? (warp + (blockIdx.x >> 7)) % TensorTile::warps : warp;
   const int tile = blockIdx.x - plane.first_block;
-  const int tile_y = plane.tiles_x == 1 ? tile : static_cast<int>(__umulhi(tile, plane.tiles_x_inverse));
-  const int x = (tile - tile_y * plane.tiles_x) * TensorTile::bytes, top = tile_y * TensorTile::rows;
+  const auto origin = [&](int tile) -> int2 {
+    const int tile_y = plane.tiles_x == 1 ? tile : static_cast<int>(__umulhi(tile, plane.tiles_x_inverse));
+    return {(tile - tile_y * plane.tiles_x) * TensorTile::bytes, tile_y * TensorTile::rows};
+  };
+  const auto [x, top] = origin(tile);
+  if (tile < args.wave) prefetch_tile(plane, x, top);
   Products<sums, C> products;
   products.prepare(plane, lane);
   const In in{args, plane, shared, x - margin_of(C), top, arrived};
@@ -247,6 +251,10 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   int piece_x = x + lane % Out::in_row * 16;
   std::uint8_t* out = plane.out + (y + lane / Out::in_row) * stride + piece_x;
   in.load();
+  if (tile + args.wave < plane.tiles) {
+    const int2 next = origin(tile + args.wave);
+    prefetch_tile(plane, next.x, next.y);
+  }
   if (lines <= 0) return;
   in.wait(band);
 

@@ -16,6 +16,7 @@
 #include "convolve/plane.hpp"
 #include "cuda/edge.cuh"
 #include "cuda/launch.hpp"
+#include "cuda/prefetch.cuh"
 #include "cuda/separable_tuning.hpp"
 
 namespace convolve::cuda::tensor {
@@ -31,7 +32,7 @@ struct TensorPlane {
   int row_bytes, width, height, components;
   EdgeAxis columns, rows;
   int above, lines;  ///< the rows that a tile takes: from that many above it on, so many
-  int first_block, tiles_x;
+  int first_block, tiles, tiles_x;
   std::uint32_t tiles_x_inverse;  ///< 2^32 / tiles_x, rounded up; of more than one
   bool simple;                    ///< one fold suffices, so that edges may be copied
   bool words, wide;               ///< addresses and strides allow that, by 4 or by 16 bytes, and `simple`
@@ -44,6 +45,7 @@ struct TensorPlane {
 struct TensorArgs {
   TensorPlane plane[max_planes];
   int planes;
+  int wave;  ///< tiles that are made at once
   Border border;
   float gain, offset, snap;
 };
@@ -140,6 +142,13 @@ __device__ __noinline__ void gather(const TensorArgs& args, const TensorPlane& p
     for (int c = 0; c < C; ++c)
       cells[row_offset(C, i) + p * C + c] = y < 0 || x < 0 ? plane.ghost >> (8 * c) & 255 : __ldg(from + c);
   }
+}
+
+/// Asks for the rows of the tile whose first byte and row these are; for those around them, its neighbours do.
+__device__ __forceinline__ void prefetch_tile(const TensorPlane& plane, int x, int top) {
+  prefetch_rows<TensorTile::rows, TensorTile::bytes / cache_line, tile_threads>(
+      plane.in + top * plane.in_stride + x, plane.in_stride, static_cast<int>(threadIdx.x), plane.height - top,
+      plane.row_bytes - x);
 }
 
 /// The window of the tile whose first byte and row are `x` and `top`. Block-wide. `staged`: each warp waits for its own
