@@ -169,14 +169,27 @@ __global__ void __launch_bounds__(128 * (makers + 1), tuning(most).blocks_reside
   constexpr int depth = tuning(most).stages, stage_bytes = most * input_bytes(height);
   std::uint8_t* taps = memory + depth * stage_bytes;
   Stage<depth> stage;
+  // The block's first tiles are asked for, a warpgroup each, and the first is loaded by all: all wait for it.
+  const Tile first(args, blockIdx.x);
+  const unsigned second = blockIdx.x + gridDim.x;
+  if (const unsigned number = blockIdx.x + threadIdx.y * gridDim.x; threadIdx.y < makers && number < args.tiles) {
+    const Tile tile(args, number);
+    by_components<most>(tile, [&](auto C) { Input<height, C>::prefetch_tile(tile); });
+  }
+  const int id = static_cast<int>(threadIdx.y * 128 + threadIdx.x);
+  for (int i = id; i < args.digits * taps_bytes(height) / 16; i += 128 * (makers + 1))
+    copy_async<16>(static_cast<unsigned>(__cvta_generic_to_shared(taps)) + 16 * i, args.taps + i);
+  wait_for_stream();
+  by_components<most>(first, [&](auto C) { Input<height, C, makers + 1>::load(memory, first); });
+  end_copies();
+  publish_to_products<0>();
+  __syncthreads();
   if (threadIdx.y == makers) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(tuning(most).loader_registers));
-    for (int i = static_cast<int>(threadIdx.x); i < args.digits * taps_bytes(height) / 16; i += 128)
-      copy_async<16>(static_cast<unsigned>(__cvta_generic_to_shared(taps)) + 16 * i, args.taps + i);
-    wait_for_stream();
-    unsigned loaded = 0, arriving = 0;  // barrier of the stage that is on its way
+    unsigned loaded = 1, arriving = 0;  // barrier of the stage that is on its way
+    stage.advance();
 #pragma unroll 1
-    for (unsigned number = blockIdx.x; number < args.tiles; number += gridDim.x, ++loaded, stage.advance()) {
+    for (unsigned number = second; number < args.tiles; number += gridDim.x, ++loaded, stage.advance()) {
       const Tile tile(args, number);
       by_components<most>(tile, [&](auto C) { Input<height, C>::prefetch(tile); });
       if (loaded >= depth) wait(stage.empty());
@@ -200,19 +213,13 @@ __global__ void __launch_bounds__(128 * (makers + 1), tuning(most).blocks_reside
       arrive(arriving);
     }
   } else {
-    // Each asks for one of the block's first tiles.
-    if (const unsigned number = blockIdx.x + threadIdx.y * gridDim.x; number < args.tiles) {
-      const Tile tile(args, number);
-      by_components<most>(tile, [&](auto C) { Input<height, C>::prefetch_tile(tile); });
-    }
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(tuning(most).maker_registers));
     const SharedMatrix right = describe_matrix(static_cast<unsigned>(__cvta_generic_to_shared(taps)), 128, 256);
-    wait_for_stream();
 #pragma unroll 1
     for (unsigned number = blockIdx.x; number < args.tiles; number += gridDim.x, stage.advance()) {
       const Tile tile(args, number);
       const bool wanted = number + depth * gridDim.x < args.tiles;  // the stage, once more
-      wait(stage.full());
+      if (number != blockIdx.x) wait(stage.full());
       by_components<most>(tile, [&](auto C) {
         make_tile<height, C>(args, tile, memory + stage.now * stage_bytes, right, [&] {
           if (wanted) arrive(stage.empty());

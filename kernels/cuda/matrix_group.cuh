@@ -104,12 +104,18 @@ struct Tile {
   }
 };
 
-/// The input rows of a tile of C components in shared memory, one plane a component. For the loading warpgroup.
-template <int height, int C>
+/// The input rows of a tile of C components in shared memory, one plane a component. By so
+/// many warpgroups of a block: the last, or all.
+template <int height, int C, int warpgroups = 1>
 struct Input {
   static constexpr int rows = input_rows(height);
   static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
-  static constexpr int rows_at_once = 128 / groups, batch = 6;
+  static constexpr int threads = 128 * warpgroups;
+  static constexpr int rows_at_once = threads / groups, batch = 6;
+
+  static __device__ __forceinline__ int number() {
+    return static_cast<int>(warpgroups == 1 ? threadIdx.x : threadIdx.y * 128 + threadIdx.x);
+  }
 
   /// Single components are on their way on return, others there.
   static __device__ __forceinline__ void load(std::uint8_t* memory, const Tile& tile) {
@@ -147,7 +153,7 @@ struct Input {
   /// What lies in whole groups in the frame, or above or below it. `inside`: all rows are the frame's.
   template <bool inside>
   static __device__ __forceinline__ void load_groups(std::uint8_t* memory, const GroupPlane& plane, int x, int y) {
-    const int id = static_cast<int>(threadIdx.x), first = id / groups, column = group * (id - first * groups);
+    const int id = number(), first = id / groups, column = group * (id - first * groups);
     const int at = x - margin + column;
     if (first >= rows_at_once || at < 0 || at + group > plane.across.length) return;
     const int y0 = y - height / 2 + first;
@@ -215,7 +221,7 @@ struct Input {
     const int right = plane.aligned ? min((width - x0) / group * group, end) : 0, columns = left + end - right;
     if (columns == 0) return;
 #pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < rows * columns; i += 128) {
+    for (int i = number(); i < rows * columns; i += threads) {
       const int r = i / columns, n = i - r * columns, column = n < left ? n : right + n - left;
       const int of_frame_x = x0 + column, of_frame_y = min(y0 + r, plane.down.length + height / 2 - 1);
       const int px = edge_index(plane.across, of_frame_x), row = edge_index(plane.down, of_frame_y);

@@ -123,10 +123,10 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
   Row next[ahead];
   // More rows than the first few would crowd out those of other warps, which wait for them.
   constexpr int pixel = C * static_cast<int>(sizeof(Sample)), lines = (32 * span * pixel - 1) / cache_line + 1;
+  const int begins = strip * pixel + lane % lines * cache_line;
 #pragma unroll
   for (int i = 0; i < march_prefetch; i += 32 / lines) {
     const char* const first = in + row_offset(min(i + lane / lines, rows - 1));
-    const int begins = strip * pixel + lane % lines * cache_line;
     if (begins < plane.width * pixel) prefetch_line(first + begins);
   }
   wait_for_stream();
@@ -172,6 +172,10 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
         to += out_stride;
       }
       if constexpr (late) load(next[a], i + ahead);
+      if constexpr (late) {
+        const std::ptrdiff_t down = row_offset(min(i + ahead + march_further, rows - 1));
+        if (lane < lines && begins < plane.width * pixel) prefetch_line(in + down + begins);
+      }
     }
 }
 

@@ -50,6 +50,8 @@ constexpr int march_ahead(int bytes, int width) {
 }
 /// Rows that are asked for before the stream is there.
 inline constexpr int march_prefetch = 4;
+/// Floats: which row is asked for meanwhile, of those after the rows that are under way.
+inline constexpr int march_further = 2;
 /// Warps of a multiprocessor that hide each other's latencies.
 inline constexpr int march_enough = 22;
 /// Blocks of march to be resident on a multiprocessor: bounds the registers.
