@@ -75,6 +75,7 @@ class TilePlan final : public Plan {
     args_.fixed = fixed_.get();
     args_.depth = depth_;
     args_.planes = desc.layout.planes;
+    args_.wave = kernel.wave;
     args_.taps_x = desc.filter.width();
     args_.taps_y = desc.filter.height();
     args_.centre_x = desc.filter.centre_x();

@@ -17,6 +17,7 @@
 #include "cuda/edge.cuh"
 #include "cuda/launch.hpp"
 #include "cuda/matrix.cuh"
+#include "cuda/prefetch.cuh"
 
 namespace convolve::cuda {
 
@@ -52,6 +53,7 @@ struct TileArgs {
   float gain, gain_low;
   MatrixFinish finish;
   Border border;
+  unsigned wave;  ///< blocks that run at once, of the kernels that ask for what they read
 };
 
 struct TileKernel {
@@ -60,6 +62,7 @@ struct TileKernel {
   std::vector<uint4> matrices;  ///< of taps
   const char* name;
   int early = 0;  ///< launch_early()'s capability, where the kernel calls wait_for_stream()
+  unsigned wave = 0;
 };
 
 /// True where the planes can be cut into tiles of so many rows.

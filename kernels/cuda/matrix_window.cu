@@ -91,6 +91,11 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   for (int r = 0; r < taken; ++r) load_right(args.tap_frame[0], r);
   const unsigned part = input.part(strip);
   const bool mends = input.mends(plane);
+  // The first frame's rows: it has been in the window for longest, and is waited for first.
+  if (blockIdx.x < args.wave)
+    prefetch_rows<tile_rows, tile_bytes / cache_line, 32>(
+        args.in[0][p].data + static_cast<std::ptrdiff_t>(origin.y) * plane.stride + origin.x, plane.stride,
+        static_cast<int>(threadIdx.x), tile_rows, tile_bytes);
   wait_for_stream();
 
   const int frames = args.frames;
@@ -251,7 +256,8 @@ std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& d
   for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
   return make_tile_plan(desc, taps,
                         {kernel_for(reach, taps.digits, most), tile_rows, warps_per_block,
-                         right_matrices(desc.filter, taps, reach), "window", device.capability});
+                         right_matrices(desc.filter, taps, reach), "window", device.capability,
+                         static_cast<unsigned>(device.multiprocessors * blocks_resident(reach, taps.digits, most))});
 }
 
 }  // namespace convolve::cuda
