@@ -165,6 +165,28 @@ __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum
   }
 }
 
+/// Copies to shared memory in the background.
+template <int bytes>
+__device__ __forceinline__ void copy_async(unsigned to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
+}
+
+/// The input rows of a tile as the border's rule finds them, of ghosts from where they lie in memory.
+struct InputRows {
+  const MatrixPlane& plane;
+  const std::uint8_t* ghosts;
+  int first;  ///< row of the frame
+
+  __device__ __forceinline__ InputRows(const MatrixPlane& plane, const MatrixLevels& levels, int first)
+      : plane(plane), ghosts(reinterpret_cast<const std::uint8_t*>(&levels.ghosts)), first(first) {}
+  /// Row r from `x` bytes on. `ghost`: what is there is one at any rate.
+  __device__ __forceinline__ const std::uint8_t* at(int r, int x, bool ghost) const {
+    const int y = first + r, stands = edge_index(plane.down, y);
+    ghost |= plane.down.ghost && stands != y;
+    return ghost ? ghosts : plane.in + stands * plane.in_stride + x;
+  }
+};
+
 /// Copies an inner tile of a plane that has nothing to filter.
 __device__ __forceinline__ void copy_inner(const MatrixPlane& plane, int2 origin, int rows) {
   const int end = matrix_tile_width * plane.components;

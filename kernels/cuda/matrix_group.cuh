@@ -78,11 +78,6 @@ struct GroupArgs {
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-template <int bytes>
-__device__ __forceinline__ void copy_async(unsigned to, const void* from) {
-  asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
-}
-
 __device__ __forceinline__ void end_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

@@ -25,17 +25,13 @@ struct Input {
   static constexpr int bytes = rows * pitch;
   static constexpr int parts = 1 + (rows - first) / more;
 
-  static __device__ __forceinline__ void copy(unsigned to, const std::uint8_t* from) {
-    asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(group) : "memory");
-  }
-
   /// Starts to copy them once the stream is there. What lies outside the frame comes from where the border's rule finds
   /// it, ghosts from where they lie in memory.
   static __device__ __forceinline__ void start(std::uint8_t* memory, const MatrixPlane& plane,
                                                const MatrixLevels& levels, int2 origin, int reach) {
     const int lane = threadIdx.x, first_row = origin.y - reach;
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(memory));
-    const auto* ghosts = reinterpret_cast<const std::uint8_t*>(&levels.ghosts);
+    const InputRows outer(plane, levels, first_row);
     // A row at a time: groups 1 to 32, in the frame.
     const unsigned to_lane = to + (lane + 1) * group;
     const int x = (origin.x + 4 * lane) * C;
@@ -45,26 +41,22 @@ struct Input {
     const bool ghost = plane.across.ghost && (begin < 0 || begin >= plane.width);
     const unsigned to_rest = to + n * group + sixteenth * pitch;
     const std::uint8_t* inner = plane.in + first_row * plane.in_stride;
-    const auto outer = [&](int r, int x, bool ghost) {
-      const int y = first_row + r, stands = edge_index(plane.down, y);
-      ghost |= plane.down.ghost && stands != y;
-      return ghost ? ghosts : plane.in + stands * plane.in_stride + x;
-    };
     wait_for_stream();
     // Both are unrolled: all tiles of a frame run at once, so that none may take longer than the others.
     if (first_row >= 0 && first_row + rows <= plane.height) {
-      const std::uint8_t *from = inner + x, *rest = ghost ? ghosts : inner + sixteenth * plane.in_stride + x_of_rest;
+      const std::uint8_t *from = inner + x,
+                         *rest = ghost ? outer.ghosts : inner + sixteenth * plane.in_stride + x_of_rest;
       const std::ptrdiff_t step = ghost ? 0 : 16 * plane.in_stride;
-      copy_all([&](int r) { copy(to_lane + r * pitch, from), from += plane.in_stride; },
-               [&](int r) { copy(to_rest + r * pitch, rest), rest += step; });
+      copy_all([&](int r) { copy_async<group>(to_lane + r * pitch, from), from += plane.in_stride; },
+               [&](int r) { copy_async<group>(to_rest + r * pitch, rest), rest += step; });
     } else {
       const std::uint8_t* from = inner + x;
       copy_all(
           [&](int r) {
-            copy(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer(r, x, false));
+            copy_async<group>(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer.at(r, x, false));
             from += plane.in_stride;
           },
-          [&](int r) { copy(to_rest + r * pitch, outer(r + sixteenth, x_of_rest, ghost)); });
+          [&](int r) { copy_async<group>(to_rest + r * pitch, outer.at(r + sixteenth, x_of_rest, ghost)); });
     }
   }
 

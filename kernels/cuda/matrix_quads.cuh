@@ -32,17 +32,13 @@ struct QuadInput {
   static __device__ __forceinline__ int at_first(int n) { return at(n >> 1, 2 * (n & 1)); }
   static __device__ __forceinline__ int at_last(int n) { return at((n >> 1) - 8, 2 * (n & 1) + 1); }
 
-  static __device__ __forceinline__ void copy(unsigned to, const std::uint8_t* from) {
-    asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(group) : "memory");
-  }
-
   /// Starts to copy them once the stream is there. What lies outside the frame comes from where the border's rule finds
   /// it, ghosts from where they lie in memory; the groups beside the frame still want `mend_sides`.
   static __device__ __forceinline__ void start(std::uint8_t* memory, const MatrixPlane& plane,
                                                const MatrixLevels& levels, int2 origin, int reach) {
     const int lane = threadIdx.x, first_row = origin.y - reach;
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(memory));
-    const auto* ghosts = reinterpret_cast<const std::uint8_t*>(&levels.ghosts);
+    const InputRows outer(plane, levels, first_row);
     // A row at a time: groups 1 to 32, in the frame.
     const unsigned to_lane = to + (lane < 17 ? at_first(lane + 1) : at_last(lane + 1));
     const int x = origin.x + 4 * lane;
@@ -53,30 +49,26 @@ struct QuadInput {
     const bool ghost = plane.across.ghost && (begin < 0 || begin >= plane.width);
     const unsigned to_rest = to + (n == 0 ? at_first(n) : at_last(n)) + eighth * pitch;
     const std::uint8_t* inner = plane.in + first_row * plane.in_stride;
-    const auto outer = [&](int r, int x, bool ghost) {
-      const int y = first_row + r, stands = edge_index(plane.down, y);
-      ghost |= plane.down.ghost && stands != y;
-      return ghost ? ghosts : plane.in + stands * plane.in_stride + x;
-    };
     wait_for_stream();
     // Both are unrolled: all tiles of a frame run at once, so that none may take longer than the others.
     if (first_row >= 0 && first_row + rows <= plane.height) {
       const std::uint8_t* from = inner + x;
 #pragma unroll
-      for (int r = 0; r < rows; ++r, from += plane.in_stride) copy(to_lane + r * pitch, from);
-      const std::uint8_t* rest = ghost ? ghosts : inner + eighth * plane.in_stride + x_of_rest;
+      for (int r = 0; r < rows; ++r, from += plane.in_stride) copy_async<group>(to_lane + r * pitch, from);
+      const std::uint8_t* rest = ghost ? outer.ghosts : inner + eighth * plane.in_stride + x_of_rest;
       const std::ptrdiff_t step = ghost ? 0 : 8 * plane.in_stride;
 #pragma unroll
       for (int r = 0; r < rows; r += 8, rest += step)
-        if (r + 8 <= rows || eighth < rows - r) copy(to_rest + r * pitch, rest);
+        if (r + 8 <= rows || eighth < rows - r) copy_async<group>(to_rest + r * pitch, rest);
     } else {
       const std::uint8_t* from = inner + x;
 #pragma unroll
       for (int r = 0; r < rows; ++r, from += plane.in_stride)
-        copy(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer(r, x, false));
+        copy_async<group>(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer.at(r, x, false));
 #pragma unroll
       for (int r = 0; r < rows; r += 8)
-        if (r + 8 <= rows || eighth < rows - r) copy(to_rest + r * pitch, outer(r + eighth, x_of_rest, ghost));
+        if (r + 8 <= rows || eighth < rows - r)
+          copy_async<group>(to_rest + r * pitch, outer.at(r + eighth, x_of_rest, ghost));
     }
   }
 

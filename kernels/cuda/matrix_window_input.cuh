@@ -51,19 +51,19 @@ class WindowInput {
       asm("" : "+l"(from));  // else the compiler keeps an offset for each row
 #pragma unroll
       for (int r = 0; r < rows; r += together, from += together * stride)
-        if (r + together <= rows || lane / inner < rows - r) copy(to_inner + r * pitch, from);
+        if (r + together <= rows || lane / inner < rows - r) copy_async<group>(to_inner + r * pitch, from);
       from = frame + ((first_row_ + lane / sides) * plane.stride + x_side_);
 #pragma unroll
       for (int r = 0; r < rows; r += 32 / sides, from += 32 / sides * stride)
-        if (r + 32 / sides <= rows || lane / sides < rows - r) copy(to_side + r * pitch, from);
+        if (r + 32 / sides <= rows || lane / sides < rows - r) copy_async<group>(to_side + r * pitch, from);
     } else {
       const auto row = [&](int r) { return frame + edge_index(plane.y, first_row_ + r) * plane.stride; };
 #pragma unroll 1
       for (int r = 0; r + lane / inner < rows; r += together)
-        copy(to_inner + r * pitch, row(r + lane / inner) + x_inner_);
+        copy_async<group>(to_inner + r * pitch, row(r + lane / inner) + x_inner_);
 #pragma unroll 1
       for (int r = 0; r + lane / sides < rows; r += 32 / sides)
-        copy(to_side + r * pitch, row(r + lane / sides) + x_side_);
+        copy_async<group>(to_side + r * pitch, row(r + lane / sides) + x_side_);
     }
   }
 
@@ -135,10 +135,6 @@ class WindowInput {
   }
   static __device__ __forceinline__ int at_last(int n) {
     return C == 1 ? 8 * (n - 16) + 4 : n * group;
-  }
-
-  static __device__ __forceinline__ void copy(unsigned to, const std::uint8_t* from) {
-    asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(group) : "memory");
   }
 
   static __device__ __forceinline__ uint4 load(unsigned from) {
