@@ -57,24 +57,35 @@ class Row:
 
 
 def measured(rows):
-    """{case: {algorithm: us}}. Two layouts may be one case (RGBA and RGBx): the sum of both decides."""
-    cases = collections.defaultdict(lambda: collections.defaultdict(float))
+    """{(case, which algorithms serve it): {algorithm: us}}. Two layouts may be one case. Where the same algorithms serve
+    both (RGBA and RGBx), the sum decides; else (RGB and YUY2) each has to get its own."""
+    layouts = collections.defaultdict(dict)
     for kernel, row in results.kernels(rows):
         if kernel.runner == "cuda" and kernel.algorithm != "auto":
             case = Case(bool(row["rank_one"]), *(int(row[key]) for key in Case._fields[1:]))
-            cases[case][kernel.algorithm] += row["us"]
+            layouts[case, kernel.layout][kernel.algorithm] = row["us"]
+    cases = collections.defaultdict(lambda: collections.defaultdict(float))
+    for (case, _), times in layouts.items():
+        for algorithm, us in times.items():
+            cases[case, frozenset(times)][algorithm] += us
     return cases
 
 
 def first_rows(cases):
-    """A row a run of sides that one algorithm wins; narrow ones before wide ones."""
+    """A row a run of sides that one algorithm wins; narrow ones before wide ones. Of one case, an algorithm that does not
+    serve all comes first: the others pass it over."""
+    by_case = collections.defaultdict(list)
+    for (case, _), times in cases.items():
+        by_case[case].append(times)
     by_side = collections.defaultdict(dict)
-    for case, times in cases.items():
-        by_side[case._replace(side=0)][case.side] = times
+    for case, all_times in by_case.items():
+        all_times.sort(key=lambda times: sum(min(times, key=times.get) in others for others in all_times))
+        for i, times in enumerate(all_times):
+            by_side[case._replace(side=0), i][case.side] = times
     found = []
-    for case in sorted(by_side, key=lambda c: (not c.rank_one, c.depth, c.components)):
+    for case, i in sorted(by_side, key=lambda key: (not key[0].rank_one, key[0].depth, key[0].components, key[1])):
         last = None
-        for side, times in sorted(by_side[case].items()):
+        for side, times in sorted(by_side[case, i].items()):
             if last is None or times.get(last.algorithm, float("inf")) > NEAR * min(times.values()):
                 if last is not None:
                     last.max_side = side - 1
@@ -87,7 +98,7 @@ def first_rows(cases):
 
 def good(rows, cases):
     """True where every case's first row that serves it is near the fastest."""
-    for case, times in cases.items():
+    for (case, _), times in cases.items():
         chosen = next((row.algorithm for row in rows if row.algorithm in times and row.matches(case)), None)
         if chosen is None or times[chosen] > NEAR * min(times.values()):
             return False
@@ -97,7 +108,7 @@ def good(rows, cases):
 def simplified(rows, cases):
     """Fewer and looser rows that are as good."""
     loosest = Row("")
-    several_frames = any(case.depth > 1 for case in cases)
+    several_frames = any(case.depth > 1 for case, _ in cases)
     changed = True
     while changed:
         changed = False

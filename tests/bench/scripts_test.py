@@ -67,6 +67,7 @@ class Choose(unittest.TestCase):
         return choose.Case(rank_one=rank_one, depth=depth, components=1, type=0, accumulator=0, side=side)
 
     def rows(self, cases):
+        cases = {(case, frozenset(times)): times for case, times in cases.items()}
         rows = choose.simplified(choose.first_rows(cases), cases)
         self.assertTrue(choose.good(rows, cases))
         return rows
@@ -74,6 +75,18 @@ class Choose(unittest.TestCase):
     def test_one_winner_is_one_row(self):
         rows = self.rows({self.case(3): {"matrix": 1, "tiled": 2}, self.case(7): {"matrix": 1, "tiled": 3}})
         self.assertEqual(rows, [choose.Row("matrix")])
+
+    def test_layouts_of_one_case_that_other_algorithms_serve_each_get_their_own(self):
+        case = self.case(3)._replace(components=3)
+        rgb = {"register": 125, "separable": 445, "cached-halo": 736}
+        yuy2 = {"separable": 298, "cached-halo": 859}
+        cases = choose.measured({
+            f"cuda/{algorithm}/{layout}/3x3x5/real": {"us": us, **case._asdict()}
+            for layout, times in (("RGB", rgb), ("YUY2", yuy2)) for algorithm, us in times.items()
+        })
+        rows = choose.simplified(choose.first_rows(cases), cases)
+        self.assertTrue(choose.good(rows, cases))
+        self.assertEqual([row.algorithm for row in rows], ["register", "separable"])
 
     def test_sides_and_rank_part_the_winners(self):
         cases = {
