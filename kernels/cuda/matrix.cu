@@ -20,21 +20,8 @@
 namespace convolve::cuda {
 namespace {
 
-int reach_y(const Filter& f) {
-  return std::max({1, f.centre_y(), f.height() - 1 - f.centre_y()});
-}
-int reach_x(const Filter& f) {
-  return std::max(f.centre_x(), f.width() - 1 - f.centre_x());
-}
-
 bool is_large(const Filter& f) {
   return reach_y(f) > small_matrix_reach || reach_x(f) > small_matrix_margin;
-}
-
-int most_components(const FrameLayout& layout) {
-  int most = 1;
-  for (int p = 0; p < layout.planes; ++p) most = std::max(most, layout.plane[p].components);
-  return most;
 }
 
 std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& args) {
@@ -182,7 +169,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     serves_matrix_window(desc, why);
   else if (why.empty() && is_large(desc.filter))
     serves_matrix_large(desc, why);
-  return why.empty() && make_matrix_taps(desc, MatrixReading::apart, taps, why);
+  return why.empty() && make_matrix_taps(desc, reading_of(desc), taps, why);
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {

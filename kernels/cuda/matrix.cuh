@@ -138,6 +138,15 @@ __device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
   return i == 0 ? u.x : i == 1 ? u.y : i == 2 ? u.z : u.w;
 }
 
+/// sum = start + left * right (m16n8k32, u8 by s8), of which this lane has these words.
+__device__ __forceinline__ void multiply_add(int (&sum)[4], const int* start, const std::uint32_t* left,
+                                             const std::uint32_t* right) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
+      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]), "r"(start[0]),
+        "r"(start[1]), "r"(start[2]), "r"(start[3]));
+}
+
 /// Four sums to four bytes, the first lowest, clamped.
 __device__ __forceinline__ std::uint32_t pack(int a, int b, int c, int d) {
   std::uint32_t high, all;

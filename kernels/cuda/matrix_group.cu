@@ -246,7 +246,7 @@ auto kernel_for(int height, int components) {
 
 /// Rows that a kernel takes for this filter, its centre in the middle; 0: none does.
 int height_for(const Filter& f) {
-  const int least = 2 * std::max(f.centre_y(), f.height() - 1 - f.centre_y()) + 1;
+  const int least = 2 * reach_y(f) + 1;
   for (const int height : heights)
     if (height >= least) return height;
   return 0;
@@ -282,11 +282,8 @@ class GroupPlan final : public Plan {
     args_.finish = taps.finish == MatrixFinish::reading  ? GroupFinish::reading
                    : taps.finish == MatrixFinish::lifted ? GroupFinish::lifted
                                                          : GroupFinish::whole;
-    int most = 1;
-    for (int p = 0; p < args_.planes; ++p) {
-      add_plane(desc, taps, p);
-      most = std::max<int>(most, args_.plane[p].components);
-    }
+    for (int p = 0; p < args_.planes; ++p) add_plane(desc, taps, p);
+    const int most = most_components(desc.layout);
     const int height = height_for(desc.filter);
     kernel_ = kernel_for(height, most);
     blocks_ = static_cast<unsigned>(device.multiprocessors * tuning(most).blocks_resident);

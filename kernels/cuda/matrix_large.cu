@@ -261,8 +261,7 @@ bool serves_matrix_large(const PlanDesc& desc, std::string& why) {
 std::unique_ptr<Plan> make_matrix_large(const PlanDesc& desc, const MatrixTaps& taps) {
   const Filter& filter = desc.filter;
   const bool far = std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y()) > reaches[0];
-  int most = 1;
-  for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
+  const int most = most_components(desc.layout);
   return make_tile_plan(
       desc, taps,
       {far ? kernel_for<reaches[1]>(taps.digits, most) : kernel_for<reaches[0]>(taps.digits, most),

@@ -37,15 +37,6 @@ constexpr bool in_quads(int reach, int digits) {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// sum = start + left * right, u8 by s8.
-__device__ __forceinline__ void multiply_add(int (&sum)[4], const int* start, const std::uint32_t* left,
-                                             const std::uint32_t* right) {
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
-      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
-      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]), "r"(start[0]),
-        "r"(start[1]), "r"(start[2]), "r"(start[3]));
-}
-
 /// What a warp multiplies by.
 template <int reach, int digits>
 struct Right {

@@ -42,15 +42,6 @@ constexpr int steps = tile_rows / 2;
 /// Frames of which a warp's rows are in shared memory. More leave the taps too little of the first level cache.
 constexpr int held = 2;
 
-/// sum = start + left * right, u8 by s8.
-__device__ __forceinline__ void multiply_add(int (&sum)[4], const int (&start)[4], const std::uint32_t (&left)[4],
-                                             std::uint32_t right0, std::uint32_t right1) {
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
-      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
-      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1), "r"(start[0]), "r"(start[1]),
-        "r"(start[2]), "r"(start[3]));
-}
-
 /// Waits for all but the newest `newer` of the groups of copies that this thread committed.
 template <int newer>
 __device__ __forceinline__ void wait_for_copies() {
@@ -121,8 +112,8 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
       for (int r = 0; r < taken; ++r)
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
-          if (digits == 2) multiply_add(high[q], high[q], left[s + r], right[r][0][2 * q], right[r][0][2 * q + 1]);
-          multiply_add(sum[s][q], sum[s][q], left[s + r], right[r][digits - 1][2 * q], right[r][digits - 1][2 * q + 1]);
+          if (digits == 2) multiply_add(high[q], high[q], left[s + r], right[r][0] + 2 * q);
+          multiply_add(sum[s][q], sum[s][q], left[s + r], right[r][digits - 1] + 2 * q);
         }
 #pragma unroll
       for (int q = 0; q < 2; ++q)
@@ -208,13 +199,6 @@ WindowKernel kernel_for(int reach, int digits, int most) {
                       : kernel_for<3>(digits, most);
 }
 
-int reach_y(const Filter& f) {
-  return std::max(f.centre_y(), f.height() - 1 - f.centre_y());
-}
-int reach_x(const Filter& f) {
-  return std::max(f.centre_x(), f.width() - 1 - f.centre_x());
-}
-
 std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, int reach) {
   std::vector<uint4> right;
   // The digit at a row and column from the centre.
@@ -252,8 +236,7 @@ bool serves_matrix_window(const PlanDesc& desc, std::string& why) {
 
 std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const int reach = reach_y(desc.filter);
-  int most = desc.layout.planes == 1 ? 1 : 2;
-  for (int p = 0; p < desc.layout.planes; ++p) most = std::max(most, desc.layout.plane[p].components);
+  const int most = std::max(most_components(desc.layout), desc.layout.planes == 1 ? 1 : 2);
   return make_tile_plan(desc, taps,
                         {kernel_for(reach, taps.digits, most), tile_rows, warps_per_block,
                          right_matrices(desc.filter, taps, reach), "window", device.capability,

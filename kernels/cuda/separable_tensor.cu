@@ -55,12 +55,9 @@ class TensorPlan final : public Plan {
       TensorPlane& plane = args_.plane[p];
       const PlaneView& from = window.image[0]->plane[p];
       const PlaneView& to = out.plane[p];
-      plane.in = static_cast<const std::uint8_t*>(from.data);
-      plane.in_stride = from.stride;
+      bind(plane, from, to);
       plane.words = plane.simple && aligned(from, 4) && std::abs(from.stride) <= std::numeric_limits<int>::max();
       plane.wide = aligned(from, 16);
-      plane.out = static_cast<std::uint8_t*>(to.data);
-      plane.out_stride = to.stride;
       plane.out_wide = aligned(to, 16);
     }
     launch_early(capability_, kernel_, blocks_, dim3(tile_threads), stream, args_, more_memory_);
