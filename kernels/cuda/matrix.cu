@@ -24,6 +24,11 @@ bool is_large(const Filter& f) {
   return reach_y(f) > small_matrix_reach || reach_x(f) > small_matrix_margin;
 }
 
+/// The least reach that there are small kernels for is one row.
+int small_reach(const Filter& f) {
+  return std::max(1, reach_y(f));
+}
+
 std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& args) {
   std::vector<MatrixLevels> all(args.planes);
   const bool real = taps.finish == MatrixFinish::real, reading = taps.finish == MatrixFinish::reading;
@@ -49,7 +54,7 @@ class MatrixPlan final : public Plan {
         shape_(desc.filter.shape()),
         most_(most_components(desc.layout)),
         digits_(taps.digits),
-        reach_(reach_y(desc.filter)) {
+        reach_(small_reach(desc.filter)) {
     taps_ = DeviceArray<uint4>(small_matrix_taps(desc.filter, taps, reach_));
     fixed_ = DeviceArray<int>(taps.fixed);
     args_.taps = taps_.get();
@@ -141,7 +146,7 @@ class MatrixPlan final : public Plan {
 MatrixReading reading_of(const PlanDesc& desc) {
   if (desc.filter.depth() > 1) return MatrixReading::joined;
   if (is_large(desc.filter)) return MatrixReading::apart;
-  return small_matrix_reading(reach_y(desc.filter), most_components(desc.layout));
+  return small_matrix_reading(small_reach(desc.filter), most_components(desc.layout));
 }
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
