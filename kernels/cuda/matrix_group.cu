@@ -4,9 +4,9 @@
 // matrix on compute capability 9.0, filters of more than 9x7 taps: banded (Toeplitz) matrix products by warpgroups,
 // 8-bit samples by 8-bit digits of the taps.
 //
-// A block makes tiles of 128 pixels by 64 rows, 32 rows a warpgroup, one after the other; another warpgroup loads the
-// input rows of the next ones into shared memory, each component by itself, in which it is then made. A window of 32
-// pixels holds all that the 16 outputs in its middle, a strip, can reach. The left matrix is 64 windows, 8 strips of
+// A block makes tiles of 128 pixels by 64 rows, 32 rows a warpgroup, one after the other; one or two more warpgroups
+// load the input rows of the next ones into shared memory, each component by itself, in which it is then made. The two
+// that make tiles multiply in turn, so that samples are made while the tensor cores work. A window of 32 pixels holds all that the 16 outputs in its middle, a strip, can reach. The left matrix is 64 windows, 8 strips of
 // every fourth row, read where the rows lie (warpgroup.cuh). The right matrix holds the taps that lead from a window to
 // its strip, of all rows of the filter: 16 columns each, the last row first. An input row adds to the four output rows
 // around it by one product, with 64 columns: rows of taps, or of zeros where they end.
@@ -32,7 +32,17 @@ using namespace group;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Barriers between the loading warpgroup and the makers: of each stage, that it is full, and that it is empty.
+/// Barriers of so many threads of the block. Those that wait wait for the others to arrive.
+template <int threads>
+__device__ __forceinline__ void arrive(unsigned barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
+}
+template <int threads>
+__device__ __forceinline__ void wait(unsigned barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
+}
+
+/// Their numbers between the loading warpgroups and the makers: of each stage, that it is full, and that it is empty.
 template <int stages>
 struct Stage {
   unsigned now = 0;
@@ -40,11 +50,16 @@ struct Stage {
   __device__ __forceinline__ unsigned full() const { return 1 + now; }
   __device__ __forceinline__ unsigned empty() const { return 1 + stages + now; }
 };
-__device__ __forceinline__ void arrive(unsigned barrier) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(128 * (makers + 1)) : "memory");
+
+/// The two makers multiply in turn, so that one makes samples meanwhile: left alone they do both at the same time. A
+/// turn passes on once its products are sent, not when they are done. The second maker passes one to begin with.
+constexpr unsigned first_turn = 1 + 2 * most_stages;
+static_assert(makers == 2 && first_turn + makers <= 16);
+__device__ __forceinline__ void take_turn() {
+  wait<128 * makers>(first_turn + threadIdx.y);
 }
-__device__ __forceinline__ void wait(unsigned barrier) {
-  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(128 * (makers + 1)) : "memory");
+__device__ __forceinline__ void pass_turn() {
+  arrive<128 * makers>(first_turn + 1 - threadIdx.y);
 }
 
 template <GroupFinish finish>
@@ -71,10 +86,13 @@ __device__ __forceinline__ void make_sums(const GroupArgs& args, SharedMatrix le
   }
 #pragma unroll 1
   for (int more = args.digits;;) {
+    take_turn();
     begin_products(sum);
 #pragma unroll
     for (int r = 0; r < group_rows + height - 1; ++r)
       multiply_add(sum, moved(left, r * pitch), moved(right, (padding + height - 1 - r) * 512), r > 0 || adds);
+    send_products();
+    pass_turn();
     end_products(sum);
     if (--more == 0) return;
     adds = true;
@@ -162,10 +180,11 @@ __device__ __forceinline__ void by_components(const Tile& tile, const What& what
 
 /// `most`: the most components of a plane; 4 comes alone.
 template <int height, int most>
-__global__ void __launch_bounds__(128 * (makers + 1), tuning(most).blocks_resident)
+__global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(most).blocks_resident)
     group_kernel(const __grid_constant__ GroupArgs args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(128) std::uint8_t memory[];
+  constexpr int loaders = tuning(most).loaders, threads = 128 * (makers + loaders);
   constexpr int depth = tuning(most).stages, stage_bytes = most * input_bytes(height);
   std::uint8_t* taps = memory + depth * stage_bytes;
   Stage<depth> stage;
@@ -174,55 +193,56 @@ __global__ void __launch_bounds__(128 * (makers + 1), tuning(most).blocks_reside
   const unsigned second = blockIdx.x + gridDim.x;
   if (const unsigned number = blockIdx.x + threadIdx.y * gridDim.x; threadIdx.y < makers && number < args.tiles) {
     const Tile tile(args, number);
-    by_components<most>(tile, [&](auto C) { Input<height, C>::prefetch_tile(tile); });
+    by_components<most>(tile, [&](auto C) { Input<height, C, 0, makers>::prefetch_tile(tile); });
   }
   const int id = static_cast<int>(threadIdx.y * 128 + threadIdx.x);
-  for (int i = id; i < args.digits * taps_bytes(height) / 16; i += 128 * (makers + 1))
+  for (int i = id; i < args.digits * taps_bytes(height) / 16; i += threads)
     copy_async<16>(static_cast<unsigned>(__cvta_generic_to_shared(taps)) + 16 * i, args.taps + i);
   wait_for_stream();
-  by_components<most>(first, [&](auto C) { Input<height, C, makers + 1>::load(memory, first); });
+  by_components<most>(first, [&](auto C) { Input<height, C, 0, makers + loaders>::load(memory, first); });
   end_copies();
   publish_to_products<0>();
   __syncthreads();
-  if (threadIdx.y == makers) {
+  if (threadIdx.y >= makers) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(tuning(most).loader_registers));
     unsigned loaded = 1, arriving = 0;  // barrier of the stage that is on its way
     stage.advance();
 #pragma unroll 1
     for (unsigned number = second; number < args.tiles; number += gridDim.x, ++loaded, stage.advance()) {
       const Tile tile(args, number);
-      by_components<most>(tile, [&](auto C) { Input<height, C>::prefetch(tile); });
-      if (loaded >= depth) wait(stage.empty());
+      by_components<most>(tile, [&](auto C) { Input<height, C, makers, loaders>::prefetch(tile); });
+      if (loaded >= depth) wait<threads>(stage.empty());
       std::uint8_t* to = memory + stage.now * stage_bytes;
       by_components<most>(tile, [&](auto C) {
         if (C > 1 && arriving) {
           publish_to_products<0>();
-          arrive(arriving);
+          arrive<threads>(arriving);
         }
-        Input<height, C>::load(to, tile);
+        Input<height, C, makers, loaders>::load(to, tile);
         end_copies();
         if (C > 1 || arriving) {
           publish_to_products<C == 1 ? 1 : 0>();
-          arrive(C == 1 ? arriving : stage.full());
+          arrive<threads>(C == 1 ? arriving : stage.full());
         }
         arriving = C == 1 ? stage.full() : 0;
       });
     }
     if (arriving) {
       publish_to_products<0>();
-      arrive(arriving);
+      arrive<threads>(arriving);
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(tuning(most).maker_registers));
+    if (threadIdx.y == 1) pass_turn();
     const SharedMatrix right = describe_matrix(static_cast<unsigned>(__cvta_generic_to_shared(taps)), 128, 256);
 #pragma unroll 1
     for (unsigned number = blockIdx.x; number < args.tiles; number += gridDim.x, stage.advance()) {
       const Tile tile(args, number);
       const bool wanted = number + depth * gridDim.x < args.tiles;  // the stage, once more
-      if (number != blockIdx.x) wait(stage.full());
+      if (number != blockIdx.x) wait<threads>(stage.full());
       by_components<most>(tile, [&](auto C) {
         make_tile<height, C>(args, tile, memory + stage.now * stage_bytes, right, [&] {
-          if (wanted) arrive(stage.empty());
+          if (wanted) arrive<threads>(stage.empty());
         });
       });
     }
@@ -286,6 +306,7 @@ class GroupPlan final : public Plan {
     const int most = most_components(desc.layout);
     const int height = height_for(desc.filter);
     kernel_ = kernel_for(height, most);
+    warpgroups_ = static_cast<unsigned>(makers + tuning(most).loaders);
     blocks_ = static_cast<unsigned>(device.multiprocessors * tuning(most).blocks_resident);
     // Of the kernel, whichever plan it serves: for two digits.
     const int largest = tuning(most).stages * most * input_bytes(height) + 2 * taps_bytes(height);
@@ -300,7 +321,7 @@ class GroupPlan final : public Plan {
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.aligned = bits % (plane.components == 1 ? 8 : 16) == 0;
     }
-    launch_early(90, kernel_, std::min(args_.tiles, blocks_), dim3(128, makers + 1), stream, args_, memory_);
+    launch_early(90, kernel_, std::min(args_.tiles, blocks_), dim3(128, warpgroups_), stream, args_, memory_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
@@ -334,7 +355,7 @@ class GroupPlan final : public Plan {
   std::string text_;
   DeviceArray<std::uint8_t> taps_;
   GroupArgs args_{};
-  unsigned memory_ = 0, blocks_ = 0;
+  unsigned memory_ = 0, blocks_ = 0, warpgroups_ = 0;
   void (*kernel_)(GroupArgs) = nullptr;
 };
 

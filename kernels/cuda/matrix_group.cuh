@@ -16,7 +16,7 @@
 
 namespace convolve::cuda::group {
 
-inline constexpr int makers = 2;        ///< warpgroups of a block that make tiles; one more loads their input
+inline constexpr int makers = 2;        ///< warpgroups of a block that make tiles
 inline constexpr int tile_width = 128;  ///< pixels
 inline constexpr int group_rows = 4;    ///< of a warpgroup's 8 groups of strips: their sums are registers
 inline constexpr int warpgroup_rows = 8 * group_rows, tile_rows = makers * warpgroup_rows;
@@ -28,11 +28,15 @@ inline constexpr int padding = group_rows - 1;         ///< empty rows of taps a
 /// What a block takes, by the most components of a plane.
 struct GroupTuning {
   int blocks_resident;                    ///< that a multiprocessor holds
+  int loaders;                            ///< warpgroups of a block that load input
   int loader_registers, maker_registers;  ///< of a thread; together what an even share would be
   int stages;                             ///< tiles whose input is held
 };
+constexpr int most_stages = 4;
 constexpr GroupTuning tuning(int components) {
-  return {2, 48, 96, components == 1 ? 4 : components == 2 ? 3 : 2};
+  return components == 4   ? GroupTuning{2, 2, 48, 80, 2}
+         : components == 2 ? GroupTuning{2, 1, 48, 96, 3}
+                           : GroupTuning{2, 1, 48, 96, most_stages};
 }
 
 constexpr int input_rows(int height) {
@@ -99,9 +103,9 @@ struct Tile {
   }
 };
 
-/// The input rows of a tile of C components in shared memory, one plane a component. By so
-/// many warpgroups of a block: the last, or all.
-template <int height, int C, int warpgroups = 1>
+/// The input rows of a tile of C components in shared memory, one plane a component. By so many warpgroups of a block,
+/// from `first_group` on.
+template <int height, int C, int first_group, int warpgroups>
 struct Input {
   static constexpr int rows = input_rows(height);
   static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
@@ -109,7 +113,7 @@ struct Input {
   static constexpr int rows_at_once = threads / groups, batch = 6;
 
   static __device__ __forceinline__ int number() {
-    return static_cast<int>(warpgroups == 1 ? threadIdx.x : threadIdx.y * 128 + threadIdx.x);
+    return static_cast<int>((threadIdx.y - first_group) * 128 + threadIdx.x);
   }
 
   /// Single components are on their way on return, others there.
@@ -125,7 +129,7 @@ struct Input {
       load_rest(memory, plane, tile.x, tile.y);
   }
 
-  /// Asks for a tile's own rows. For any warpgroup.
+  /// Asks for a tile's own rows. For a warpgroup.
   static __device__ __forceinline__ void prefetch_tile(const Tile& tile) {
     const GroupPlane& plane = *tile.plane;
     prefetch_rows<tile_rows, C * tile_width / cache_line, 128>(
@@ -136,8 +140,8 @@ struct Input {
   /// Asks for the frame's part of several components, which are loaded through registers, few at a time.
   static __device__ __forceinline__ void prefetch(const Tile& tile) {
     const GroupPlane& plane = *tile.plane;
-    const int row = tile.y - height / 2 + static_cast<int>(threadIdx.x);
-    if (C == 1 || !plane.aligned || threadIdx.x >= rows || row < 0 || row >= plane.down.length) return;
+    const int row = tile.y - height / 2 + number();
+    if (C == 1 || !plane.aligned || number() >= rows || row < 0 || row >= plane.down.length) return;
     const int begin = max(tile.x - margin, 0),
               end = min(tile.x + tile_width + margin, plane.across.length / group * group);
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(plane.in + row * plane.in_stride +

@@ -21,12 +21,6 @@ __host__ __device__ constexpr bool in_halves(Sums sums) {
   return sums == Sums::real || sums == Sums::halves;
 }
 
-/// A half of a set's window as the left operand of the row pass, by component: V, for digits its low and its high ones.
-template <Sums sums, int C>
-struct Half {
-  std::uint32_t v[C][4];
-};
-
 /// The 32 rows of a lane's blocks of 16 bytes that come in next, one set's: byte pairs of rows 8 i to 8 i + 7.
 template <int C>
 struct Blocks {
@@ -45,7 +39,15 @@ struct Products;
 
 template <Sums sums, int C>
 requires(in_halves(sums)) struct Products<sums, C> {
-  using Part = Half<sums, C>;
+  /// A half of a set's window: V, as the column pass leaves it and as the row pass takes it.
+  struct Half {
+    std::uint32_t v[C][4];
+  };
+  struct Halves {
+    Half half[2];
+
+    __device__ void put(int i, const Half& fresh) { half[i] = fresh; }
+  };
   std::uint32_t column[4], where;  ///< of 32 rows, sparse
   std::uint32_t row[2][4];         ///< by group of outputs, for the window's two halves
   std::uint32_t start[2];          ///< what V and H start at
@@ -72,7 +74,7 @@ requires(in_halves(sums)) struct Products<sums, C> {
   static __device__ int row_of(int lane) {
     return (lane >> 3) * 4 + (lane >> 1 & 3) + 16 * (lane & 1);
   }
-  __device__ void columns(Part& part, const Blocks<C>& blocks) const {
+  __device__ Half columns(const Blocks<C>& blocks) const {
     std::uint32_t value[C][2][2];  ///< by block, tile, rows g and g + 8
 #pragma unroll
     for (int b = 0; b < C; ++b) {
@@ -86,26 +88,28 @@ requires(in_halves(sums)) struct Products<sums, C> {
         mma_f16_sparse(value[b][j], column, samples, start, where);
       }
     }
+    Half fresh;
 #pragma unroll
     for (int c = 0; c < C; ++c)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int k = i & 1, b = i >> 1;
         if constexpr (C == 1)
-          part.v[c][i] = value[0][b][k];
+          fresh.v[c][i] = value[0][b][k];
         else if constexpr (C == 2)
-          part.v[c][i] = value[b][c][k];
+          fresh.v[c][i] = value[b][c][k];
         else
-          part.v[c][i] = __byte_perm(value[2 * b][c & 1][k], value[2 * b + 1][c & 1][k], c & 2 ? 0x7632 : 0x5410);
+          fresh.v[c][i] = __byte_perm(value[2 * b][c & 1][k], value[2 * b + 1][c & 1][k], c & 2 ? 0x7632 : 0x5410);
       }
+    return fresh;
   }
-  /// Component c of a lane's four pixels of a set, of rows g and g + 8.
-  __device__ void rows(float (&code)[2][4], const Part& left, const Part& right, int c, const TensorArgs& args) const {
+  /// Component c of a lane's four pixels of a set, of rows g and g + 8; half `first` of the window is the left one.
+  __device__ void rows(float (&code)[2][4], const Halves& window, int first, int c, const TensorArgs& args) const {
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
       float e[4], d[4];
-      mma_f32(e, left.v[c], row[n][0], row[n][1], from[c]);
-      mma_f32(d, right.v[c], row[n][2], row[n][3], e);
+      mma_f32(e, window.half[first].v[c], row[n][0], row[n][1], from[c]);
+      mma_f32(d, window.half[first ^ 1].v[c], row[n][2], row[n][3], e);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         code[i >> 1][2 * n + (i & 1)] = sums == Sums::real ? d[i] : __fmul_rn(d[i], args.gain);
@@ -115,21 +119,53 @@ requires(in_halves(sums)) struct Products<sums, C> {
 
 template <Sums sums, int C>
 struct Products {
-  using Part = Half<sums, C>;
-  std::uint32_t column[4], row[4];
-  int start[4];  ///< what V starts at
-  int from[C];   ///< what H's last digit starts at
+  /// V by block and tile, as the column pass leaves it.
+  struct Half {
+    int v[C][2][4];
+  };
+  /// V's low and high digits by component. The two halves lie in one operand of the row pass, so that the one that
+  /// comes takes the place of the one that goes, and which is the left one alternates.
+  struct Halves {
+    std::uint32_t low[C][4], high[C][4];
+
+    __device__ void put(int half, const Half& fresh) {
+      const auto& v = fresh.v;
+#pragma unroll
+      for (int c = 0; c < C; ++c)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const int r = 2 * i;
+          std::uint32_t &to_low = low[c][2 * half + i], &to_high = high[c][2 * half + i];
+          if constexpr (C == 1) {
+            digits(to_low, to_high, v[0][0][r], v[0][1][r], v[0][0][r + 1], v[0][1][r + 1]);
+          } else if constexpr (C == 2) {
+            digits(to_low, to_high, v[0][c][r], v[0][c][r + 1], v[1][c][r], v[1][c][r + 1]);
+          } else {
+            const int j = c & 1, k = r + (c >> 1);
+            digits(to_low, to_high, v[0][j][k], v[1][j][k], v[2][j][k], v[3][j][k]);
+          }
+        }
+    }
+  };
+  std::uint32_t column[4];
+  std::uint32_t row[2][4];  ///< by which half is the left one
+  int start[4];             ///< what V starts at
+  int from[C];              ///< what H's last digit starts at
   float offset[C];
 
   __device__ void prepare(const TensorPlane& plane, int lane) {
-    const uint4 v = __ldg(plane.fragments + lane), w = __ldg(plane.fragments + 32 + lane);
-    column[0] = v.x, column[1] = v.y, column[2] = v.z, column[3] = v.w;
-    row[0] = w.x, row[1] = w.y, row[2] = w.z, row[3] = w.w;
-    const int4 s = __ldg(reinterpret_cast<const int4*>(plane.fragments + 64));
+    const auto load = [&](std::uint32_t(&to)[4], int i) {
+      const uint4 v = __ldg(plane.fragments + 32 * i + lane);
+      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    };
+    load(column, 0);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) load(row[i], 1 + i);
+    const int4 s = __ldg(reinterpret_cast<const int4*>(plane.fragments + 96));
     start[0] = s.x, start[1] = s.y, start[2] = s.z, start[3] = s.w;
 #pragma unroll
     for (int c = 0; c < C; ++c) {
-      const int4 f = __ldg(reinterpret_cast<const int4*>(plane.fragments + 65 + c));
+      const int4 f = __ldg(reinterpret_cast<const int4*>(plane.fragments + 97 + c));
       from[c] = f.x, offset[c] = __int_as_float(f.y);
     }
   }
@@ -141,44 +177,28 @@ struct Products {
   static __device__ int row_of(int lane) {
     return lane;
   }
-  __device__ void columns(Part& part, const Blocks<C>& blocks) const {
-    int v[C][2][4];  ///< by block and tile
+  __device__ Half columns(const Blocks<C>& blocks) const {
+    Half fresh;
 #pragma unroll
     for (int b = 0; b < C; ++b) {
       const std::uint32_t(&m)[4] = blocks.pairs[b];
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const std::uint32_t selector = j ? 0x7531 : 0x6420;
-        mma_s8_u8(v[b][j], column, __byte_perm(m[0], m[1], selector), __byte_perm(m[2], m[3], selector), start);
+        mma_s8_u8(fresh.v[b][j], column, __byte_perm(m[0], m[1], selector), __byte_perm(m[2], m[3], selector), start);
       }
     }
-#pragma unroll
-    for (int c = 0; c < C; ++c)
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int r = 2 * i;
-        std::uint32_t &low = part.v[c][i], &high = part.v[c][2 + i];
-        if constexpr (C == 1) {
-          digits(low, high, v[0][0][r], v[0][1][r], v[0][0][r + 1], v[0][1][r + 1]);
-        } else if constexpr (C == 2) {
-          digits(low, high, v[0][c][r], v[0][c][r + 1], v[1][c][r], v[1][c][r + 1]);
-        } else {
-          const int j = c & 1, k = r + (c >> 1);
-          digits(low, high, v[0][j][k], v[1][j][k], v[2][j][k], v[3][j][k]);
-        }
-      }
+    return fresh;
   }
-  __device__ void rows(float (&code)[2][4], const Part& left, const Part& right, int c, const TensorArgs& args) const {
-    const std::uint32_t low[4] = {left.v[c][0], left.v[c][1], right.v[c][0], right.v[c][1]};
-    const std::uint32_t high[4] = {left.v[c][2], left.v[c][3], right.v[c][2], right.v[c][3]};
+  __device__ void rows(float (&code)[2][4], const Halves& window, int first, int c, const TensorArgs& args) const {
     const int nothing[4] = {};
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
       int e[4], d[4];
-      mma_s8_s8(e, high, row[2 * n], row[2 * n + 1], nothing);
+      mma_s8_s8(e, window.high[c], row[first][2 * n], row[first][2 * n + 1], nothing);
 #pragma unroll
       for (int i = 0; i < 4; ++i) e[i] = e[i] * 256 + from[c];
-      mma_u8_s8(d, low, row[2 * n], row[2 * n + 1], e);
+      mma_u8_s8(d, window.low[c], row[first][2 * n], row[first][2 * n + 1], e);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         code[i >> 1][2 * n + (i & 1)] =

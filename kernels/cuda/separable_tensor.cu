@@ -41,7 +41,8 @@ class TensorPlan final : public Plan {
         sums_(sums),
         kernel_(kernel_for(sums, components)),
         capability_(device.capability),
-        blocks_(blocks) {
+        blocks_(blocks),
+        threads_(TensorTile::threads(components)) {
     for (int p = 0; p < args_.planes; ++p) {
       fragments_[p] = DeviceArray<uint4>(fragments[p]);
       args_.plane[p].fragments = fragments_[p].get();
@@ -60,7 +61,7 @@ class TensorPlan final : public Plan {
       plane.wide = aligned(from, 16);
       plane.out_wide = aligned(to, 16);
     }
-    launch_early(capability_, kernel_, blocks_, dim3(tile_threads), stream, args_, more_memory_);
+    launch_early(capability_, kernel_, blocks_, dim3(threads_), stream, args_, more_memory_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
@@ -93,7 +94,7 @@ class TensorPlan final : public Plan {
   Sums sums_;
   void (*kernel_)(TensorArgs);
   int capability_;
-  unsigned blocks_, more_memory_ = 0;
+  unsigned blocks_, threads_, more_memory_ = 0;
 };
 
 double sum_of(const std::vector<double>& values) {
@@ -272,10 +273,10 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
       return column(from + 16 * farther(from, to), to);
     });
   });
-  // Word i of the first kind: group i / 2 of outputs; of real ones: group n.
-  for (int n = 0; n < (exact ? 1 : 2); ++n)
+  // Of digits n says which half of the window comes first, word i / 2 the group of outputs; of halves n does.
+  for (int n = 0; n < 2; ++n)
     add([&](int i, int g, int t) {
-      const int group = exact ? i >> 1 : n, k = i & 1, half = exact ? k : i >> 1;
+      const int group = exact ? i >> 1 : n, k = i & 1, half = exact ? k ^ n : i >> 1;
       return word([&](int e) {
         int from = 16 * half;
         if (components == 1) from += exact ? 4 * t + e : 4 * t + k + 2 * e;

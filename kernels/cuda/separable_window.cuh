@@ -23,7 +23,6 @@ namespace convolve::cuda::tensor {
 
 /// A window reaches over 8 rows and pixels, and whole blocks, on either side of the outputs; filters over 7.
 constexpr int reach = 8, most_reach = 7, block_bytes = 16;
-constexpr int tile_threads = 32 * TensorTile::warps;
 
 struct TensorPlane {
   const std::uint8_t* in;
@@ -128,12 +127,12 @@ __device__ __forceinline__ const std::uint8_t* row_at(const std::uint8_t* in, in
 }
 
 /// A window pixel by pixel, from any address, for frames of any size. Out of line: it is long, and slow anyway.
-template <int C>
+template <int C, int threads>
 __device__ __noinline__ void gather(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* cells, int left,
                                     int top) {
   constexpr int pixels = blocks_of(C) * block_bytes / C, rows = TensorTile::rows + 2 * reach;
 #pragma unroll 4
-  for (int k = threadIdx.x; k < rows * pixels; k += tile_threads) {
+  for (int k = threadIdx.x; k < rows * pixels; k += threads) {
     const int i = k / pixels, p = k - i * pixels;
     const int y = border_index(args.border, top + i, plane.height),
               x = border_index(args.border, left / C + p, plane.width);
@@ -145,24 +144,26 @@ __device__ __noinline__ void gather(const TensorArgs& args, const TensorPlane& p
 }
 
 /// Asks for the rows of the tile whose first byte and row these are; for those around them, its neighbours do.
+template <int threads>
 __device__ __forceinline__ void prefetch_tile(const TensorPlane& plane, int x, int top) {
-  prefetch_rows<TensorTile::rows, TensorTile::bytes / cache_line, tile_threads>(
+  prefetch_rows<TensorTile::rows, TensorTile::bytes / cache_line, threads>(
       plane.in + top * plane.in_stride + x, plane.in_stride, static_cast<int>(threadIdx.x), plane.height - top,
       plane.row_bytes - x);
 }
 
 /// The window of the tile whose first byte and row are `x` and `top`. Block-wide. `staged`: each warp waits for its own
 /// rows only, which pays where all blocks of a launch are resident at once.
-template <int C, bool staged>
+template <int C, int threads, bool staged>
 struct Window {
   static constexpr int blocks = blocks_of(C), pixels = blocks * block_bytes / C;
   static constexpr int rows = TensorTile::rows + 2 * reach, bytes = row_offset(C, rows);
   static constexpr int most_lines = TensorTile::rows + 2 * most_reach;
   /// The first 16 blocks of 8 rows at a time, then the rest of more rows.
-  static constexpr int main_blocks = 16, main_rows = tile_threads / main_blocks;
-  static constexpr int rest_blocks = blocks - main_blocks, rest_rows = tile_threads / rest_blocks;
+  static constexpr int main_blocks = 16, main_rows = threads / main_blocks;
+  static constexpr int rest_blocks = blocks - main_blocks, rest_rows = threads / rest_blocks;
   static constexpr int main_passes = (most_lines - 1) / main_rows + 1, rest_passes = (most_lines - 1) / rest_rows + 1;
-  static_assert(main_rows % 8 == 0 && rest_rows % 8 == 0);
+  static_assert(main_rows % 8 == 0 && 16 % main_rows == 0 && rest_rows % 8 == 0);
+  static constexpr int band_passes = 16 / main_rows;
   using Pixel = std::conditional_t<C == 1, std::uint8_t, std::conditional_t<C == 2, std::uint16_t, std::uint32_t>>;
   const TensorArgs& args;
   const TensorPlane& plane;
@@ -214,14 +215,14 @@ struct Window {
     const int height = plane.height, id = threadIdx.x;
     if (staged) {
       if (id == 0)
-        for (int w = 0; w < TensorTile::warps; ++w) arrived[w].expect(tile_threads);
+        for (int b = 0; b < TensorTile::bands; ++b) arrived[b].expect(threads);
       __syncthreads();
     }
     if (!plane.words) {
       wait_for_stream();
-      gather<C>(args, plane, cells, left, top - reach);
+      gather<C, threads>(args, plane, cells, left, top - reach);
       if (staged)
-        for (int w = 0; w < TensorTile::warps; ++w) arrived[w].arrive_after_copies();
+        for (int b = 0; b < TensorTile::bands; ++b) arrived[b].arrive_after_copies();
       __syncthreads();
       return;
     }
@@ -236,10 +237,11 @@ struct Window {
 #pragma unroll
     for (int i = 0; i < main_passes; ++i) {
       main.send(i, stride, lines);
-      // What band w needs ends in this pass.
-      if (staged && i % 2 == 1 && i >= 3) arrived[(i - 3) / 2].arrive_after_copies();
+      // What a band needs ends with the 16 rows after its own.
+      if (staged && (i + 1) % band_passes == 0 && i + 1 >= 2 * band_passes)
+        arrived[(i + 1) / band_passes - 2].arrive_after_copies();
     }
-    static_assert(16 + 2 * most_reach <= 4 * main_rows && main_passes == 2 * TensorTile::warps + 2);
+    static_assert(2 * most_reach <= 16 && main_passes == band_passes * (TensorTile::bands + 1));
     const bool mends = (sides && args.border != Border::wrap) || (plane.rows.ghost && !inner);
     const bool whole = plane.wide && (!sides || row_bytes % block_bytes == 0);
     if (staged && whole && !mends) return;
@@ -261,7 +263,7 @@ struct Window {
   /// there is mended or met by no tap.
   __device__ void load_parts() const {
 #pragma unroll 1
-    for (int k = threadIdx.x; k < plane.lines * blocks; k += tile_threads) {
+    for (int k = threadIdx.x; k < plane.lines * blocks; k += threads) {
       const int i = k / blocks, block = k - i * blocks;
       int at = left + block * block_bytes;
       if (args.border == Border::wrap) at += at < 0 ? plane.row_bytes : at < plane.row_bytes ? 0 : -plane.row_bytes;

@@ -44,9 +44,13 @@ __device__ __forceinline__ void begin_products(int (&sum)[32]) {
   for (int i = 0; i < 32; ++i) asm volatile("" : "+r"(sum[i])::"memory");
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
-/// Behind the last: waits until the registers hold the sums.
+/// Behind the last.
+__device__ __forceinline__ void send_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/// Waits until the registers hold the sums of what was sent.
 __device__ __forceinline__ void end_products(int (&sum)[32]) {
-  asm volatile("wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll
   for (int i = 0; i < 32; ++i) asm volatile("" : "+r"(sum[i])::"memory");
 }
