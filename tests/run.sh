@@ -91,6 +91,7 @@ suites build-asan "suites under ASan and UBSan" --no-suite conformance --timeout
 suites build-asan "conformance under ASan and UBSan" --suite conformance --test-args=--cases=250 --timeout-multiplier 8
 other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
 suites build-tsan "threads under TSan" --suite threads --timeout-multiplier 8
+step "conformance of the CPU backend under TSan" build-tsan/tests/conformance/conformance --backend=cpu --cases=20
 
 if [ $failed -gt 0 ]; then printf 'FAILED: %s\n' "${failures[@]}"; fi
 echo "$passed passed, $failed failed, $skipped skipped"
