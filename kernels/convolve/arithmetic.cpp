@@ -3,6 +3,7 @@
 #include "convolve/arithmetic.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 namespace convolve {
@@ -33,6 +34,20 @@ bool whole_ghosts(const FrameLayout& layout) {
   return true;
 }
 
+// The sum of what single precision rounds, at the most, of inputs of 1: each multiply-add a partial sum, whatever the
+// order, so that the k-th is at most the k largest taps'; each tap itself; the offset's sum. Passes along the axes of a
+// filter that factors round as many partial sums as it has taps along them, each of at most all taps.
+double roundings(const Filter& filter) {
+  const double all = filter.sum_abs();
+  std::vector<double> largest_first;
+  for (const double tap : filter.taps()) largest_first.push_back(std::abs(tap));
+  std::sort(largest_first.begin(), largest_first.end(), std::greater<>());
+  double partial = 0, direct = 0;
+  for (const double tap : largest_first) direct += partial += tap;
+  const double passes = (filter.depth() + filter.height() + filter.width()) * all;
+  return std::min(std::max(direct, passes), filter.count() * all) + 2 * all;
+}
+
 }  // namespace
 
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border) {
@@ -52,9 +67,7 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
   if (layout.type == SampleType::f32) {
     arithmetic.accumulator = Accumulator::single;
   } else {
-    // Each of the n multiply-adds rounds a partial sum of at most `bound`, and so does each tap's own conversion.
-    const double bound = filter.sum_abs() * input;
-    const double worst = (filter.count() + 2) * bound * std::numeric_limits<float>::epsilon() / 2;
+    const double worst = roundings(filter) * input * std::numeric_limits<float>::epsilon() / 2;
     arithmetic.accumulator = worst < 0.95 ? Accumulator::single : Accumulator::double_;
   }
   return arithmetic;

@@ -195,17 +195,38 @@ TEST(ChooseArithmetic, SinglePrecisionStaysWithinOneCodeValue) {
     if (arithmetic.accumulator != Accumulator::single) continue;
     ++singles;
     const Quantizer q = make_quantizer(arithmetic, l, l.plane[0].component[0]);
-    float sum = 0;
-    double exact = 0;
-    for (int i = 0; i < n * n; ++i) {
-      const double in = std::floor((uniform(random) + 1) / 2 * (q.max + 0.999));
-      sum += static_cast<float>(arithmetic.coefficients[i]) * static_cast<float>(in);
-      exact += filter.taps()[i] * in;
+    // As they come, of random samples; and the largest taps first, of as large samples as there are.
+    std::vector<double> in_order = arithmetic.coefficients, largest_first = in_order;
+    std::sort(largest_first.begin(), largest_first.end(), [](double a, double b) { return std::abs(a) > std::abs(b); });
+    for (const bool worst : {false, true}) {
+      float sum = 0;
+      double exact = 0;
+      for (const double tap : worst ? largest_first : in_order) {
+        const double in = worst ? (tap > 0 ? q.max : 0) : std::floor((uniform(random) + 1) / 2 * (q.max + 0.999));
+        sum += static_cast<float>(tap) * static_cast<float>(in);
+        exact += tap * in;
+      }
+      ASSERT_LE(std::abs(sum - exact), 0.95) << "trial " << trial;
+      const double value = q.wide ? divided(q, sum) : multiply_then_add(q, sum);
+      ASSERT_LE(std::abs(value - clamp_round(exact, q.max)), 1) << "trial " << trial;
     }
-    const double value = q.wide ? divided(q, sum) : multiply_then_add(q, sum);
-    ASSERT_LE(std::abs(value - clamp_round(exact, q.max)), 1) << "trial " << trial;
   }
   EXPECT_GT(singles, 500u);
+}
+
+TEST(ChooseArithmetic, LargeFiltersOf16BitsNeedNoDoubles) {
+  // Each partial sum is as large as all taps only if the largest come first.
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> uniform(-0.3, 0.9);
+  TapArray taps{1, 15, 15, {}};
+  for (int i = 0; i < 225; ++i) taps.taps.push_back(Tap::real(uniform(random)));
+  const Filter filter(taps, {.normalize = true});
+  EXPECT_GT((225 + 2) * filter.sum_abs() * 65535 * 0x1p-24, 0.95);
+  EXPECT_EQ(accumulator(filter, layout(16)), Accumulator::single);
+  taps.taps[0] = Tap::real(1000);
+  EXPECT_EQ(accumulator(Filter(taps, {.normalize = true}), layout(16)), Accumulator::single);
+  taps.taps[1] = Tap::real(-980);
+  EXPECT_EQ(accumulator(Filter(taps, {.normalize = true}), layout(16)), Accumulator::double_);
 }
 
 }  // namespace
