@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "oracle.hpp"
@@ -196,14 +197,18 @@ TEST(ChooseArithmetic, SinglePrecisionStaysWithinOneCodeValue) {
     ++singles;
     const Quantizer q = make_quantizer(arithmetic, l, l.plane[0].component[0]);
     // As they come, of random samples; and the largest taps first, of as large samples as there are.
-    std::vector<double> in_order = arithmetic.coefficients, largest_first = in_order;
-    std::sort(largest_first.begin(), largest_first.end(), [](double a, double b) { return std::abs(a) > std::abs(b); });
+    std::vector<int> in_order(n * n);
+    std::iota(in_order.begin(), in_order.end(), 0);
+    std::vector<int> largest_first = in_order;
+    std::sort(largest_first.begin(), largest_first.end(),
+              [&](int a, int b) { return std::abs(filter.taps()[a]) > std::abs(filter.taps()[b]); });
     for (const bool worst : {false, true}) {
       float sum = 0;
       double exact = 0;
-      for (const double tap : worst ? largest_first : in_order) {
+      for (const int i : worst ? largest_first : in_order) {
+        const double tap = filter.taps()[i];
         const double in = worst ? (tap > 0 ? q.max : 0) : std::floor((uniform(random) + 1) / 2 * (q.max + 0.999));
-        sum += static_cast<float>(tap) * static_cast<float>(in);
+        sum += static_cast<float>(arithmetic.coefficients[i]) * static_cast<float>(in);
         exact += tap * in;
       }
       ASSERT_LE(std::abs(sum - exact), 0.95) << "trial " << trial;
