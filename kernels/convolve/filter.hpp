@@ -5,6 +5,7 @@
 // structure: integers over one divisor, and factors over time and space.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,6 +69,9 @@ class Filter {
   int centre_t() const { return centre_t_; }
   int centre_y() const { return centre_y_; }
   int centre_x() const { return centre_x_; }
+  /// Rows and pixels to the farther end of the axis, as seen from that tap.
+  int reach_y() const { return std::max(centre_y_, height_ - 1 - centre_y_); }
+  int reach_x() const { return std::max(centre_x_, width_ - 1 - centre_x_); }
 
   /// Effective taps, scale and normalisation applied: [time][row][column].
   const std::vector<double>& taps() const { return taps_; }

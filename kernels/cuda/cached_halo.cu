@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(warps * 32, blocks)
 
 // The columns to either side of the centre that the kernel for this filter is compiled for.
 int compiled_reach(const Filter& filter, SampleType type, bool many_taps) {
-  const int reach = std::max(filter.centre_x(), filter.width() - 1 - filter.centre_x());
+  const int reach = filter.reach_x();
   return *std::find_if(reaches.begin(), reaches.end(),
                        [&](int r) { return r >= reach && compiled(r, bytes_per_sample(type), many_taps); });
 }

@@ -21,12 +21,12 @@ namespace convolve::cuda {
 namespace {
 
 bool is_large(const Filter& f) {
-  return reach_y(f) > small_matrix_reach || reach_x(f) > small_matrix_margin;
+  return f.reach_y() > small_matrix_reach || f.reach_x() > small_matrix_margin;
 }
 
 /// The least reach that there are small kernels for is one row.
 int small_reach(const Filter& f) {
-  return std::max(1, reach_y(f));
+  return std::max(1, f.reach_y());
 }
 
 std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& args) {

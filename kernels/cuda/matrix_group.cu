@@ -6,10 +6,11 @@
 //
 // A block makes tiles of 128 pixels by 64 rows, 32 rows a warpgroup, one after the other; one or two more warpgroups
 // load the input rows of the next ones into shared memory, each component by itself, in which it is then made. The two
-// that make tiles multiply in turn, so that samples are made while the tensor cores work. A window of 32 pixels holds all that the 16 outputs in its middle, a strip, can reach. The left matrix is 64 windows, 8 strips of
-// every fourth row, read where the rows lie (warpgroup.cuh). The right matrix holds the taps that lead from a window to
-// its strip, of all rows of the filter: 16 columns each, the last row first. An input row adds to the four output rows
-// around it by one product, with 64 columns: rows of taps, or of zeros where they end.
+// that make tiles multiply in turn, so that samples are made while the tensor cores work. A window of 32 pixels holds
+// all that the 16 outputs in its middle, a strip, can reach. The left matrix is 64 windows, 8 strips of every fourth
+// row, read where the rows lie (warpgroup.cuh). The right matrix holds the taps that lead from a window to its strip,
+// of all rows of the filter: 16 columns each, the last row first. An input row adds to the four output rows around it
+// by one product, with 64 columns: rows of taps, or of zeros where they end.
 //
 // Digits of a tap share their sums: those of the high digit are shifted before the low one's products. The columns of
 // a strip are numbered so that a thread ends with four neighbouring pixels.
@@ -266,7 +267,7 @@ auto kernel_for(int height, int components) {
 
 /// Rows that a kernel takes for this filter, its centre in the middle; 0: none does.
 int height_for(const Filter& f) {
-  const int least = 2 * reach_y(f) + 1;
+  const int least = 2 * f.reach_y() + 1;
   for (const int height : heights)
     if (height >= least) return height;
   return 0;
@@ -363,8 +364,9 @@ class GroupPlan final : public Plan {
 
 bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps) {
   const Filter& filter = desc.filter;
-  const int height = height_for(filter), reach = std::max(filter.centre_x(), filter.width() - 1 - filter.centre_x());
-  if (device.capability != 90 || filter.depth() > 1 || desc.layout.bits != 8 || height == 0 || reach > margin)
+  const int height = height_for(filter);
+  if (device.capability != 90 || filter.depth() > 1 || desc.layout.bits != 8 || height == 0 ||
+      filter.reach_x() > margin)
     return false;
   for (int p = 0; p < desc.layout.planes; ++p) {
     const Component& component = desc.layout.plane[p].component[0];

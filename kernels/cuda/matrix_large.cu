@@ -260,7 +260,7 @@ bool serves_matrix_large(const PlanDesc& desc, std::string& why) {
 
 std::unique_ptr<Plan> make_matrix_large(const PlanDesc& desc, const MatrixTaps& taps) {
   const Filter& filter = desc.filter;
-  const bool far = std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y()) > reaches[0];
+  const bool far = filter.reach_y() > reaches[0];
   const int most = most_components(desc.layout);
   return make_tile_plan(
       desc, taps,

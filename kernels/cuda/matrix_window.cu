@@ -227,7 +227,7 @@ std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, 
 }  // namespace
 
 bool serves_matrix_window(const PlanDesc& desc, std::string& why) {
-  if (reach_x(desc.filter) > margin || reach_y(desc.filter) > most_reach) {
+  if (desc.filter.reach_x() > margin || desc.filter.reach_y() > most_reach) {
     why = "filters over several frames of more than 9x7 taps";
     return false;
   }
@@ -235,7 +235,7 @@ bool serves_matrix_window(const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
-  const int reach = reach_y(desc.filter);
+  const int reach = desc.filter.reach_y();
   const int most = std::max(most_components(desc.layout), desc.layout.planes == 1 ? 1 : 2);
   return make_tile_plan(desc, taps,
                         {kernel_for(reach, taps.digits, most), tile_rows, warps_per_block,

@@ -65,15 +65,13 @@ struct Padded {
 };
 
 Padded pad(const Filter& filter) {
-  const int reach_x = std::max(filter.centre_x(), filter.width() - 1 - filter.centre_x());
-  const int reach_y = std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y());
   Padded padded{};
-  while (register_classes[padded.index] < 2 * reach_x + 1) ++padded.index;
+  while (register_classes[padded.index] < 2 * filter.reach_x() + 1) ++padded.index;
   padded.width = register_classes[padded.index];
   const bool factors = !filter.time_factor().empty();
   padded.sums = factors ? 1 : filter.depth();
   padded.combined = factors ? filter.depth() : 1;
-  padded.square = filter.depth() == 1 && 2 * reach_y + 1 <= padded.width;
+  padded.square = filter.depth() == 1 && 2 * filter.reach_y() + 1 <= padded.width;
   return padded;
 }
 

@@ -32,6 +32,12 @@ struct Blocks {
   }
 };
 
+/// Matrix i of a plane, this lane's fragment.
+__device__ __forceinline__ void load_fragment(std::uint32_t (&to)[4], const TensorPlane& plane, int i, int lane) {
+  const uint4 v = __ldg(plane.fragments + 32 * i + lane);
+  to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+
 /// The matrices' fragments of one lane, and the two passes with them. Fragments come from memory, so that the compiler
 /// keeps them in registers.
 template <Sums sums, int C>
@@ -54,13 +60,9 @@ requires(in_halves(sums)) struct Products<sums, C> {
   float from[C][4];
 
   __device__ void prepare(const TensorPlane& plane, int lane) {
-    const auto load = [&](std::uint32_t(&to)[4], int i) {
-      const uint4 v = __ldg(plane.fragments + i);
-      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    };
 #pragma unroll
-    for (int i = 0; i < 2; ++i) load(row[i], 32 * (1 + i) + lane);
-    load(column, lane);
+    for (int i = 0; i < 2; ++i) load_fragment(row[i], plane, 1 + i, lane);
+    load_fragment(column, plane, 0, lane);
     where = __ldg(reinterpret_cast<const std::uint32_t*>(plane.fragments + 96) + lane);
     const uint2 v = __ldg(reinterpret_cast<const uint2*>(plane.fragments + 104));
     start[0] = v.x, start[1] = v.y;
@@ -154,13 +156,9 @@ struct Products {
   float offset[C];
 
   __device__ void prepare(const TensorPlane& plane, int lane) {
-    const auto load = [&](std::uint32_t(&to)[4], int i) {
-      const uint4 v = __ldg(plane.fragments + 32 * i + lane);
-      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    };
-    load(column, 0);
+    load_fragment(column, plane, 0, lane);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) load(row[i], 1 + i);
+    for (int i = 0; i < 2; ++i) load_fragment(row[i], plane, 1 + i, lane);
     const int4 s = __ldg(reinterpret_cast<const int4*>(plane.fragments + 96));
     start[0] = s.x, start[1] = s.y, start[2] = s.z, start[3] = s.w;
 #pragma unroll

@@ -317,8 +317,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return nullptr;
   if (arithmetic.accumulator == Accumulator::double_) return nullptr;
   if (magnitude_of(f.column) == 0 || magnitude_of(f.row) == 0) return nullptr;
-  const auto in_reach = [](int centre, int size) { return centre <= most_reach && size - 1 - centre <= most_reach; };
-  if (!in_reach(filter.centre_y(), filter.height()) || !in_reach(filter.centre_x(), filter.width())) return nullptr;
+  if (filter.reach_y() > most_reach || filter.reach_x() > most_reach) return nullptr;
   const bool ghosts_fit = desc.border != Border::constant || all_filtered(layout, [](const Component& c, int, int) {
                             return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
                           });

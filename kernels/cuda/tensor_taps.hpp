@@ -10,20 +10,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "convolve/filter.hpp"
 #include "convolve/plane.hpp"
 
 namespace convolve::cuda {
 
 constexpr std::int32_t float_bits = 0x4B000000;  ///< of 2^23: float_bits + n reads as the float 2^23 + n
-
-/// Rows and pixels that a filter reaches to either side of its centre.
-inline int reach_y(const Filter& f) {
-  return std::max(f.centre_y(), f.height() - 1 - f.centre_y());
-}
-inline int reach_x(const Filter& f) {
-  return std::max(f.centre_x(), f.width() - 1 - f.centre_x());
-}
 
 inline int most_components(const FrameLayout& layout) {
   int most = 1;

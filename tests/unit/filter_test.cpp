@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -144,6 +146,18 @@ TEST(FilterShape, CentreIsHalfOfEachAxis) {
   }
   EXPECT_EQ(Filter(filled(1, 5, 3, Tap::integer(1))).shape(), "5x3");
   EXPECT_EQ(Filter(filled(3, 7, 5, Tap::integer(1))).shape(), "3x7x5");
+}
+
+TEST(FilterShape, ReachIsTheFarthestTapOfAnAxis) {
+  for (int n = 1; n <= 15; ++n)
+    for (const bool convolve : {false, true}) {
+      const Filter filter(filled(1, n, 16 - n, Tap::integer(1)), {.convolve = convolve});
+      int rows = 0, pixels = 0;
+      for (int y = 0; y < filter.height(); ++y) rows = std::max(rows, std::abs(y - filter.centre_y()));
+      for (int x = 0; x < filter.width(); ++x) pixels = std::max(pixels, std::abs(x - filter.centre_x()));
+      EXPECT_EQ(filter.reach_y(), rows) << n;
+      EXPECT_EQ(filter.reach_x(), pixels) << n;
+    }
 }
 
 TEST(FilterShape, ConvolveFlipsEveryAxisAndTheCentre) {
