@@ -102,6 +102,8 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
     const bool unit = arithmetic.divisor == 1;
     const bool ties_apart = 0.5 / arithmetic.divisor > grid / 2 + error && grid / 2 > error;
     q.wide = !offset_fits || !(unit || ties_apart);
+    // 1 / (2 * divisor) is what a quotient is from a tie at least, 2^-23 what remainder_value() loses.
+    q.remainder = offset_fits && whole(arithmetic.divisor) && arithmetic.divisor <= (1 << 20);
     if (unit && offset_fits) q.snap = 0;
   }
   return q;

@@ -9,7 +9,8 @@
 // int32, and `Quantizer` yields the correctly rounded quotient, ties included. The reciprocal of the divisor is
 // inexact, so that sum * reciprocal would flip exact ties; adding and taking away `snap` rounds the product to
 // multiples of 2^-k first, which puts ties back where they are, while every other quotient is too far from a tie
-// (at least 1 / (2 * divisor)) to be moved onto one. Where f32 has too few bits for that, doubles divide.
+// (at least 1 / (2 * divisor)) to be moved onto one. Where f32 has too few bits for that, as with 16-bit samples, the
+// remainder that the nearest even integer leaves decides, exactly; where that will not do either, doubles divide.
 #pragma once
 
 #include <cmath>
@@ -32,7 +33,8 @@ enum class Accumulator : std::uint8_t {
 struct Quantizer {
   float gain = 1, offset = 0, snap = 0;  ///< single precision: ((sum * gain + (offset + snap)) - snap)
   float max = 255;                       ///< 2^bits - 1; infinity for f32 samples
-  bool wide = false;                     ///< divide in double precision instead
+  bool wide = false;                     ///< that will not do: remainder_value(), or divide in double precision
+  bool remainder = false;                ///< remainder_value() will do
   double divisor = 1, wide_offset = 0;
 
   /// The value before rounding to an integer; round it to nearest, ties to even, and clamp to [0, max].
@@ -41,6 +43,17 @@ struct Quantizer {
     return static_cast<double>(sum) / divisor + wide_offset;
   }
 };
+
+/// sum / divisor + offset to nearest, ties to even, in single precision; `gain` is 1 / divisor. Exact where a Quantizer
+/// has `remainder` and the result is within reach of its range; beyond, off by too little to come back into it.
+CONVOLVE_HD float remainder_value(float sum, float gain, float offset, float divisor) {
+  constexpr float whole = 0x1.8p23f;  // added and taken away, it rounds to integers
+  // A little less than 1 / divisor, by more than the rounding of both: what is a tie then rounds to 0.
+  constexpr float less = 1 - 0x1p-22f;
+  const float even = 2 * ((fmaf(sum, gain / 2, offset / 2) + whole) - whole);
+  const float rest = fmaf(offset - even, divisor, sum);  // exact: at most a little more than the divisor
+  return even + (fmaf(rest, gain * less, whole) - whole);
+}
 
 /// What a plan computes with: chosen once, for all components of a frame.
 struct Arithmetic {

@@ -30,6 +30,7 @@ Staging make_staging(const FrameLayout& layout, const Group& group) {
 Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& layout, const Group& group) {
   Quantization quantization;
   quantization.shift = layout.shift;
+  quantization.remainder = true;
   std::vector<double> offset;
   for (int c = 0; c < group.components; ++c) {
     const Quantizer q = make_quantizer(arithmetic, layout, *group.component[c]);
@@ -39,8 +40,10 @@ Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& 
     quantization.max = q.max;
     quantization.divisor = q.divisor;
     quantization.wide |= q.wide;
+    quantization.remainder &= q.remainder;
     offset.push_back(q.wide_offset);
   }
+  if (quantization.wide) quantization.snap = 0;
   quantization.offset = Pattern(offset);
   for (float& value : quantization.offset.single) value += quantization.snap;
   return quantization;

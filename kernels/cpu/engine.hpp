@@ -57,11 +57,11 @@ struct RowPass {
   void (*run)(const RowPass&, const void* line, void* elements, int n) = nullptr;  ///< null: no pass
 };
 
-/// Sums to samples; see Quantizer.
+/// Sums to samples; see Quantizer. Where it is wide, kernels of f32 sums take the remainder if that will do.
 struct Quantization {
   int shift = 0;
   float gain = 1, snap = 0, max = 255;
-  bool wide = false;
+  bool wide = false, remainder = false;
   double divisor = 1;
   Pattern offset;  ///< single: snap included
 };

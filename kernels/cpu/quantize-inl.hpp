@@ -49,6 +49,17 @@ HWY_INLINE auto RoundWide(const Quantization& q, V sum, const double* offset) {
   return hn::DemoteTo(hn::Rebind<std::int32_t, decltype(d)>(), clamped);
 }
 
+// remainder_value(), less what rounds it.
+HWY_INLINE Vector<float> RemainderValue(const Quantization& q, Vector<float> sum, Vector<float> offset) {
+  const Tag<float> d;
+  const auto whole = hn::Set(d, 0x1.8p23f), gain = hn::Set(d, q.gain);
+  const auto rounded = [&](Vector<float> v) { return hn::Sub(hn::Add(v, whole), whole); };
+  const auto half = hn::Set(d, 0.5f);
+  const auto even = hn::Mul(rounded(hn::MulAdd(sum, hn::Mul(gain, half), hn::Mul(offset, half))), hn::Set(d, 2.f));
+  const auto rest = hn::MulAdd(hn::Sub(offset, even), hn::Set(d, static_cast<float>(q.divisor)), sum);
+  return hn::Add(even, rounded(hn::Mul(rest, hn::Mul(gain, hn::Set(d, 1 - 0x1p-22f)))));
+}
+
 // Code values, before the shift, of the sums of one vector.
 template <class T>
 HWY_INLINE auto Quantize(const Quantization& q, Vector<T> sum, int phase) {
@@ -56,6 +67,11 @@ HWY_INLINE auto Quantize(const Quantization& q, Vector<T> sum, int phase) {
   if constexpr (sizeof(T) == 8) {
     return RoundWide(q, sum, q.offset.get<double>() + phase);
   } else {
+    // Without fused multiply-adds there is no exact remainder.
+    if (HWY_NATIVE_FMA && q.wide && q.remainder) {
+      const auto code = RemainderValue(q, sum, hn::LoadU(d, q.offset.get<float>() + phase));
+      return RoundToInt(hn::Min(code, hn::Set(d, q.max)));
+    }
     if (q.wide) {
       const double* offset = q.offset.get<double>() + phase;
 #if HWY_TARGET == HWY_SCALAR

@@ -75,6 +75,23 @@ Padded pad(const Filter& filter) {
   return padded;
 }
 
+/// How sums become samples, the same for all components of a frame.
+enum class Division : std::uint8_t { product, remainder, doubles };
+
+Division division_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
+  if (arithmetic.accumulator == Accumulator::double_) return Division::doubles;
+  bool wide = false, remainder = desc.layout.type == SampleType::u16;
+  for (int p = 0; p < desc.layout.planes; ++p)
+    for (int c = 0; c < desc.layout.plane[p].components; ++c) {
+      const Component& component = desc.layout.plane[p].component[c];
+      if (!component.filtered) continue;
+      const Quantizer q = make_quantizer(arithmetic, desc.layout, component);
+      wide |= q.wide;
+      remainder &= q.remainder;
+    }
+  return !wide ? Division::product : remainder ? Division::remainder : Division::doubles;
+}
+
 class RegisterPlan final : public Plan {
  public:
   RegisterPlan(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic)
@@ -94,6 +111,7 @@ class RegisterPlan final : public Plan {
     patch_args_.combined = padded_.combined;
     patch_args_.border = desc.border;
     set_coefficients(desc.filter, arithmetic);
+    if (division_of(desc, arithmetic) == Division::remainder) numbers_.divisor = static_cast<float>(arithmetic.divisor);
     for (int p = 0; p < layout.planes; ++p) {
       march_args_.plane[p] = patch_args_.plane[p] = plane_of(layout, layout.plane[p], arithmetic);
       const int pixel = layout.plane[p].components * bytes_per_sample(layout.type);
@@ -180,7 +198,7 @@ class RegisterPlan final : public Plan {
       const Quantizer q = make_quantizer(arithmetic, layout, component);
       plane.zero[c] = static_cast<float>(component.zero);
       plane.ghost[c] = static_cast<float>(component.ghost - component.zero);
-      plane.offset[c] = q.offset + q.snap;
+      plane.offset[c] = numbers_.divisor != 0 ? q.offset : q.offset + q.snap;
       numbers_.gain = q.gain;
       numbers_.snap = q.snap;
       numbers_.max = q.max;
@@ -210,17 +228,12 @@ class RegisterPlan final : public Plan {
 bool serves(const Device&, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, layout, desc.border == Border::constant);
-  bool wide = arithmetic.accumulator == Accumulator::double_;
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c)
-      if (layout.plane[p].component[c].filtered)
-        wide = wide || make_quantizer(arithmetic, layout, layout.plane[p].component[c]).wide;
   const Padded padded = pad(desc.filter);
   if (layout.type == SampleType::u8 && (layout.bits != 8 || layout.shift != 0))
     why = "bytes of fewer than 8 bits";
   else if (!find_patch(layout.type, count_components(layout)))
     why = "a layout with components at uneven steps, or so many of this sample type";
-  else if (wide)
+  else if (division_of(desc, arithmetic) == Division::doubles)
     why = "a filter whose sums need double precision";
   else if (padded.sums * desc.filter.height() * padded.width > most_coefficients)
     why = "a filter of " + desc.filter.shape() + " taps that is no product of time and space";

@@ -22,13 +22,14 @@ struct RegisterPlane {
   bool keeps;               ///< some components are not filtered:
   std::uint32_t kept[3];    ///< their bits in a row's words, repeating after three words (of three components) or two
   float zero[4], ghost[4];  ///< ghost: less zero
-  float offset[4];          ///< the quantizer's offset and snap
+  float offset[4];          ///< the quantizer's offset, and snap
 };
 
 /// The sample type's numbers, and the quantizer's that all components share.
 struct RegisterNumbers {
   int shift;
   float gain, snap, max;
+  float divisor;  ///< by which remainder_value() divides; 0: a product does. Of 16-bit samples
 };
 
 struct MarchPlane {

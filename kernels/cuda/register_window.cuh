@@ -40,13 +40,19 @@ template <class Sample, int C, int pixels>
 __device__ __forceinline__ PixelGroup<Sample, C, pixels> quantized(const float* sum, const RegisterPlane& plane,
                                                                    const RegisterNumbers& numbers) {
   float value[pixels * C];
+  const bool remainder = sizeof(Sample) == 2 && numbers.divisor != 0;
+  if (remainder)
 #pragma unroll
-  for (int i = 0; i < pixels * C; ++i) {
-    if constexpr (std::is_floating_point_v<Sample>)
-      value[i] = sum[i] + plane.offset[i % C];
-    else
-      value[i] = __fadd_rn(__fmaf_rn(sum[i], numbers.gain, plane.offset[i % C]), -numbers.snap);
-  }
+    for (int i = 0; i < pixels * C; ++i)
+      value[i] = remainder_value(sum[i], numbers.gain, plane.offset[i % C], numbers.divisor);
+  else
+#pragma unroll
+    for (int i = 0; i < pixels * C; ++i) {
+      if constexpr (std::is_floating_point_v<Sample>)
+        value[i] = sum[i] + plane.offset[i % C];
+      else
+        value[i] = __fadd_rn(__fmaf_rn(sum[i], numbers.gain, plane.offset[i % C]), -numbers.snap);
+    }
   PixelGroup<Sample, C, pixels> group;
   group.put(value, numbers.max, numbers.shift);
   return group;

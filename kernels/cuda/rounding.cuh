@@ -56,7 +56,13 @@ __device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shif
   } else if constexpr (std::is_same_v<Sum, double>) {
     return static_cast<Sample>(to_code(q.wide_value(sum), q.max) << shift);
   } else {
-    const int code = q.wide ? wide_code(sum, q.divisor, q.wide_offset, q.max) : to_code(narrow_value(sum, q), q.max);
+    int code;
+    if (!q.wide)
+      code = to_code(narrow_value(sum, q), q.max);
+    else if (q.remainder)
+      code = to_code(remainder_value(sum, q.gain, q.offset, static_cast<float>(q.divisor)), q.max);
+    else
+      code = wide_code(sum, q.divisor, q.wide_offset, q.max);
     return static_cast<Sample>(code << shift);
   }
 }

@@ -44,7 +44,7 @@ double clamp_round(double v, double max) {
   return std::clamp(std::nearbyint(v), 0.0, max);
 }
 
-// The three ways in which a backend may compute what arithmetic.hpp lays down.
+// The four ways in which a backend may compute what arithmetic.hpp lays down.
 double multiply_then_add(const Quantizer& q, float sum) {
   const volatile float product = sum * q.gain;  // two roundings
   const volatile float snapped = product + (q.offset + q.snap);
@@ -56,10 +56,15 @@ double fused(const Quantizer& q, float sum) {
 double divided(const Quantizer& q, float sum) {
   return clamp_round(q.wide_value(sum), q.max);
 }
+double by_remainder(const Quantizer& q, float sum) {
+  const double value = convolve::remainder_value(sum, q.gain, q.offset, static_cast<float>(q.divisor));
+  EXPECT_EQ(value, std::nearbyint(value));
+  return clamp_round(value, q.max);
+}
 
 TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
   std::mt19937_64 random(11);
-  std::size_t checked = 0, single_precision = 0;
+  std::size_t checked = 0, single_precision = 0, remainders = 0;
   std::vector<int> divisors;
   for (int d = 1; d <= 400; ++d) divisors.push_back(d);
   for (const int d : {511, 512, 625, 1000, 1023, 1024, 2048, 3375, 4095, 4096, 9999, 65535, 65536, 100000, 1 << 20,
@@ -86,6 +91,7 @@ TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
         const Quantizer q = make_quantizer(arithmetic, l, l.plane[0].component[0]);
         ASSERT_EQ(q.max, max);
         single_precision += !q.wide;
+        remainders += q.wide && q.remainder;
         for (int trial = 0; trial < 60; ++trial) {
           // Sums near a tie of the result, over the range and a little beyond.
           const double target =
@@ -102,6 +108,9 @@ TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
             };
             ++checked;
             ASSERT_EQ(divided(q, f), expected) << context();
+            if (q.remainder) {
+              ASSERT_EQ(by_remainder(q, f), expected) << context();
+            }
             if (q.wide) continue;
             ASSERT_EQ(multiply_then_add(q, f), expected) << context();
             ASSERT_EQ(fused(q, f), expected) << context();
@@ -111,6 +120,7 @@ TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
   }
   EXPECT_GT(checked, 1000000u);
   EXPECT_GT(single_precision, 5000u);
+  EXPECT_GT(remainders, 5000u);
 }
 
 // What users do must not fall to the slow path: 8 bits, usual divisors and biases.
@@ -138,6 +148,9 @@ TEST(Quantizer, HoldsLargeSumsToTheRange) {
             static_cast<double>(oracle::rounded_quotient(static_cast<std::int64_t>(sum), divisor, q.wide_offset)), 0.0,
             double{q.max});
         EXPECT_EQ(divided(q, sum), expected);
+        if (q.remainder) {
+          EXPECT_EQ(by_remainder(q, sum), expected) << sum << "/" << divisor;
+        }
         if (!q.wide) {
           EXPECT_EQ(multiply_then_add(q, sum), expected) << sum << "/" << divisor;
           EXPECT_EQ(fused(q, sum), expected) << sum << "/" << divisor;
