@@ -85,12 +85,14 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
   }
   q.max = static_cast<float>(layout.max_value());
   if (arithmetic.accumulator == Accumulator::double_) {
-    q.wide = true;
+    q.division = Division::doubles;
   } else if (arithmetic.accumulator == Accumulator::single) {
     // f32 itself has to hold offset to a fraction of a code value.
-    q.wide = std::abs(offset) > 4.0 * layout.max_value();
+    if (std::abs(offset) > 4.0 * layout.max_value()) q.division = Division::doubles;
   } else {
-    q.gain = static_cast<float>(1 / arithmetic.divisor);
+    const double divisor = arithmetic.divisor;
+    q.gain = static_cast<float>(1 / divisor);
+    q.gain_low = static_cast<float>(1 / divisor - static_cast<double>(q.gain));
     // Multiples of 2^-k up to 2^(22-k) are exact beside snap = 1.5 * 2^(23-k).
     const int k = 22 - (layout.bits + 1);
     const double grid = std::ldexp(1.0, -k);
@@ -98,13 +100,18 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
     // |quotient| <= max + |offset| in the range that matters; the gain and the product are each rounded by 2^-24 at
     // most.
     const double error = 2.0 * (layout.max_value() + 1 + std::abs(offset)) * std::ldexp(1.0, -24);
-    const bool offset_fits = std::abs(offset) <= layout.max_value() && whole(2 * offset);
-    const bool unit = arithmetic.divisor == 1;
-    const bool ties_apart = 0.5 / arithmetic.divisor > grid / 2 + error && grid / 2 > error;
-    q.wide = !offset_fits || !(unit || ties_apart);
-    // 1 / (2 * divisor) is what a quotient is from a tie at least, 2^-23 what remainder_value() loses.
-    q.remainder = offset_fits && whole(arithmetic.divisor) && arithmetic.divisor <= (1 << 20);
-    if (unit && offset_fits) q.snap = 0;
+    const bool offset_fits = std::abs(offset) <= layout.max_value() && whole(2 * offset) && whole(divisor);
+    const double from_tie = 0.5 / divisor;  // what any other quotient is from one at least
+    if (!offset_fits || divisor > (1 << 20))
+      q.division = Division::doubles;
+    else if (divisor == 1)
+      q.snap = 0;
+    else if (from_tie > grid / 2 + error && grid / 2 > error)
+      q.division = Division::product;
+    else if (from_tie > error)  // of two sums, each rounded by 2^-24 at most
+      q.division = Division::two_products;
+    else
+      q.division = Division::remainder;
   }
   return q;
 }

@@ -9,8 +9,9 @@
 // int32, and `Quantizer` yields the correctly rounded quotient, ties included. The reciprocal of the divisor is
 // inexact, so that sum * reciprocal would flip exact ties; adding and taking away `snap` rounds the product to
 // multiples of 2^-k first, which puts ties back where they are, while every other quotient is too far from a tie
-// (at least 1 / (2 * divisor)) to be moved onto one. Where f32 has too few bits for that, as with 16-bit samples, the
-// remainder that the nearest even integer leaves decides, exactly; where that will not do either, doubles divide.
+// (at least 1 / (2 * divisor)) to be moved onto one. Where f32 has too few bits for that, the reciprocal's own rounding
+// error joins in; beyond that, as with 16-bit samples, the remainder that the nearest even integer leaves decides,
+// exactly; where that will not do either, doubles divide.
 #pragma once
 
 #include <cmath>
@@ -29,12 +30,20 @@ enum class Accumulator : std::uint8_t {
   double_  ///< cancellation or depth ask for f64 sums
 };
 
+/// How a sum becomes the value that is rounded: the cheapest way that is right. What comes later is right too.
+enum class Division : std::uint8_t {
+  product,       ///< (sum * gain + (offset + snap)) - snap, fused or not
+  two_products,  ///< fma(sum, gain, sum * gain_low) + offset
+  remainder,     ///< remainder_value()
+  doubles        ///< Quantizer::wide_value()
+};
+
 /// A sum to a sample, for one component.
 struct Quantizer {
-  float gain = 1, offset = 0, snap = 0;  ///< single precision: ((sum * gain + (offset + snap)) - snap)
-  float max = 255;                       ///< 2^bits - 1; infinity for f32 samples
-  bool wide = false;                     ///< that will not do: remainder_value(), or divide in double precision
-  bool remainder = false;                ///< remainder_value() will do
+  Division division = Division::product;
+  float gain = 1, gain_low = 0;  ///< 1 / divisor, and what it lacks
+  float offset = 0, snap = 0;
+  float max = 255;  ///< 2^bits - 1; infinity for f32 samples
   double divisor = 1, wide_offset = 0;
 
   /// The value before rounding to an integer; round it to nearest, ties to even, and clamp to [0, max].
@@ -45,7 +54,8 @@ struct Quantizer {
 };
 
 /// sum / divisor + offset to nearest, ties to even, in single precision; `gain` is 1 / divisor. Exact where a Quantizer
-/// has `remainder` and the result is within reach of its range; beyond, off by too little to come back into it.
+/// has Division::remainder, or an earlier one of an exact sum, and the result is within reach of its range; beyond, off
+/// by too little to come back into it.
 CONVOLVE_HD float remainder_value(float sum, float gain, float offset, float divisor) {
   constexpr float whole = 0x1.8p23f;  // added and taken away, it rounds to integers
   // A little less than 1 / divisor, by more than the rounding of both: what is a tie then rounds to 0.

@@ -52,11 +52,12 @@ struct Target {
   }
 };
 
-// How sums become code values: they are (but for saturation); in f32, where none is beyond 16 bits; in doubles.
-enum class Finish : std::uint8_t { plain, single, wide };
+// How sums become code values: they are (but for saturation); by one product, where none is beyond 16 bits; as Division
+// has it.
+enum class Finish : std::uint8_t { plain, single, two_products, remainder, doubles };
 
 struct Sums {
-  Finish finish = Finish::wide;
+  Finish finish = Finish::doubles;
   std::vector<Phase> phases;
 
   /// `zero_weight`: what the zero levels are to be taken off the sums with; `reach`: of a code value, before it is
@@ -85,6 +86,8 @@ std::vector<std::int32_t> pack_words(const std::vector<std::int32_t>& taps, int 
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw")
 #endif
+
+#include "cpu/division-inl.hpp"
 
 namespace convolve::cpu::dot {
 namespace {
@@ -144,14 +147,21 @@ HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, __m512
   _mm512_mask_storeu_epi8(to.out[i] + x, wanted, bytes);
 }
 
-// The rows of a block in double precision. Apart from Filter, whose registers it would take.
-[[gnu::noinline]] void FinishWide(const Quantization& q, const Phase& phase, const std::int32_t (*sum)[vectors][16],
-                                  const Target& to, int x) {
+// The rows of a block by what takes longer. Apart from Filter, whose registers it would take.
+template <Finish How>
+[[gnu::noinline]] void FinishApart(const Quantization& q, const Phase& phase, const std::int32_t (*sum)[vectors][16],
+                                   const Target& to, int x) {
   const __m512d divisor = _mm512_set1_pd(q.divisor), most = _mm512_set1_pd(q.max);
   for (int i = 0; i < rows; ++i) {
     if (!to.out[i]) continue;
     __m512i value[vectors];
     for (int b = 0; b < vectors; ++b) {
+      if constexpr (How != Finish::doubles) {
+        const __m512 s = _mm512_cvtepi32_ps(_mm512_load_si512(sum[i][b])), offset = _mm512_load_ps(phase.offset[b]);
+        const __m512 v = How == Finish::two_products ? two_products(q, s, offset) : remainder_value(q, s, offset);
+        value[b] = _mm512_cvtps_epi32(_mm512_min_ps(v, _mm512_set1_ps(q.max)));
+        continue;
+      }
       const auto half = [&](int first) {
         const __m512d s = _mm512_cvtepi32_pd(_mm256_load_si256(reinterpret_cast<const __m256i*>(&sum[i][b][first])));
         const __m512d v = _mm512_add_pd(_mm512_div_pd(s, divisor), _mm512_load_pd(&phase.wide_offset[b][first]));
@@ -167,10 +177,13 @@ HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, __m512
 template <bool Uniform>
 HWY_INLINE void FinishBlock(const Quantization& q, const Rounding& rounding, Finish finish, const Phase& phase,
                             __m512i (&sum)[rows][vectors], const Target& to, int x) {
-  if (finish == Finish::wide) {
+  if (finish >= Finish::two_products) {
     alignas(64) std::int32_t sums[rows][vectors][16];
     std::memcpy(sums, sum, sizeof sums);
-    FinishWide(q, phase, sums, to, x);
+    const auto apart = finish == Finish::two_products ? FinishApart<Finish::two_products>
+                       : finish == Finish::remainder  ? FinishApart<Finish::remainder>
+                                                      : FinishApart<Finish::doubles>;
+    apart(q, phase, sums, to, x);
     return;
   }
   CONVOLVE_UNROLL

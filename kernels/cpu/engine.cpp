@@ -30,20 +30,18 @@ Staging make_staging(const FrameLayout& layout, const Group& group) {
 Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& layout, const Group& group) {
   Quantization quantization;
   quantization.shift = layout.shift;
-  quantization.remainder = true;
   std::vector<double> offset;
   for (int c = 0; c < group.components; ++c) {
     const Quantizer q = make_quantizer(arithmetic, layout, *group.component[c]);
-    // These are the same for all components; where one needs double precision, all take it.
     quantization.gain = q.gain;
+    quantization.gain_low = q.gain_low;
     quantization.snap = std::max(quantization.snap, q.snap);
     quantization.max = q.max;
     quantization.divisor = q.divisor;
-    quantization.wide |= q.wide;
-    quantization.remainder &= q.remainder;
+    quantization.division = std::max(quantization.division, q.division);
     offset.push_back(q.wide_offset);
   }
-  if (quantization.wide) quantization.snap = 0;
+  if (quantization.division != Division::product) quantization.snap = 0;
   quantization.offset = Pattern(offset);
   for (float& value : quantization.offset.single) value += quantization.snap;
   return quantization;

@@ -57,13 +57,13 @@ struct RowPass {
   void (*run)(const RowPass&, const void* line, void* elements, int n) = nullptr;  ///< null: no pass
 };
 
-/// Sums to samples; see Quantizer. Where it is wide, kernels of f32 sums take the remainder if that will do.
+/// Sums to samples; see Quantizer. All components take the way of the one that asks for most.
 struct Quantization {
   int shift = 0;
-  float gain = 1, snap = 0, max = 255;
-  bool wide = false, remainder = false;
+  Division division = Division::product;
+  float gain = 1, gain_low = 0, snap = 0, max = 255;
   double divisor = 1;
-  Pattern offset;  ///< single: snap included
+  Pattern offset;  ///< single: with the snap of a product
 };
 
 /// Memory that will be read and written after this block: a kernel asks for it as it goes, so that staging and stores
@@ -112,9 +112,10 @@ struct Kernel {
 };
 
 struct Engine {
-  int element_size = 4;   ///< of the ring, in bytes
-  int block_rows = 4;     ///< output rows of one kernel call
-  int scratch_bytes = 0;  ///< for each thread, 64-byte aligned
+  int element_size = 4;    ///< of the ring, in bytes
+  int block_rows = 4;      ///< output rows of one kernel call
+  int block_samples = 64;  ///< that a kernel makes at a time; a last block may be smaller, at the cost of a whole one
+  int scratch_bytes = 0;   ///< for each thread, 64-byte aligned
   /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts 32 bytes after row 2i.
   bool paired_rows = false;
   /// Staging only copies, so the kernel may read the frame's own rows: for whole blocks of 64 samples, up to so many

@@ -29,6 +29,7 @@
 #pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,amx-tile,amx-int8")
 #endif
 
+#include "cpu/division-inl.hpp"
 #include "cpu/tiles.hpp"
 
 namespace convolve::cpu {
@@ -74,13 +75,17 @@ HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::i
     __m512i sum = _mm512_load_si512(sums + 16 * b);
     if (Digits == 2) sum = _mm512_add_epi32(_mm512_slli_epi32(sum, 8), _mm512_load_si512(sums + samples + 16 * b));
     sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
-    if (q.wide) {
+    const __m512 offset = _mm512_loadu_ps(q.offset.get<float>() + phase + 16 * b);
+    const __m512 s = _mm512_cvtepi32_ps(sum);
+    if (q.division == Division::product)
+      value[b] =
+          _mm512_cvtps_epi32(_mm512_sub_ps(_mm512_fmadd_ps(s, _mm512_set1_ps(q.gain), offset), _mm512_set1_ps(q.snap)));
+    else if (q.division == Division::two_products)
+      value[b] = _mm512_cvtps_epi32(two_products(q, s, offset));
+    else if (q.division == Division::remainder)
+      value[b] = _mm512_cvtps_epi32(remainder_value(q, s, offset));
+    else
       value[b] = Wide(q, sum, q.offset.get<double>() + phase + 16 * b);
-    } else {
-      const __m512 v = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(q.gain),
-                                       _mm512_loadu_ps(q.offset.get<float>() + phase + 16 * b));
-      value[b] = _mm512_cvtps_epi32(_mm512_sub_ps(v, _mm512_set1_ps(q.snap)));
-    }
   }
   const __m512i low = _mm512_packs_epi32(value[0], value[1]), high = _mm512_packs_epi32(value[2], value[3]);
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -126,6 +131,11 @@ HWY_INLINE void AddToRow(const std::int8_t* band) {
 template <bool Paired, int Rows, int Digits, int... Row>
 HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k, const Block& block,
                          int x, std::int32_t* sums, Finish<Rows, Digits>& finish) {
+  int asked = 0;
+  const auto ask = [&] {
+    block.ahead.fetch(x + asked, slice);
+    asked += slice;
+  };
   constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0;
   const int height = kernel.height, bands = height - lowest;
   const int chunks = Paired ? 1 : k.chunks;
@@ -146,8 +156,10 @@ HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kerne
                  static_cast<std::ptrdiff_t>((t * bands + r - row - lowest) * chunks + chunk) * Digits * tile_bytes;
         };
         ((r - Row >= lowest && r - Row < height ? AddToRow<Digits, Row>(band(Row)) : void()), ...);
+        if (asked < samples) ask();
         for (int i = 0; i < finish_steps; ++i) finish.Step();
       }
+  while (asked < samples) ask();
   (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
   if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
 }
@@ -159,7 +171,6 @@ void Filter(const Kernel& kernel, const Block& block) {
   Finish<Rows, Digits> finish{kernel, k, block};
   tile_configure();
   for (int x = 0, half = 0; x < block.n; x += samples, half ^= 1) {
-    block.ahead.fetch(x, samples);
     std::int32_t* const to = sums + half * Rows * Digits * samples;
     SumBlock<Paired, Rows, Digits>(std::make_integer_sequence<int, Rows>(), kernel, k, block, x, to, finish);
     finish.sums = to;
@@ -183,11 +194,12 @@ namespace convolve::cpu {
 namespace {
 
 constexpr int exact_rows = 4, real_rows = 2;
-constexpr int ring_bytes = 40 << 10;
-// Of a tile product, and of finishing the sums of a tile, as many more. On a Xeon with AMX dot products are as fast at
-// 11x11 and twice as fast at 5x5.
-constexpr double matrix_cost = 2.7;
-constexpr double products_to_finish = 7;
+// Beyond the first level cache: a strip's ends cost more than its rows from the second.
+constexpr int ring_bytes = 160 << 10;
+// Of a tile product, and of finishing the sums of a tile, as many more. On a Xeon with AMX dot products are faster up
+// to 7x7, by a quarter to a half there, and slower from 9x9 on.
+constexpr double matrix_cost = 3.2;
+constexpr double products_to_finish = 3.6;
 
 // Tap = 256 * high + low, both signed bytes.
 std::int8_t digit(std::int32_t tap, int digits, int which) {
@@ -271,6 +283,7 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
     engine.row_pass.line_element_size = 1;
   }
   engine.ring_bytes = ring_bytes;
+  engine.block_samples = samples;
   kernel.packed = packed;
   kernel.run = digits == 1 ? paired ? Filter<true, exact_rows, 1> : Filter<false, exact_rows, 1>
                : paired ? Filter<true, real_rows, 2>

@@ -52,12 +52,12 @@ HWY_INLINE auto RoundWide(const Quantization& q, V sum, const double* offset) {
 // remainder_value(), less what rounds it.
 HWY_INLINE Vector<float> RemainderValue(const Quantization& q, Vector<float> sum, Vector<float> offset) {
   const Tag<float> d;
-  const auto whole = hn::Set(d, 0x1.8p23f), gain = hn::Set(d, q.gain);
-  const auto rounded = [&](Vector<float> v) { return hn::Sub(hn::Add(v, whole), whole); };
-  const auto half = hn::Set(d, 0.5f);
-  const auto even = hn::Mul(rounded(hn::MulAdd(sum, hn::Mul(gain, half), hn::Mul(offset, half))), hn::Set(d, 2.f));
+  const auto whole = hn::Set(d, 0x1.8p23f);
+  const auto near = hn::MulAdd(sum, hn::Set(d, q.gain / 2), hn::Mul(offset, hn::Set(d, 0.5f)));
+  const auto halves = hn::Sub(hn::Add(near, whole), whole), even = hn::Add(halves, halves);
   const auto rest = hn::MulAdd(hn::Sub(offset, even), hn::Set(d, static_cast<float>(q.divisor)), sum);
-  return hn::Add(even, rounded(hn::Mul(rest, hn::Mul(gain, hn::Set(d, 1 - 0x1p-22f)))));
+  const auto more = hn::MulAdd(rest, hn::Set(d, q.gain * (1 - 0x1p-22f)), whole);
+  return hn::Add(even, hn::Sub(more, whole));
 }
 
 // Code values, before the shift, of the sums of one vector.
@@ -68,11 +68,11 @@ HWY_INLINE auto Quantize(const Quantization& q, Vector<T> sum, int phase) {
     return RoundWide(q, sum, q.offset.get<double>() + phase);
   } else {
     // Without fused multiply-adds there is no exact remainder.
-    if (HWY_NATIVE_FMA && q.wide && q.remainder) {
+    if (HWY_NATIVE_FMA && q.division != Division::product && q.division != Division::doubles) {
       const auto code = RemainderValue(q, sum, hn::LoadU(d, q.offset.get<float>() + phase));
       return RoundToInt(hn::Min(code, hn::Set(d, q.max)));
     }
-    if (q.wide) {
+    if (q.division != Division::product) {
       const double* offset = q.offset.get<double>() + phase;
 #if HWY_TARGET == HWY_SCALAR
       return RoundWide(q, hn::PromoteTo(Tag<double>(), sum), offset);

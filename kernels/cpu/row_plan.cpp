@@ -77,9 +77,10 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   if (e.paired_rows) part.ring_rows = (part.ring_rows + 1) / 2 * 2;
   const int reach = desc_.filter.width() - 1;
   const int pixel_bytes = part.frames * part.ring_rows * g.components * e.element_size;
-  const int widest = std::max(least_strip / g.components, e.ring_bytes / pixel_bytes) / 64 * 64;
+  const int step = e.block_samples;
+  const int widest = std::max(std::max(least_strip / g.components, e.ring_bytes / pixel_bytes) / step * step, step);
   const int strips = (g.width + widest - 1) / widest;
-  part.strip = std::min(g.width, ((g.width + strips - 1) / strips + 63) / 64 * 64);
+  part.strip = std::min(g.width, ((g.width + strips - 1) / strips + step - 1) / step * step);
 
   const std::size_t elements = static_cast<std::size_t>(part.strip + reach) * g.components + row_slack;
   part.in_place = e.reads_past >= 0 && g.stride == 1;

@@ -76,20 +76,15 @@ Padded pad(const Filter& filter) {
 }
 
 /// How sums become samples, the same for all components of a frame.
-enum class Division : std::uint8_t { product, remainder, doubles };
-
 Division division_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
-  if (arithmetic.accumulator == Accumulator::double_) return Division::doubles;
-  bool wide = false, remainder = desc.layout.type == SampleType::u16;
+  Division division = Division::product;
   for (int p = 0; p < desc.layout.planes; ++p)
     for (int c = 0; c < desc.layout.plane[p].components; ++c) {
       const Component& component = desc.layout.plane[p].component[c];
-      if (!component.filtered) continue;
-      const Quantizer q = make_quantizer(arithmetic, desc.layout, component);
-      wide |= q.wide;
-      remainder &= q.remainder;
+      if (component.filtered)
+        division = std::max(division, make_quantizer(arithmetic, desc.layout, component).division);
     }
-  return !wide ? Division::product : remainder ? Division::remainder : Division::doubles;
+  return division;
 }
 
 class RegisterPlan final : public Plan {
@@ -111,7 +106,7 @@ class RegisterPlan final : public Plan {
     patch_args_.combined = padded_.combined;
     patch_args_.border = desc.border;
     set_coefficients(desc.filter, arithmetic);
-    if (division_of(desc, arithmetic) == Division::remainder) numbers_.divisor = static_cast<float>(arithmetic.divisor);
+    if (division_of(desc, arithmetic) != Division::product) numbers_.divisor = static_cast<float>(arithmetic.divisor);
     for (int p = 0; p < layout.planes; ++p) {
       march_args_.plane[p] = patch_args_.plane[p] = plane_of(layout, layout.plane[p], arithmetic);
       const int pixel = layout.plane[p].components * bytes_per_sample(layout.type);
@@ -233,7 +228,7 @@ bool serves(const Device&, const PlanDesc& desc, std::string& why) {
     why = "bytes of fewer than 8 bits";
   else if (!find_patch(layout.type, count_components(layout)))
     why = "a layout with components at uneven steps, or so many of this sample type";
-  else if (division_of(desc, arithmetic) == Division::doubles)
+  else if (division_of(desc, arithmetic) > (layout.type == SampleType::u16 ? Division::remainder : Division::product))
     why = "a filter whose sums need double precision";
   else if (padded.sums * desc.filter.height() * padded.width > most_coefficients)
     why = "a filter of " + desc.filter.shape() + " taps that is no product of time and space";

@@ -17,7 +17,7 @@ namespace convolve::cuda {
 
 #ifdef __CUDACC__
 
-/// The value before it is rounded to an integer, in single precision; not for `wide` quantizers.
+/// The value before it is rounded to an integer, in single precision, by Division::product.
 __device__ __forceinline__ float narrow_value(float sum, const Quantizer& q) {
   return __fadd_rn(__fmaf_rn(sum, q.gain, __fadd_rn(q.offset, q.snap)), -q.snap);
 }
@@ -30,7 +30,7 @@ __device__ __forceinline__ int to_code(double value, float max) {
   return __double2int_rn(fmin(fmax(value, 0.0), static_cast<double>(max)));
 }
 
-/// The same of a wide quantizer. Kept out of line: a double division is long, and rare where sums are single.
+/// The same by Division::doubles. Kept out of line: a double division is long, and rare where sums are single.
 /// By value: a kernel parameter whose address is taken is no longer read as a constant.
 static __device__ __noinline__ int wide_code(float sum, double divisor, double offset, float max) {
   return to_code(static_cast<double>(sum) / divisor + offset, max);
@@ -57,9 +57,9 @@ __device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shif
     return static_cast<Sample>(to_code(q.wide_value(sum), q.max) << shift);
   } else {
     int code;
-    if (!q.wide)
+    if (q.division == Division::product)
       code = to_code(narrow_value(sum, q), q.max);
-    else if (q.remainder)
+    else if (q.division != Division::doubles)
       code = to_code(remainder_value(sum, q.gain, q.offset, static_cast<float>(q.divisor)), q.max);
     else
       code = wide_code(sum, q.divisor, q.wide_offset, q.max);
@@ -77,7 +77,7 @@ template <class Sample>
 __device__ __forceinline__ Samples<Sample, 4> quantize4(const float (&sum)[4], const Quantizer& q, int shift) {
   Samples<Sample, 4> out;
   if constexpr (std::is_same_v<Sample, std::uint8_t>) {
-    if (!q.wide && q.max == 255.f) {
+    if (q.division == Division::product && q.max == 255.f) {
       // Saturates and rounds to nearest even in one conversion, and packs.
 #pragma unroll
       for (int i = 0; i < 4; ++i) {

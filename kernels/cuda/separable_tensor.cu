@@ -199,7 +199,7 @@ bool exact_digits(const PlanDesc& desc, const Arithmetic& arithmetic, const Fact
     taps.snap = q.snap;
     taps.from[p][i] = start(c);
     taps.level[p][i] = q.offset + q.snap;
-    return !q.wide && c.zero == std::floor(c.zero);
+    return q.division == Division::product && c.zero == std::floor(c.zero);
   });
 }
 

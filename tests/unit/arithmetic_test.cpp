@@ -16,6 +16,7 @@ namespace {
 using convolve::Accumulator;
 using convolve::Arithmetic;
 using convolve::Component;
+using convolve::Division;
 using convolve::Filter;
 using convolve::FrameLayout;
 using convolve::Quantizer;
@@ -44,7 +45,7 @@ double clamp_round(double v, double max) {
   return std::clamp(std::nearbyint(v), 0.0, max);
 }
 
-// The four ways in which a backend may compute what arithmetic.hpp lays down.
+// The ways in which a backend may compute what arithmetic.hpp lays down.
 double multiply_then_add(const Quantizer& q, float sum) {
   const volatile float product = sum * q.gain;  // two roundings
   const volatile float snapped = product + (q.offset + q.snap);
@@ -56,6 +57,12 @@ double fused(const Quantizer& q, float sum) {
 double divided(const Quantizer& q, float sum) {
   return clamp_round(q.wide_value(sum), q.max);
 }
+double by_two_products(const Quantizer& q, float sum) {
+  const volatile float low = sum * q.gain_low;
+  const volatile float quotient = std::fma(sum, q.gain, low);
+  const volatile float value = quotient + q.offset;
+  return clamp_round(value, q.max);
+}
 double by_remainder(const Quantizer& q, float sum) {
   const double value = convolve::remainder_value(sum, q.gain, q.offset, static_cast<float>(q.divisor));
   EXPECT_EQ(value, std::nearbyint(value));
@@ -64,7 +71,7 @@ double by_remainder(const Quantizer& q, float sum) {
 
 TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
   std::mt19937_64 random(11);
-  std::size_t checked = 0, single_precision = 0, remainders = 0;
+  std::size_t checked = 0, divisions[4] = {};
   std::vector<int> divisors;
   for (int d = 1; d <= 400; ++d) divisors.push_back(d);
   for (const int d : {511, 512, 625, 1000, 1023, 1024, 2048, 3375, 4095, 4096, 9999, 65535, 65536, 100000, 1 << 20,
@@ -90,8 +97,7 @@ TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
         const FrameLayout l = layout(bits, zero, bias);
         const Quantizer q = make_quantizer(arithmetic, l, l.plane[0].component[0]);
         ASSERT_EQ(q.max, max);
-        single_precision += !q.wide;
-        remainders += q.wide && q.remainder;
+        ++divisions[static_cast<int>(q.division)];
         for (int trial = 0; trial < 60; ++trial) {
           // Sums near a tie of the result, over the range and a little beyond.
           const double target =
@@ -108,10 +114,11 @@ TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
             };
             ++checked;
             ASSERT_EQ(divided(q, f), expected) << context();
-            if (q.remainder) {
-              ASSERT_EQ(by_remainder(q, f), expected) << context();
-            }
-            if (q.wide) continue;
+            if (q.division == Division::doubles) continue;
+            ASSERT_EQ(by_remainder(q, f), expected) << context();
+            if (q.division == Division::remainder) continue;
+            ASSERT_EQ(by_two_products(q, f), expected) << context();
+            if (q.division == Division::two_products) continue;
             ASSERT_EQ(multiply_then_add(q, f), expected) << context();
             ASSERT_EQ(fused(q, f), expected) << context();
           }
@@ -119,19 +126,21 @@ TEST(Quantizer, GivesTheCorrectlyRoundedQuotientTiesIncluded) {
       }
   }
   EXPECT_GT(checked, 1000000u);
-  EXPECT_GT(single_precision, 5000u);
-  EXPECT_GT(remainders, 5000u);
+  for (const Division division : {Division::product, Division::two_products, Division::remainder, Division::doubles})
+    EXPECT_GT(divisions[static_cast<int>(division)], 500u) << static_cast<int>(division);
 }
 
 // What users do must not fall to the slow path: 8 bits, usual divisors and biases.
 TEST(Quantizer, UsualFiltersStayInSinglePrecision) {
-  for (const int bits : {8, 10})
+  for (const int bits : {8, 10, 16})
     for (int n = 1; n <= 15; ++n)
       for (const double bias : {0.0, 0.5}) {
         const FrameLayout l = layout(bits, 0, bias * (std::ldexp(1.0, bits) - 1));
         const Arithmetic arithmetic = choose_arithmetic(box(n, Tap::fraction(1, n * n)), l, false);
         EXPECT_EQ(arithmetic.accumulator, Accumulator::exact);
-        EXPECT_FALSE(make_quantizer(arithmetic, l, l.plane[0].component[0]).wide) << bits << " bits, " << n;
+        EXPECT_LE(make_quantizer(arithmetic, l, l.plane[0].component[0]).division,
+                  bits == 16 ? Division::remainder : Division::product)
+            << bits << " bits, " << n;
       }
 }
 
@@ -148,10 +157,11 @@ TEST(Quantizer, HoldsLargeSumsToTheRange) {
             static_cast<double>(oracle::rounded_quotient(static_cast<std::int64_t>(sum), divisor, q.wide_offset)), 0.0,
             double{q.max});
         EXPECT_EQ(divided(q, sum), expected);
-        if (q.remainder) {
-          EXPECT_EQ(by_remainder(q, sum), expected) << sum << "/" << divisor;
+        EXPECT_EQ(by_remainder(q, sum), expected) << sum << "/" << divisor;
+        if (q.division <= Division::two_products) {
+          EXPECT_EQ(by_two_products(q, sum), expected) << sum << "/" << divisor;
         }
-        if (!q.wide) {
+        if (q.division == Division::product) {
           EXPECT_EQ(multiply_then_add(q, sum), expected) << sum << "/" << divisor;
           EXPECT_EQ(fused(q, sum), expected) << sum << "/" << divisor;
         }
@@ -225,7 +235,7 @@ TEST(ChooseArithmetic, SinglePrecisionStaysWithinOneCodeValue) {
         exact += tap * in;
       }
       ASSERT_LE(std::abs(sum - exact), 0.95) << "trial " << trial;
-      const double value = q.wide ? divided(q, sum) : multiply_then_add(q, sum);
+      const double value = q.division == Division::doubles ? divided(q, sum) : multiply_then_add(q, sum);
       ASSERT_LE(std::abs(value - clamp_round(exact, q.max)), 1) << "trial " << trial;
     }
   }
