@@ -47,6 +47,7 @@ struct Packed {
   std::int8_t* bands = nullptr;  // [band][chunks][digits][16][64], on 64 bytes: half the speed otherwise
   std::vector<std::int8_t> memory;
   std::vector<std::int32_t> start;  // of the sums, a pattern: takes the zero levels off
+  bool starts = false;              // it is not all 0
 };
 
 // Lays a row out for paired rows: 32 bytes from every 16th sample, 64 bytes apart.
@@ -74,7 +75,7 @@ HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::i
   for (int b = 0; b < 4; ++b) {
     __m512i sum = _mm512_load_si512(sums + 16 * b);
     if (Digits == 2) sum = _mm512_add_epi32(_mm512_slli_epi32(sum, 8), _mm512_load_si512(sums + samples + 16 * b));
-    sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
+    if (k.starts) sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
     const __m512 offset = _mm512_loadu_ps(q.offset.get<float>() + phase + 16 * b);
     const __m512 s = _mm512_cvtepi32_ps(sum);
     if (q.division == Division::product)
@@ -270,6 +271,7 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
   for (int i = 0; i < pattern_length; ++i)
     packed->start.push_back(
         static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum)));
+  packed->starts = std::any_of(packed->start.begin(), packed->start.end(), [](std::int32_t v) { return v != 0; });
   engine.name = digits == 1 ? "AMX, 8-bit taps" : "AMX, 16-bit taps in two digits";
   engine.cost = matrix_cost * (static_cast<double>(tiles) / (paired ? 2 : 1) + products_to_finish);
   engine.block_rows = digits == 1 ? exact_rows : real_rows;
