@@ -30,10 +30,13 @@ __device__ __forceinline__ int to_code(double value, float max) {
   return __double2int_rn(fmin(fmax(value, 0.0), static_cast<double>(max)));
 }
 
-/// The same by Division::doubles. Kept out of line: a double division is long, and rare where sums are single.
+/// The same by what takes longer. Kept out of line: long, rare, and in line it would cost the others registers.
 /// By value: a kernel parameter whose address is taken is no longer read as a constant.
-static __device__ __noinline__ int wide_code(float sum, double divisor, double offset, float max) {
-  return to_code(static_cast<double>(sum) / divisor + offset, max);
+static __device__ __noinline__ int code_apart(Division division, float sum, float gain, double divisor, double offset,
+                                              float max) {
+  return division == Division::doubles
+             ? to_code(static_cast<double>(sum) / divisor + offset, max)
+             : to_code(remainder_value(sum, gain, static_cast<float>(offset), static_cast<float>(divisor)), max);
 }
 
 /// To bytes: to nearest, ties to even, within 0..255; `a` in the lowest. Two instructions, each of which rounds, bounds
@@ -56,13 +59,9 @@ __device__ __forceinline__ Sample quantize(Sum sum, const Quantizer& q, int shif
   } else if constexpr (std::is_same_v<Sum, double>) {
     return static_cast<Sample>(to_code(q.wide_value(sum), q.max) << shift);
   } else {
-    int code;
-    if (q.division == Division::product)
-      code = to_code(narrow_value(sum, q), q.max);
-    else if (q.division != Division::doubles)
-      code = to_code(remainder_value(sum, q.gain, q.offset, static_cast<float>(q.divisor)), q.max);
-    else
-      code = wide_code(sum, q.divisor, q.wide_offset, q.max);
+    const int code = q.division == Division::product
+                         ? to_code(narrow_value(sum, q), q.max)
+                         : code_apart(q.division, sum, q.gain, q.divisor, q.wide_offset, q.max);
     return static_cast<Sample>(code << shift);
   }
 }
