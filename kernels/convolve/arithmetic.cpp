@@ -100,7 +100,7 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
     // |quotient| <= max + |offset| in the range that matters; the gain and the product are each rounded by 2^-24 at
     // most.
     const double error = 2.0 * (layout.max_value() + 1 + std::abs(offset)) * std::ldexp(1.0, -24);
-    const bool offset_fits = std::abs(offset) <= layout.max_value() && whole(2 * offset) && whole(divisor);
+    const bool offset_fits = std::abs(offset) <= layout.max_value() && whole(2 * offset);
     const double from_tie = 0.5 / divisor;  // what any other quotient is from one at least
     if (!offset_fits || divisor > (1 << 20))
       q.division = Division::doubles;

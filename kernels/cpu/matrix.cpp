@@ -47,7 +47,6 @@ struct Packed {
   std::int8_t* bands = nullptr;  // [band][chunks][digits][16][64], on 64 bytes: half the speed otherwise
   std::vector<std::int8_t> memory;
   std::vector<std::int32_t> start;  // of the sums, a pattern: takes the zero levels off
-  bool starts = false;              // it is not all 0
 };
 
 // Lays a row out for paired rows: 32 bytes from every 16th sample, 64 bytes apart.
@@ -75,7 +74,7 @@ HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::i
   for (int b = 0; b < 4; ++b) {
     __m512i sum = _mm512_load_si512(sums + 16 * b);
     if (Digits == 2) sum = _mm512_add_epi32(_mm512_slli_epi32(sum, 8), _mm512_load_si512(sums + samples + 16 * b));
-    if (k.starts) sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
+    sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
     const __m512 offset = _mm512_loadu_ps(q.offset.get<float>() + phase + 16 * b);
     const __m512 s = _mm512_cvtepi32_ps(sum);
     if (q.division == Division::product)
@@ -132,11 +131,6 @@ HWY_INLINE void AddToRow(const std::int8_t* band) {
 template <bool Paired, int Rows, int Digits, int... Row>
 HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k, const Block& block,
                          int x, std::int32_t* sums, Finish<Rows, Digits>& finish) {
-  int asked = 0;
-  const auto ask = [&] {
-    block.ahead.fetch(x + asked, slice);
-    asked += slice;
-  };
   constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0;
   const int height = kernel.height, bands = height - lowest;
   const int chunks = Paired ? 1 : k.chunks;
@@ -157,10 +151,8 @@ HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kerne
                  static_cast<std::ptrdiff_t>((t * bands + r - row - lowest) * chunks + chunk) * Digits * tile_bytes;
         };
         ((r - Row >= lowest && r - Row < height ? AddToRow<Digits, Row>(band(Row)) : void()), ...);
-        if (asked < samples) ask();
         for (int i = 0; i < finish_steps; ++i) finish.Step();
       }
-  while (asked < samples) ask();
   (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
   if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
 }
@@ -172,6 +164,7 @@ void Filter(const Kernel& kernel, const Block& block) {
   Finish<Rows, Digits> finish{kernel, k, block};
   tile_configure();
   for (int x = 0, half = 0; x < block.n; x += samples, half ^= 1) {
+    block.ahead.fetch(x, samples);
     std::int32_t* const to = sums + half * Rows * Digits * samples;
     SumBlock<Paired, Rows, Digits>(std::make_integer_sequence<int, Rows>(), kernel, k, block, x, to, finish);
     finish.sums = to;
@@ -271,7 +264,6 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
   for (int i = 0; i < pattern_length; ++i)
     packed->start.push_back(
         static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum)));
-  packed->starts = std::any_of(packed->start.begin(), packed->start.end(), [](std::int32_t v) { return v != 0; });
   engine.name = digits == 1 ? "AMX, 8-bit taps" : "AMX, 16-bit taps in two digits";
   engine.cost = matrix_cost * (static_cast<double>(tiles) / (paired ? 2 : 1) + products_to_finish);
   engine.block_rows = digits == 1 ? exact_rows : real_rows;

@@ -67,12 +67,12 @@ HWY_INLINE auto Quantize(const Quantization& q, Vector<T> sum, int phase) {
   if constexpr (sizeof(T) == 8) {
     return RoundWide(q, sum, q.offset.get<double>() + phase);
   } else {
-    // Without fused multiply-adds there is no exact remainder.
-    if (HWY_NATIVE_FMA && q.division != Division::product && q.division != Division::doubles) {
-      const auto code = RemainderValue(q, sum, hn::LoadU(d, q.offset.get<float>() + phase));
-      return RoundToInt(hn::Min(code, hn::Set(d, q.max)));
-    }
     if (q.division != Division::product) {
+      // Without fused multiply-adds there is no exact remainder.
+      if (HWY_NATIVE_FMA && q.division != Division::doubles) {
+        const auto code = RemainderValue(q, sum, hn::LoadU(d, q.offset.get<float>() + phase));
+        return RoundToInt(hn::Min(code, hn::Set(d, q.max)));
+      }
       const double* offset = q.offset.get<double>() + phase;
 #if HWY_TARGET == HWY_SCALAR
       return RoundWide(q, hn::PromoteTo(Tag<double>(), sum), offset);

@@ -78,7 +78,7 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   const int reach = desc_.filter.width() - 1;
   const int pixel_bytes = part.frames * part.ring_rows * g.components * e.element_size;
   const int step = e.block_samples;
-  const int widest = std::max(std::max(least_strip / g.components, e.ring_bytes / pixel_bytes) / step * step, step);
+  const int widest = std::max({least_strip / g.components, e.ring_bytes / pixel_bytes, step}) / step * step;
   const int strips = (g.width + widest - 1) / widest;
   part.strip = std::min(g.width, ((g.width + strips - 1) / strips + step - 1) / step * step);
 

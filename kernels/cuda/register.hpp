@@ -22,7 +22,7 @@ struct RegisterPlane {
   bool keeps;               ///< some components are not filtered:
   std::uint32_t kept[3];    ///< their bits in a row's words, repeating after three words (of three components) or two
   float zero[4], ghost[4];  ///< ghost: less zero
-  float offset[4];          ///< the quantizer's offset, and snap
+  float offset[4];          ///< the quantizer's offset; where a product divides, with its snap
 };
 
 /// The sample type's numbers, and the quantizer's that all components share.
