@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/launch.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
+#include <string>
 
 namespace convolve::cuda {
 
@@ -54,6 +56,21 @@ void bind(FrameArgs& frame, int planes, const Window& window, const Image& out) 
     for (int t = 0; t < frame.depth; ++t) frame.in[t][p] = window.image[t] ? window.image[t]->plane[p] : PlaneView{};
     frame.out[p] = out.plane[p];
   }
+}
+
+unsigned memory_to_spare(const void* kernel, unsigned threads, std::int64_t blocks) {
+  constexpr std::int64_t most = 48 << 10, reserved = 1 << 10;
+  cudaFuncAttributes attributes{};
+  int ordinal = 0, memory = 0, resident = 0;
+  if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess || cudaGetDevice(&ordinal) != cudaSuccess ||
+      cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(threads), 0) != cudaSuccess)
+    throw PlanError(std::string("the filter's kernel: ") + launch_error());
+  // What is not asked for stays first level cache.
+  if (resident <= blocks) return 0;
+  const std::int64_t own = static_cast<std::int64_t>(attributes.sharedSizeBytes);
+  const std::int64_t enough = (memory / (blocks + 1) - reserved + 128) / 128 * 128;
+  return static_cast<unsigned>(std::max<std::int64_t>(std::min(enough, most) - own, 0));
 }
 
 }  // namespace convolve::cuda

@@ -44,6 +44,11 @@ inline const char* launch_error() noexcept {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
+/// Shared memory to ask for beyond what a kernel needs, so that a multiprocessor holds no more than so many of its
+/// blocks of so many threads: the launch that comes early would crowd where the one before ends first. Throws
+/// PlanError.
+unsigned memory_to_spare(const void* kernel, unsigned threads, std::int64_t blocks);
+
 /// Launches on a GPU of this capability. From 9.0 on blocks start while the launch before them in the stream still
 /// ends: the kernel calls wait_for_stream() before it touches a frame.
 template <class Args>

@@ -67,14 +67,16 @@ class MatrixPlan final : public Plan {
     args_.max = 0x01010101u * static_cast<unsigned>(desc.layout.max_value());
     args_.gain = taps.gain;
     args_.gain_low = taps.gain_low;
+    args_.gain_high = 256 * taps.gain;
     args_.finish = taps.finish;
     args_.border = desc.border;
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
     levels_ = DeviceArray<MatrixLevels>(levels_of(taps, args_));
     args_.levels = levels_.get();
-    args_.wave = static_cast<unsigned>(device.multiprocessors * small_matrix_warps *
-                                       matrix_tile(most_, most_, reach_, digits_).blocks_resident);
     kernel_ = small_matrix_kernel(reach_, taps, most_);
+    const int resident = matrix_tile(most_, most_, reach_, digits_).blocks_resident;
+    args_.wave = static_cast<unsigned>(device.multiprocessors * small_matrix_warps * resident);
+    more_memory_ = memory_to_spare(reinterpret_cast<const void*>(kernel_), 32 * small_matrix_warps, resident);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -85,7 +87,7 @@ class MatrixPlan final : public Plan {
       plane.first_block = blocks;
       blocks += set_tiles(plane, bits % (4u * plane.components) == 0);
     }
-    launch_early(capability_, kernel_, blocks, dim3(32, small_matrix_warps), stream, args_);
+    launch_early(capability_, kernel_, blocks, dim3(32, small_matrix_warps), stream, args_, more_memory_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
@@ -141,6 +143,7 @@ class MatrixPlan final : public Plan {
   DeviceArray<int> fixed_;
   MatrixArgs args_{};
   MatrixKernel kernel_ = nullptr;
+  unsigned more_memory_ = 0;
 };
 
 MatrixReading reading_of(const PlanDesc& desc) {

@@ -57,9 +57,9 @@ struct MatrixArgs {
   const MatrixLevels* levels;  ///< by plane
   const int* fixed;            ///< taps as integers: [row][column]
   unsigned planes;
-  unsigned wave;      ///< tiles that are made at once
-  std::uint32_t max;  ///< the largest sample, in each byte
-  float gain, gain_low;
+  unsigned wave;                    ///< tiles that are made at once
+  std::uint32_t max;                ///< the largest sample, in each byte
+  float gain, gain_low, gain_high;  ///< high: of the digit of 256
   int taps_x, taps_y, centre_x, centre_y;
   MatrixFinish finish;
   Border border;
@@ -167,7 +167,7 @@ __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum
   } else if constexpr (finish == MatrixFinish::reading) {
     return __fmaf_rn(__int_as_float(sum[0]), args.gain, base);
   } else if constexpr (finish == MatrixFinish::real) {
-    return __fmaf_rn(__int_as_float(sum[1]), args.gain, __fmaf_rn(__int_as_float(sum[0]), 256 * args.gain, base));
+    return __fmaf_rn(__int_as_float(sum[1]), args.gain, __fmaf_rn(__int_as_float(sum[0]), args.gain_high, base));
   } else {
     const float whole = __int2float_rn(sum[0]);
     return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
@@ -178,6 +178,17 @@ __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum
 template <int bytes>
 __device__ __forceinline__ void copy_async(unsigned to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
+}
+
+/// The same, where `wanted`, without a branch.
+template <int bytes>
+__device__ __forceinline__ void copy_async(unsigned to, const void* from, bool wanted) {
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "setp.ne.s32 p, %3, 0;\n"
+      "@p cp.async.ca.shared.global [%0],[%1],%2;\n}" ::"r"(to),
+      "l"(from), "n"(bytes), "r"(static_cast<int>(wanted))
+      : "memory");
 }
 
 /// The input rows of a tile as the border's rule finds them, of ghosts from where they lie in memory.

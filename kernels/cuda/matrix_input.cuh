@@ -4,7 +4,7 @@
 // The input rows of a tile of `matrix`, small filters: from the frame into shared memory, borders made on the way.
 //
 // Rows and groups of four pixels outside the frame are copied from where the border's rule finds them, so that all
-// tiles run the same code; mirrored groups are turned round when they are read.
+// tiles run the same code; mirrored groups are turned round once they are there.
 #pragma once
 
 #include "cuda/launch.hpp"
@@ -26,7 +26,7 @@ struct Input {
   static constexpr int parts = 1 + (rows - first) / more;
 
   /// Starts to copy them once the stream is there. What lies outside the frame comes from where the border's rule finds
-  /// it, ghosts from where they lie in memory.
+  /// it, ghosts from where they lie in memory; the groups beside the frame still want `mend_sides`.
   static __device__ __forceinline__ void start(std::uint8_t* memory, const MatrixPlane& plane,
                                                const MatrixLevels& levels, int2 origin, int reach) {
     const int lane = threadIdx.x, first_row = origin.y - reach;
@@ -85,17 +85,27 @@ struct Input {
     __syncwarp();
   }
 
-  static __device__ __forceinline__ void mend_sides(std::uint8_t*, const MatrixPlane&, int2) {}
-  /// What makes the groups beside the frame from those that were copied: a lane has them beside their neighbours.
-  struct Sides {
-    std::uint32_t left = 0x3210, right = 0x7654;
-    __device__ __forceinline__ Sides(const MatrixPlane& plane, int2 origin) {
-      const int quad = (threadIdx.x >> 2) + (threadIdx.x & 1);
-      if (plane.across.ghost) return;
-      if (quad == 0 && origin.x == 0) left = plane.across.low_selector;
-      if (quad == 8 && origin.x + matrix_tile_width == plane.width) right = plane.across.high_selector;
+  /// Makes the groups beside the frame, where the tile ends at a side, once all rows are there.
+  static __device__ __forceinline__ void mend_sides(std::uint8_t* memory, const MatrixPlane& plane, int2 origin) {
+    const bool left = origin.x == 0, right = origin.x + matrix_tile_width == plane.width;
+    if (plane.across.ghost || !(left || right)) return;
+    wait<parts - 1>();
+    // Of the group at the frame's side and the one beside it, which is written.
+    const auto mend = [&](std::uint8_t* low, std::uint8_t* beside, std::uint32_t selector) {
+      std::uint32_t a[C], b[C];
+      planar(*reinterpret_cast<const Word<C>*>(low), a);
+      planar(*reinterpret_cast<const Word<C>*>(low + group), b);
+#pragma unroll
+      for (int c = 0; c < C; ++c) a[c] = __byte_perm(a[c], b[c], selector);
+      *reinterpret_cast<Word<C>*>(beside) = interleaved<C>(a);
+    };
+    for (int r = threadIdx.x; r < rows; r += 32) {
+      std::uint8_t* row = memory + r * pitch;
+      if (left) mend(row, row, plane.across.low_selector);
+      if (right) mend(row + 32 * group, row + 33 * group, plane.across.high_selector);
     }
-  };
+    __syncwarp();
+  }
 
   static __device__ __forceinline__ void read_two(const std::uint8_t* from, std::uint32_t& a, std::uint32_t& b) {
     const uint2 u = *reinterpret_cast<const uint2*>(from);
@@ -110,8 +120,7 @@ struct Input {
   }
 
   /// The lane's part of a pair of rows, of each component.
-  static __device__ __forceinline__ void take(const std::uint8_t* memory, const Sides& sides, int pair,
-                                              std::uint32_t (&left)[C][4]) {
+  static __device__ __forceinline__ void take(const std::uint8_t* memory, int pair, std::uint32_t (&left)[C][4]) {
     const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
     const std::uint8_t* from = memory + (t >> 1) * pitch + 2 * (g + (t & 1)) * group + 2 * pair * pitch;
     Word<C> word[4];
@@ -123,11 +132,6 @@ struct Input {
       planar(word[k], c);
 #pragma unroll
       for (int j = 0; j < C; ++j) left[j][k] = c[j];
-    }
-#pragma unroll
-    for (int j = 0; j < C; ++j) {
-      left[j][0] = __byte_perm(left[j][0], left[j][2], sides.left);
-      left[j][3] = __byte_perm(left[j][1], left[j][3], sides.right);
     }
   }
 };

@@ -78,10 +78,6 @@ struct QuadInput {
     __syncwarp();
   }
 
-  struct Sides {
-    __device__ __forceinline__ Sides(const MatrixPlane&, int2) {}
-  };
-
   /// Makes the groups beside the frame, where the tile ends at a side.
   static __device__ __forceinline__ void mend_sides(std::uint8_t* memory, const MatrixPlane& plane, int2 origin) {
     const bool left = origin.x == 0, right = origin.x + matrix_tile_width == plane.width;
@@ -99,8 +95,7 @@ struct QuadInput {
   }
 
   /// The lane's part of a pair of rows.
-  static __device__ __forceinline__ void take(const std::uint8_t* memory, const Sides&, int pair,
-                                              std::uint32_t (&left)[1][4]) {
+  static __device__ __forceinline__ void take(const std::uint8_t* memory, int pair, std::uint32_t (&left)[1][4]) {
     const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
     const uint4 u =
         *reinterpret_cast<const uint4*>(memory + (t >> 1) * pitch + (g + (t & 1)) * quad_step + 2 * pair * pitch);

@@ -58,9 +58,14 @@ struct Right {
 /// for each product.
 struct Start {
   int sum[4];
-  __device__ __forceinline__ Start(const MatrixLevels& levels, int c) {
+  __device__ __forceinline__ void load(const MatrixLevels& levels, int c) {
     const int4 loaded = __ldg(&levels.start[c]);
     sum[0] = loaded.x, sum[1] = loaded.y, sum[2] = loaded.z, sum[3] = loaded.w;
+  }
+  /// Else the compiler may load it where it is used, and wait.
+  __device__ __forceinline__ void keep() {
+#pragma unroll
+    for (int& s : sum) asm volatile("" : "+r"(s));
   }
 };
 
@@ -134,21 +139,28 @@ __device__ __forceinline__ void hide(std::uint8_t*& pointer) {
   asm volatile("" : "+l"(pointer));
 }
 
-template <int reach, int digits, int C, int most, MatrixFinish finish>
+/// `copies`: some components stay as they were. In code of their own: what asks for each is in the others' way.
+template <int reach, int digits, int C, int most, MatrixFinish finish, bool copies>
 __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
                                           unsigned tile, std::uint8_t* memory) {
   constexpr int rows = matrix_tile(C, most, reach, digits).rows, steps = rows / 2;
   constexpr bool one_start = C == 1 || finish == MatrixFinish::real;
+  // Of all components from the beginning on, where there are registers: else each is waited for.
+  constexpr int starts = !one_start && (C == 4 || reach <= 2) ? C : 1;
   using In = typename TileInput<reach, digits, C, most>::type;
   const int2 origin = tile_origin(plane, tile, rows);
   if (tile < args.wave) prefetch_tile<C, rows>(plane, origin);
   const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
   const Right<reach, digits> right(args.taps);
-  const Start start(levels, 0);
+  Start start[starts];
+#pragma unroll
+  for (int c = 0; c < starts; ++c) {
+    start[c].load(levels, c);
+    if (starts > 1) start[c].keep();
+  }
   float base[C];
 #pragma unroll
   for (int c = 0; c < C; ++c) base[c] = __ldg(&levels.base[c]);
-  const typename In::Sides sides(plane, origin);
   const std::uint8_t* was;
   std::uint8_t* out;
   const auto find_rows = [&] {
@@ -162,17 +174,18 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
   if (most == 1) find_rows();
 
   std::uint32_t left[steps + reach][C][4];
-  const auto take = [&](int pair) { In::take(memory, sides, pair, left[pair]); };
+  const auto take = [&](int pair) { In::take(memory, pair, left[pair]); };
   // `together` steps from s on.
   const auto make_steps = [&]<int together>(int s) {
     std::uint32_t words[together][2][C];
 #pragma unroll
     for (int c = 0; c < C; ++c) {
       std::uint32_t packed[together][2] = {};
-      if (C == 1 || !(plane.copied >> c & 1))
+      if (C > 1 && !copies) __syncwarp();  // keeps the compiler from making components side by side
+      if (!one_start && starts == 1) start[0].load(levels, c);
+      if (!copies || !(plane.copied >> c & 1))
         make_rows<finish>(
-            args, one_start ? start : Start(levels, c), base[c], right,
-            [&](int k, int i) { return left[s + k + i][c]; }, packed);
+            args, start[c % starts], base[c], right, [&](int k, int i) { return left[s + k + i][c]; }, packed);
 #pragma unroll
       for (int k = 0; k < together; ++k) words[k][0][c] = packed[k][0], words[k][1][c] = packed[k][1];
     }
@@ -181,7 +194,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
 #pragma unroll
       for (int strip = 0; strip < 2; ++strip) {
         Word<C> word = interleaved<C>(words[k][strip]);
-        if (C > 1 && plane.copied) {
+        if constexpr (copies) {
           Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was) + 16 * strip);
 #pragma unroll
           for (int w = 0; w < C; ++w)
@@ -259,12 +272,12 @@ __device__ __forceinline__ void make_sample(const MatrixArgs& args, const Matrix
 template <int reach, int digits, int C, int most, MatrixFinish finish, MatrixFinish... others>
 __device__ __forceinline__ void make_tile_of(const MatrixArgs& args, const MatrixPlane& plane,
                                              const MatrixLevels& levels, unsigned tile, std::uint8_t* memory) {
-  if constexpr (sizeof...(others) == 0)
-    make_tile<reach, digits, C, most, finish>(args, plane, levels, tile, memory);
-  else if (args.finish == finish)
-    make_tile<reach, digits, C, most, finish>(args, plane, levels, tile, memory);
-  else
-    make_tile_of<reach, digits, C, most, others...>(args, plane, levels, tile, memory);
+  if constexpr (sizeof...(others) > 0)
+    if (args.finish != finish)
+      return make_tile_of<reach, digits, C, most, others...>(args, plane, levels, tile, memory);
+  if constexpr (C > 1)
+    if (plane.copied) return make_tile<reach, digits, C, most, finish, true>(args, plane, levels, tile, memory);
+  make_tile<reach, digits, C, most, finish, false>(args, plane, levels, tile, memory);
 }
 
 #endif

@@ -8,17 +8,22 @@ namespace convolve::cuda {
 
 struct MatrixTile {
   int rows;             ///< output rows of a warp's tile; even
-  int blocks_resident;  ///< blocks an SM is to hold: bounds the registers of a thread
+  int blocks_resident;  ///< blocks an SM is to hold, and no more: bounds the registers of a thread
 };
 
 /// By components of a plane (1, 2, 4) and the most of any plane of the frame, rows above and below the centre, and
 /// 8-bit digits of a tap.
 constexpr MatrixTile matrix_tile(int components, int most, int reach, int digits) {
-  if (components == 1 && most == 1) return digits == 1 ? MatrixTile{22, 6} : MatrixTile{16, reach <= 2 ? 6 : 5};
-  if (components == 1) return {digits == 1 || reach <= 2 ? 22 : 26, 4};
-  if (components == 2) return {10, 4};
-  if (digits == 2 && reach != 2) return reach == 1 ? MatrixTile{12, 4} : MatrixTile{14, 3};
-  return {8, 4};
+  // One plane of one component: at 4K all tiles at once, or nearly.
+  if (most == 1 && digits == 1) return reach == 1 ? MatrixTile{26, 5} : MatrixTile{22, 6};
+  if (most == 1) return reach == 1 ? MatrixTile{22, 6} : reach == 2 ? MatrixTile{26, 5} : MatrixTile{16, 5};
+  if (most == 2) {
+    const int blocks_resident = digits == 1 || reach == 1 ? 5 : 4;
+    if (components == 2) return {10, blocks_resident};
+    return {digits == 1 || reach <= 2 ? 22 : 26, blocks_resident};
+  }
+  if (digits == 2 && reach == 3) return {14, 3};
+  return {8, digits == 2 && reach == 1 ? 5 : 4};
 }
 
 }  // namespace convolve::cuda

@@ -27,8 +27,13 @@ namespace {
 
 constexpr int margin = 4;      ///< pixels that the products see on either side of a strip
 constexpr int most_reach = 3;  ///< rows above and below the centre
-constexpr int tile_rows = 8;
 constexpr int warps_per_block = 4;
+constexpr int most_rows = 10;  ///< of a tile
+
+/// Rows of a warp's tile, as measured. `most`: components of a plane.
+constexpr int tile_rows(int reach, int digits, int most) {
+  return reach <= 1 && (digits == 2) == (most < 4) ? most_rows : 8;
+}
 
 /// Blocks that an SM is to hold: bounds the registers of a thread. `most`: components of a plane.
 constexpr int blocks_resident(int reach, int digits, int most) {
@@ -38,7 +43,6 @@ constexpr int blocks_resident(int reach, int digits, int most) {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-constexpr int steps = tile_rows / 2;
 /// Frames of which a warp's rows are in shared memory. More leave the taps too little of the first level cache.
 constexpr int held = 2;
 
@@ -49,15 +53,12 @@ __device__ __forceinline__ void wait_for_copies() {
   __syncwarp();
 }
 
-/// Bytes of a warp's input rows, of a frame; of any number of components.
-template <int reach>
-constexpr int input_bytes = WindowInput<1, tile_rows + 2 * reach>::bytes;
-
-template <int reach, int digits, int C>
+template <int reach, int digits, int C, int rows>
 __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
                                           std::uint8_t* memory) {
+  constexpr int steps = rows / 2;                          ///< pairs of output rows
   constexpr int taken = reach + 1, pairs = steps + reach;  ///< row pairs: that a pair of output rows takes, of input
-  using In = WindowInput<C, tile_rows + 2 * reach>;
+  using In = WindowInput<C, rows + 2 * reach>;
   const In input(memory, plane, origin, reach);
   const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
   const int strip = C == 4 ? g & 3 : g;
@@ -84,9 +85,9 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   const bool mends = input.mends(plane);
   // The first frame's rows: it has been in the window for longest, and is waited for first.
   if (blockIdx.x < args.wave)
-    prefetch_rows<tile_rows, tile_bytes / cache_line, 32>(
+    prefetch_rows<rows, tile_bytes / cache_line, 32>(
         args.in[0][p].data + static_cast<std::ptrdiff_t>(origin.y) * plane.stride + origin.x, plane.stride,
-        static_cast<int>(threadIdx.x), tile_rows, tile_bytes);
+        static_cast<int>(threadIdx.x), rows, tile_bytes);
   wait_for_stream();
 
   const int frames = args.frames;
@@ -165,15 +166,17 @@ template <int reach, int digits, int most>
 __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(reach, digits, most))
     window_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
-  __shared__ __align__(16) std::uint8_t memory[warps_per_block][held * input_bytes<reach>];
+  constexpr int rows = tile_rows(reach, digits, most);
+  // As many for any number of components.
+  __shared__ __align__(16) std::uint8_t memory[warps_per_block][held * WindowInput<1, rows + 2 * reach>::bytes];
   std::uint8_t* const mine = memory[threadIdx.y];
-  for_tile<most == 1>(args, warps_per_block, tile_rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
+  for_tile<most == 1>(args, warps_per_block, rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
     if constexpr (most != 2)
-      make_tile<reach, digits, most>(args, plane, p, origin, mine);
+      make_tile<reach, digits, most, rows>(args, plane, p, origin, mine);
     else if (plane.components == 2)
-      make_tile<reach, digits, 2>(args, plane, p, origin, mine);
+      make_tile<reach, digits, 2, rows>(args, plane, p, origin, mine);
     else
-      make_tile<reach, digits, 1>(args, plane, p, origin, mine);
+      make_tile<reach, digits, 1, rows>(args, plane, p, origin, mine);
   });
 #endif
 }
@@ -231,14 +234,14 @@ bool serves_matrix_window(const PlanDesc& desc, std::string& why) {
     why = "filters over several frames of more than 9x7 taps";
     return false;
   }
-  return holds_tiles(desc, tile_rows, why);
+  return holds_tiles(desc, most_rows, why);
 }
 
 std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const int reach = desc.filter.reach_y();
   const int most = std::max(most_components(desc.layout), desc.layout.planes == 1 ? 1 : 2);
   return make_tile_plan(desc, taps,
-                        {kernel_for(reach, taps.digits, most), tile_rows, warps_per_block,
+                        {kernel_for(reach, taps.digits, most), tile_rows(reach, taps.digits, most), warps_per_block,
                          right_matrices(desc.filter, taps, reach), "window", device.capability,
                          static_cast<unsigned>(device.multiprocessors * blocks_resident(reach, taps.digits, most))});
 }

@@ -51,11 +51,11 @@ class WindowInput {
       asm("" : "+l"(from));  // else the compiler keeps an offset for each row
 #pragma unroll
       for (int r = 0; r < rows; r += together, from += together * stride)
-        if (r + together <= rows || lane / inner < rows - r) copy_async<group>(to_inner + r * pitch, from);
+        copy_async<group>(to_inner + r * pitch, from, r + together <= rows || lane / inner < rows - r);
       from = frame + ((first_row_ + lane / sides) * plane.stride + x_side_);
 #pragma unroll
       for (int r = 0; r < rows; r += 32 / sides, from += 32 / sides * stride)
-        if (r + 32 / sides <= rows || lane / sides < rows - r) copy_async<group>(to_side + r * pitch, from);
+        copy_async<group>(to_side + r * pitch, from, r + 32 / sides <= rows || lane / sides < rows - r);
     } else {
       const auto row = [&](int r) { return frame + edge_index(plane.y, first_row_ + r) * plane.stride; };
 #pragma unroll 1

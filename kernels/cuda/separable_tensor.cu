@@ -48,7 +48,9 @@ class TensorPlan final : public Plan {
       args_.plane[p].fragments = fragments_[p].get();
     }
     args_.wave = device.multiprocessors * TensorTile::blocks(components);
-    more_memory_ = memory_to_spare(device);
+    // Of one wave, a multiprocessor's share.
+    more_memory_ =
+        memory_to_spare(reinterpret_cast<const void*>(kernel_), threads_, (blocks_ - 1) / device.multiprocessors + 1);
   }
 
   const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
@@ -70,20 +72,6 @@ class TensorPlan final : public Plan {
   }
 
  private:
-  /// Shared memory to ask for beyond what the kernel needs, so that no more blocks are resident on a multiprocessor
-  /// than its share of one wave: the launch that comes early would crowd where the one before ends first.
-  unsigned memory_to_spare(const Device& device) const {
-    constexpr std::int64_t most = 48 << 10, reserved = 1 << 10;
-    cudaFuncAttributes attributes{};
-    int ordinal = 0, memory = 0;
-    if (cudaFuncGetAttributes(&attributes, kernel_) != cudaSuccess || cudaGetDevice(&ordinal) != cudaSuccess ||
-        cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal) != cudaSuccess)
-      throw PlanError(std::string("the filter's kernel: ") + launch_error());
-    const std::int64_t share = (blocks_ - 1) / device.multiprocessors + 1;
-    const std::int64_t own = attributes.sharedSizeBytes;
-    const std::int64_t enough = (memory / (share + 1) - reserved + 128) / 128 * 128;
-    return static_cast<unsigned>(std::max<std::int64_t>(std::min(enough, most) - own, 0));
-  }
   static bool aligned(const PlaneView& view, int bytes) {
     return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
   }
