@@ -60,41 +60,24 @@ inline void tile_release() {
   _tile_release();
 }
 
-// The instructions take the number of a tile as text.
-#define CONVOLVE_EACH_SUM(X) X(0) X(1) X(2) X(3) X(4) X(5)
-#define CONVOLVE_EACH_TILE(X) CONVOLVE_EACH_SUM(X) X(6) X(7)
+// As instructions, since the intrinsics take the number of a tile as text.
 template <int T>
 HWY_INLINE void tile_zero() {
-#define CONVOLVE_TILE(N) \
-  if constexpr (T == N) _tile_zero(N);
-  CONVOLVE_EACH_TILE(CONVOLVE_TILE)
-#undef CONVOLVE_TILE
+  asm volatile("tilezero %%tmm%c0" ::"i"(T));
 }
 template <int T>
 HWY_INLINE void tile_load(const void* from, std::ptrdiff_t stride) {
-#define CONVOLVE_TILE(N) \
-  if constexpr (T == N) _tile_loadd(N, from, stride);
-  CONVOLVE_EACH_TILE(CONVOLVE_TILE)
-#undef CONVOLVE_TILE
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(stride), "i"(T) : "memory");
 }
 template <int T>
 HWY_INLINE void tile_store(void* to, std::ptrdiff_t stride) {
-#define CONVOLVE_TILE(N) \
-  if constexpr (T == N) _tile_stored(N, to, stride);
-  CONVOLVE_EACH_TILE(CONVOLVE_TILE)
-#undef CONVOLVE_TILE
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(stride), "i"(T) : "memory");
 }
 // Sum[m][n] += A[m][4 * k + i] * B[k][4 * n + i], A unsigned and B signed bytes.
 template <int Sum, int A, int B>
 HWY_INLINE void tile_dot() {
-  static_assert(Sum < 6 && A == 6 && B == 7);
-#define CONVOLVE_TILE(N) \
-  if constexpr (Sum == N) _tile_dpbusd(N, 6, 7);
-  CONVOLVE_EACH_SUM(CONVOLVE_TILE)
-#undef CONVOLVE_TILE
+  asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(Sum), "i"(A), "i"(B));
 }
-#undef CONVOLVE_EACH_TILE
-#undef CONVOLVE_EACH_SUM
 
 #endif
 

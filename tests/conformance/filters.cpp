@@ -144,6 +144,16 @@ Taps impulse(const Shape& shape, Random& random) {
   return taps;
 }
 
+// Outputs are zero levels or far outside of the range. Few and powers of two: sums are exact in single precision.
+Taps loud(const Shape& shape, Random& random) {
+  Taps taps;
+  taps.real.assign(count(shape), 0);
+  const double loudness = std::ldexp(1, random.integer(8, 40));
+  for (int i = 0; i < 5; ++i)
+    taps.real[random.integer(0, count(shape) - 1)] += random.chance(0.6) ? loudness : -loudness;
+  return taps;
+}
+
 Taps nothing(const Shape& shape, Random&) {
   Taps taps;
   taps.integers.assign(count(shape), 0);
@@ -164,6 +174,7 @@ constexpr KindRow table[] = {
     {"wide-integer", wide_integer},
     {"impulse", impulse},
     {"nothing", nothing},
+    {"loud", loud},
 };
 
 template <class Number>
