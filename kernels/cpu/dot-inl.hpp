@@ -52,12 +52,12 @@ struct Target {
   }
 };
 
-// How sums become code values: they are (but for saturation); by one product, where none is beyond 16 bits; as Division
-// has it.
-enum class Finish : std::uint8_t { plain, single, two_products, remainder, doubles };
+// How sums become code values: they are (but for saturation); by one product, where none is beyond 16 bits; by what
+// takes longer, as Division has it.
+enum class Finish : std::uint8_t { plain, single, apart };
 
 struct Sums {
-  Finish finish = Finish::doubles;
+  Finish finish = Finish::apart;
   std::vector<Phase> phases;
 
   /// `zero_weight`: what the zero levels are to be taken off the sums with; `reach`: of a code value, before it is
@@ -148,28 +148,14 @@ HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, __m512
 }
 
 // The rows of a block by what takes longer. Apart from Filter, whose registers it would take.
-template <Finish How>
-[[gnu::noinline]] void FinishApart(const Quantization& q, const Phase& phase, const std::int32_t (*sum)[vectors][16],
-                                   const Target& to, int x) {
-  const __m512d divisor = _mm512_set1_pd(q.divisor), most = _mm512_set1_pd(q.max);
+[[gnu::noinline]] void FinishApart(const Quantization& q, const Rounding& rounding, const Phase& phase,
+                                   const std::int32_t (*sum)[vectors][16], const Target& to, int x) {
   for (int i = 0; i < rows; ++i) {
     if (!to.out[i]) continue;
     __m512i value[vectors];
-    for (int b = 0; b < vectors; ++b) {
-      if constexpr (How != Finish::doubles) {
-        const __m512 s = _mm512_cvtepi32_ps(_mm512_load_si512(sum[i][b])), offset = _mm512_load_ps(phase.offset[b]);
-        const __m512 v = How == Finish::two_products ? two_products(q, s, offset) : remainder_value(q, s, offset);
-        value[b] = _mm512_cvtps_epi32(_mm512_min_ps(v, _mm512_set1_ps(q.max)));
-        continue;
-      }
-      const auto half = [&](int first) {
-        const __m512d s = _mm512_cvtepi32_pd(_mm256_load_si256(reinterpret_cast<const __m256i*>(&sum[i][b][first])));
-        const __m512d v = _mm512_add_pd(_mm512_div_pd(s, divisor), _mm512_load_pd(&phase.wide_offset[b][first]));
-        return _mm512_cvtpd_epi32(_mm512_min_pd(v, most));
-      };
-      value[b] = _mm512_inserti64x4(_mm512_castsi256_si512(half(0)), half(8), 1);
-    }
-    Store<false>(to, phase, i, x, SaturateToBytes(value));
+    for (int b = 0; b < vectors; ++b)
+      value[b] = code_values(q, _mm512_load_si512(sum[i][b]), _mm512_load_ps(phase.offset[b]), phase.wide_offset[b]);
+    Store<false>(to, phase, i, x, _mm512_min_epu8(SaturateToBytes(value), rounding.most));
   }
 }
 
@@ -177,13 +163,10 @@ template <Finish How>
 template <bool Uniform>
 HWY_INLINE void FinishBlock(const Quantization& q, const Rounding& rounding, Finish finish, const Phase& phase,
                             __m512i (&sum)[rows][vectors], const Target& to, int x) {
-  if (finish >= Finish::two_products) {
+  if (finish == Finish::apart) {
     alignas(64) std::int32_t sums[rows][vectors][16];
     std::memcpy(sums, sum, sizeof sums);
-    const auto apart = finish == Finish::two_products ? FinishApart<Finish::two_products>
-                       : finish == Finish::remainder  ? FinishApart<Finish::remainder>
-                                                      : FinishApart<Finish::doubles>;
-    apart(q, phase, sums, to, x);
+    FinishApart(q, rounding, phase, sums, to, x);
     return;
   }
   CONVOLVE_UNROLL

@@ -203,11 +203,7 @@ Sums::Sums(const Quantization& q, const Group& group, double zero_weight, double
   const bool product = q.division == Division::product;
   const bool plain = product && q.gain == 1 && q.snap == 0 && all_offsets([](double v) { return v == std::floor(v); });
   const bool narrow = all_offsets([&](double v) { return reach + std::abs(v) < 32767; });
-  finish = plain                                  ? Finish::plain
-           : product && narrow                    ? Finish::single
-           : q.division == Division::two_products ? Finish::two_products
-           : q.division == Division::remainder    ? Finish::remainder
-                                                  : Finish::doubles;
+  finish = plain ? Finish::plain : product && narrow ? Finish::single : Finish::apart;
   for (int p = 0; p < group.components; ++p)
     for (int b = 0; b < vectors; ++b)
       for (int lane = 0; lane < 16; ++lane) {

@@ -57,15 +57,6 @@ void Pair(const RowPass&, const void* line, void* elements, int n) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
-HWY_INLINE __m512i Wide(const Quantization& q, __m512i sum, const double* offset) {
-  const __m512d divisor = _mm512_set1_pd(q.divisor);
-  const __m512d low = _mm512_cvtepi32_pd(_mm512_castsi512_si256(sum));
-  const __m512d high = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(sum, 1));
-  const __m256i a = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(low, divisor), _mm512_loadu_pd(offset)));
-  const __m256i b = _mm512_cvtpd_epi32(_mm512_add_pd(_mm512_div_pd(high, divisor), _mm512_loadu_pd(offset + 8)));
-  return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
-}
-
 // 64 code values from their sums; `phase`: the first one's component.
 template <int Digits>
 HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::int32_t* sums, int phase) {
@@ -76,16 +67,7 @@ HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::i
     if (Digits == 2) sum = _mm512_add_epi32(_mm512_slli_epi32(sum, 8), _mm512_load_si512(sums + samples + 16 * b));
     sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
     const __m512 offset = _mm512_loadu_ps(q.offset.get<float>() + phase + 16 * b);
-    const __m512 s = _mm512_cvtepi32_ps(sum);
-    if (q.division == Division::product)
-      value[b] =
-          _mm512_cvtps_epi32(_mm512_sub_ps(_mm512_fmadd_ps(s, _mm512_set1_ps(q.gain), offset), _mm512_set1_ps(q.snap)));
-    else if (q.division == Division::two_products)
-      value[b] = _mm512_cvtps_epi32(two_products(q, s, offset));
-    else if (q.division == Division::remainder)
-      value[b] = _mm512_cvtps_epi32(remainder_value(q, s, offset));
-    else
-      value[b] = Wide(q, sum, q.offset.get<double>() + phase + 16 * b);
+    value[b] = code_values(q, sum, offset, q.offset.get<double>() + phase + 16 * b);
   }
   const __m512i low = _mm512_packs_epi32(value[0], value[1]), high = _mm512_packs_epi32(value[2], value[3]);
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
