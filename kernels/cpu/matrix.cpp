@@ -99,29 +99,13 @@ struct Finish {
   }
 };
 
-// The tiles of sums are the first four, of output row Row the first or, high digits before low, the first two from Row
-// * Digits on. A and B have two each, so that one is loaded while the other is multiplied.
-constexpr int a_tiles[2] = {4, 6}, b_tiles[2] = {5, 7};
-
-// Output rows Row and Row + Step take the same band of ring rows r and r + Step: loaded once, it is used twice. Which
-// of the rows come first in such a pair, or are alone.
-constexpr bool comes_first(int row, int step) {
-  return row / step % 2 == 0;
-}
-
-// Adds what ring row r has of `band` to output row Row; and what ring row r + Step has to its pair. Now: r's A.
-template <int Step, int Rows, int Digits, int Now, int Row>
-HWY_INLINE void AddBand(const std::int8_t* band) {
-  constexpr bool pair = Row + Step < Rows;
-  constexpr int now = a_tiles[Now], next = a_tiles[1 - Now];
-  constexpr int first = b_tiles[Digits == 1 && Row > 0], sums = Row * Digits, sums_of_pair = (Row + Step) * Digits;
-  tile_load<first>(band, 64);
-  tile_dot<sums, now, first>();
-  if constexpr (pair) tile_dot<sums_of_pair, next, first>();
+template <int Digits, int Row>
+HWY_INLINE void AddToRow(const std::int8_t* band) {
+  tile_load<7>(band, 64);
+  tile_dot<Row * Digits, 6, 7>();
   if constexpr (Digits == 2) {
-    tile_load<b_tiles[1]>(band + tile_bytes, 64);
-    tile_dot<sums + 1, now, b_tiles[1]>();
-    if constexpr (pair) tile_dot<sums_of_pair + 1, next, b_tiles[1]>();
+    tile_load<7>(band + tile_bytes, 64);
+    tile_dot<Row * Digits + 1, 6, 7>();
   }
 }
 
@@ -130,38 +114,27 @@ template <bool Paired, int Rows, int Digits, int... Row>
 HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k, const Block& block,
                          int x, std::int32_t* sums, Finish<Rows, Digits>& finish) {
   constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0;
-  constexpr bool pairs = step < Rows;
-  constexpr int last_first = Rows == 4 ? 2 / step : step - 1;  // of the output rows
-  const int height = kernel.height, bands = height - lowest, end = height + last_first;
+  const int height = kernel.height, bands = height - lowest;
   const int chunks = Paired ? 1 : k.chunks;
-  const int stages = kernel.depth * ((end + step - 1) / step) * chunks;
-  const int finish_steps = (Finish<Rows, Digits>::slices + stages - 1) / stages;
+  const int loads = kernel.depth * ((height + Rows - 1 + step - 1) / step) * chunks;
+  const int finish_steps = (Finish<Rows, Digits>::slices + loads - 1) / loads;
   (tile_zero<Row * Digits>(), ...);
   if constexpr (Digits == 2) (tile_zero<Row * Digits + 1>(), ...);
   for (int t = 0; t < kernel.depth; ++t)
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const auto load = [&]<int Tile>(int r) {
+    for (int r = 0; r < height + Rows - 1; r += step)
+      for (int chunk = 0; chunk < chunks; ++chunk) {
         const auto* ring = static_cast<const std::uint8_t*>(block.rows[t * block.frame_rows + r]);
-        tile_load<Tile>(Paired ? ring + 4 * x : ring + x + 64 * chunk, Paired ? 64 : 16);
-      };
-      const auto stage = [&]<int Now>(int r) {
-        load.template operator()<a_tiles[pairs ? 1 - Now : Now]>(pairs ? r + step : r);
-        const auto add = [&]<int Of>() {
-          if constexpr (comes_first(Of, step))
-            if (const int filter_row = r - Of; filter_row >= lowest && filter_row < height)
-              AddBand<step, Rows, Digits, Now, Of>(
-                  k.bands + static_cast<std::ptrdiff_t>((t * bands + filter_row - lowest) * chunks + chunk) * Digits *
-                                tile_bytes);
+        if constexpr (Paired)
+          tile_load<6>(ring + 4 * x, 64);
+        else
+          tile_load<6>(ring + x + 64 * chunk, 16);
+        const auto band = [&](int row) {
+          return k.bands +
+                 static_cast<std::ptrdiff_t>((t * bands + r - row - lowest) * chunks + chunk) * Digits * tile_bytes;
         };
-        (add.template operator()<Row>(), ...);
+        ((r - Row >= lowest && r - Row < height ? AddToRow<Digits, Row>(band(Row)) : void()), ...);
         for (int i = 0; i < finish_steps; ++i) finish.Step();
-      };
-      if (pairs) load.template operator()<a_tiles[0]>(0);
-      for (int r = 0; r < end; r += 2 * step) {
-        stage.template operator()<0>(r);
-        if (r + step < end) stage.template operator()<1>(r + step);
       }
-    }
   (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
   if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
 }
