@@ -185,16 +185,15 @@ __global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(
     group_kernel(const __grid_constant__ GroupArgs args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(128) std::uint8_t memory[];
-  constexpr bool one_plane = most == 4;
   constexpr int loaders = tuning(most).loaders, threads = 128 * (makers + loaders);
   constexpr int depth = tuning(most).stages, stage_bytes = most * input_bytes(height);
   std::uint8_t* taps = memory + depth * stage_bytes;
   Stage<depth> stage;
   // The block's first tiles are asked for, a warpgroup each, and the first is loaded by all: all wait for it.
-  const Tile first(args, blockIdx.x, one_plane);
+  const Tile first(args, blockIdx.x);
   const unsigned second = blockIdx.x + gridDim.x;
   if (const unsigned number = blockIdx.x + threadIdx.y * gridDim.x; threadIdx.y < makers && number < args.tiles) {
-    const Tile tile(args, number, one_plane);
+    const Tile tile(args, number);
     by_components<most>(tile, [&](auto C) { Input<height, C, 0, makers>::prefetch_tile(tile); });
   }
   const int id = static_cast<int>(threadIdx.y * 128 + threadIdx.x);
@@ -211,7 +210,7 @@ __global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(
     stage.advance();
 #pragma unroll 1
     for (unsigned number = second; number < args.tiles; number += gridDim.x, ++loaded, stage.advance()) {
-      const Tile tile(args, number, one_plane);
+      const Tile tile(args, number);
       by_components<most>(tile, [&](auto C) { Input<height, C, makers, loaders>::prefetch(tile); });
       if (loaded >= depth) wait<threads>(stage.empty());
       std::uint8_t* to = memory + stage.now * stage_bytes;
@@ -239,7 +238,7 @@ __global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(
     const SharedMatrix right = describe_matrix(static_cast<unsigned>(__cvta_generic_to_shared(taps)), 128, 256);
 #pragma unroll 1
     for (unsigned number = blockIdx.x; number < args.tiles; number += gridDim.x, stage.advance()) {
-      const Tile tile(args, number, one_plane);
+      const Tile tile(args, number);
       const bool wanted = number + depth * gridDim.x < args.tiles;  // the stage, once more
       if (number != blockIdx.x) wait<threads>(stage.full());
       by_components<most>(tile, [&](auto C) {

@@ -91,10 +91,9 @@ struct Tile {
   const GroupPlane* plane;
   int x, y;  ///< its first pixel
 
-  /// `one_plane`: there is no other, so that where its numbers lie is known beforehand.
-  __device__ __forceinline__ Tile(const GroupArgs& args, unsigned number, bool one_plane) {
+  __device__ __forceinline__ Tile(const GroupArgs& args, unsigned number) {
     int p = 0;
-    while (!one_plane && p + 1 < args.planes && number >= args.plane[p + 1].first_tile) ++p;
+    while (p + 1 < args.planes && number >= args.plane[p + 1].first_tile) ++p;
     plane = &args.plane[p];
     number -= plane->first_tile;
     const unsigned row = plane->tiles_x == 1 ? number : __umulhi(number, plane->reciprocal);
