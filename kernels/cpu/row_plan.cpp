@@ -194,10 +194,11 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   const int first_frame = staging.weights.empty() ? frame_index : 0;
   const int frames = staging.weights.empty() ? 1 : static_cast<int>(staging.weights.size());
 
-  const unsigned char* source[max_taps] = {};
-  for (int t = 0; t < frames; ++t)
-    if (const Image* image = frame.window->image[first_frame + t])
-      source[t] = row_of(image->plane[g.plane], row) + g.offset * sample_size_;
+  const unsigned char* source[max_taps];
+  for (int t = 0; t < frames; ++t) {
+    const Image* image = frame.window->image[first_frame + t];
+    source[t] = image ? row_of(image->plane[g.plane], row) + g.offset * sample_size_ : nullptr;
+  }
 
   // Pixels [begin, end) are asked for, of which [a, b) lie inside the frame.
   const int begin = x - desc_.filter.centre_x(), end = begin + pixels + desc_.filter.width() - 1;
@@ -213,8 +214,9 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
       std::memcpy(at, part.ghost_line.data(), n * element);
       return;
     }
-    const void* rows[max_taps] = {};
+    const void* rows[max_taps];
     for (int t = 0; t < frames; ++t) {
+      rows[t] = nullptr;
       if (!source[t]) continue;
       unsigned char* edge = memory + part.edge + static_cast<std::size_t>(t) * max_taps * g.components * sample_size_;
       rows[t] = edge;
@@ -242,8 +244,9 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
     return;
   }
   border(begin, a);
-  const void* rows[max_taps] = {};
+  const void* rows[max_taps];
   for (int t = 0; t < frames; ++t) {
+    rows[t] = nullptr;
     if (!source[t]) continue;
     rows[t] = source[t] + a * pixel_step;
     if (g.stride != 1) {
@@ -351,8 +354,12 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
   const bool combined = !e.staging.weights.empty();
   assert(height == desc_.filter.height() && e.block_rows <= max_block_rows);
 
-  // Rows count from the first that the band needs; row r lies in slot r % ring_rows.
-  const int needed = band.last - band.first + height - 1, top = y - band.first;
+  // Rows count from the first that the band needs; row r, from `top` on, lies in slot r % ring_rows.
+  const int needed = band.last - band.first + height - 1, top = y - band.first, first_slot = top % window_rows;
+  const auto slot_of = [&](int r) {
+    const int slot = first_slot + r - top;
+    return slot < window_rows ? slot : slot - window_rows;
+  };
   const auto source_row = [&](int r) {
     return border_index(desc_.border, band.first - desc_.filter.centre_y() + std::min(r, needed - 1), g.height);
   };
@@ -360,7 +367,7 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
   for (; columns.staged && staged < std::min(top + window_rows, needed); ++staged) {
     const int row = source_row(staged);
     for (int t = 0; t < part.frames; ++t) {
-      unsigned char* slot = part.slot(columns.memory, t, staged % window_rows);
+      unsigned char* slot = part.slot(columns.memory, t, slot_of(staged));
       if (row >= 0 && (combined || frame.window->image[t]))
         stage(part, frame, memory, row, x, pixels, t, slot);
       else if (e.paired_rows)
@@ -375,7 +382,7 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
       if ((row < 0 || (!combined && !frame.window->image[t])) && !e.paired_rows)
         to = part.ghost_row.data();
       else if (columns.staged)
-        to = part.slot(columns.memory, t, (top + i) % window_rows);
+        to = part.slot(columns.memory, t, slot_of(top + i));
       else
         to = row_of(frame.window->image[t]->plane[g.plane], row) +
              (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
