@@ -72,6 +72,7 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   const Group& g = part.group;
   const Engine& e = part.engine;
   const bool combined = !e.staging.weights.empty();
+  part.copies = !g.all_filtered();
   part.frames = combined ? 1 : desc_.filter.depth();
   part.ring_rows = e.kernel.height + e.block_rows - 1;
   if (e.paired_rows) part.ring_rows = (part.ring_rows + 1) / 2 * 2;
@@ -265,8 +266,7 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
 void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
                      int pixels) const noexcept {
   const Group& g = part.group;
-  const bool copies = !g.all_filtered();
-  if (g.stride == 1 && (!copies || part.engine.keeps)) return;
+  if (g.stride == 1 && (!part.copies || part.engine.keeps)) return;
   const std::size_t start = (g.offset + static_cast<std::size_t>(x) * g.components * g.stride) * sample_size_;
   const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
   for (int i = 0; i < rows; ++i) {
@@ -277,7 +277,7 @@ void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* 
       continue;
     }
     scatter(to, lines + i * part.line_pitch, pixels * g.components, g.stride, sample_size_);
-    if (!copies) continue;
+    if (!part.copies) continue;
     for (int c = 0; c < g.components; ++c)
       if (!g.component[c]->filtered)
         copy_samples(to + c * g.stride * sample_size_, from + c * g.stride * sample_size_, pixels,
@@ -375,21 +375,31 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
     }
   }
   const void* rows[max_taps * (max_taps + max_block_rows)];
-  for (int t = 0; t < part.frames; ++t)
+  for (int t = 0; t < part.frames; ++t) {
+    const Image* image = frame.window->image[t];
+    const bool ghosts = !combined && !image;
+    const unsigned char* begin = nullptr;  // of the frame's first row, where rows are read in place
+    std::ptrdiff_t stride = 0;
+    if (!columns.staged && image) {
+      const PlaneView& in = image->plane[g.plane];
+      stride = in.stride;
+      begin = row_of(in, 0) +
+              (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
+    }
     for (int i = 0; i < window_rows; ++i) {
       const int row = source_row(top + i);
       const void*& to = rows[t * window_rows + i];
-      if ((row < 0 || (!combined && !frame.window->image[t])) && !e.paired_rows)
+      if ((row < 0 || ghosts) && !e.paired_rows)
         to = part.ghost_row.data();
       else if (columns.staged)
         to = part.slot(columns.memory, t, slot_of(top + i));
       else
-        to = row_of(frame.window->image[t]->plane[g.plane], row) +
-             (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
+        to = begin + row * stride;
     }
+  }
   void* out[max_block_rows] = {};
   const void* kept[max_block_rows] = {};
-  const bool keeps = e.keeps && g.stride == 1 && !g.all_filtered();
+  const bool keeps = e.keeps && g.stride == 1 && part.copies;
   const int wanted = std::min(e.block_rows, band.last - y);
   const std::ptrdiff_t at = (g.offset + static_cast<std::ptrdiff_t>(x) * g.components) * sample_size_;
   for (int i = 0; i < wanted; ++i) {

@@ -39,6 +39,7 @@ class RowPlan final : public Plan {
     Engine engine;
     int strip = 0;                          ///< pixels of a strip
     bool in_place = false;                  ///< frame rows are read where they lie, but for the ends
+    bool copies = false;                    ///< some components stay as they were
     int staged_pixels = 0;                  ///< that a ring row holds, without the reach of the filter
     int ring_rows = 0;                      ///< of each frame
     int frames = 1;                         ///< that the ring holds apart
