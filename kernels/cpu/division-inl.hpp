@@ -24,10 +24,12 @@ HWY_INLINE __m512 remainder_value(const Quantization& q, __m512 sum, __m512 offs
 
 HWY_INLINE __m256i of_doubles(const Quantization& q, __m256i sum, const double* offset) {
   const __m512d quotient = _mm512_div_pd(_mm512_cvtepi32_pd(sum), _mm512_set1_pd(q.divisor));
-  return _mm512_cvtpd_epi32(_mm512_add_pd(quotient, _mm512_loadu_pd(offset)));
+  const __m512d value = _mm512_add_pd(quotient, _mm512_loadu_pd(offset));
+  return _mm512_cvtpd_epi32(_mm512_min_pd(value, _mm512_set1_pd(q.max)));
 }
 
-/// Rounded, not yet bounded; from the offsets of these samples in single and in double precision.
+/// Rounded, not yet within [0, max]; from the offsets of these samples in single and in double precision. Doubles alone
+/// can be beyond 32 bits: they are kept below, and what is beyond the other end becomes the least integer.
 HWY_INLINE __m512i code_values(const Quantization& q, __m512i sum, __m512 offset, const double* wide_offset) {
   if (q.division == Division::doubles)
     return _mm512_inserti64x4(_mm512_castsi256_si512(of_doubles(q, _mm512_castsi512_si256(sum), wide_offset)),

@@ -26,7 +26,8 @@ constexpr std::array shapes{Shape{1, 3, 3}, Shape{1, 5, 5},   Shape{1, 1, 1},  S
                             Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 14, 3}, Shape{1, 13, 13}, Shape{1, 1, 3},
                             Shape{1, 3, 1}, Shape{1, 8, 15},  Shape{1, 6, 12}, Shape{1, 1, 2},   Shape{1, 12, 10}};
 constexpr std::array level_choices{LevelChoice{0, 0},     LevelChoice{1, 0.5},     LevelChoice{0.5, 0.5},
-                                   LevelChoice{1, -0.25}, LevelChoice{0.37, 0.13}, LevelChoice{0, 1}};
+                                   LevelChoice{1, -0.25}, LevelChoice{0.37, 0.13}, LevelChoice{0, 1},
+                                   LevelChoice{0, 3e7}};
 
 oracle::Edge edge_of(Border border) {
   switch (border) {
@@ -137,7 +138,10 @@ Case make_case(const CaseOptions& o, std::uint64_t seed) {
   Random random(seed);
   Case c;
   c.seed = seed;
-  c.desc.layout = o.layout ? make_layout(*o.layout, o.width, o.height, o.levels) : o.free_layout;
+  LevelChoice levels = o.levels;
+  // A float that holds a bias beyond all code values holds nothing else.
+  if (o.layout && o.layout->type == convolve::SampleType::f32) levels.bias = std::min(levels.bias, 1.0);
+  c.desc.layout = o.layout ? make_layout(*o.layout, o.width, o.height, levels) : o.free_layout;
   c.desc.border = o.border;
   c.edge = edge_of(o.border);
   FilterPair pair = make_filter(*o.kind, o.shape, random);
@@ -153,7 +157,7 @@ Case make_case(const CaseOptions& o, std::uint64_t seed) {
   char text[512];
   std::snprintf(text, sizeof text, "%s %dx%d, %s, %s value=%g bias=%g, %s, in %s, out %s%s%s, seed %llx",
                 o.layout ? o.layout->name : "any-layout", o.width, o.height, pair.text.c_str(),
-                convolve::borders[static_cast<int>(o.border)].nick, o.levels.border_value, o.levels.bias,
+                convolve::borders[static_cast<int>(o.border)].nick, levels.border_value, levels.bias,
                 content_names[static_cast<int>(o.content)], placement_names[static_cast<int>(o.in)],
                 placement_names[static_cast<int>(o.out)], c.ghosts ? ", null frames" : "", c.exact ? ", exact" : "",
                 static_cast<unsigned long long>(seed));
