@@ -128,6 +128,18 @@ __device__ __forceinline__ Word<C> interleaved(const std::uint32_t (&c)[C]) {
   }
 }
 
+/// Writes four pixels to `to`: of those at `low` and at `high`, as __byte_perm takes bytes.
+template <int C>
+__device__ __forceinline__ void choose_pixels(const std::uint8_t* low, const std::uint8_t* high, std::uint8_t* to,
+                                              std::uint32_t selector) {
+  std::uint32_t a[C], b[C];
+  planar(*reinterpret_cast<const Word<C>*>(low), a);
+  planar(*reinterpret_cast<const Word<C>*>(high), b);
+#pragma unroll
+  for (int c = 0; c < C; ++c) a[c] = __byte_perm(a[c], b[c], selector);
+  *reinterpret_cast<Word<C>*>(to) = interleaved<C>(a);
+}
+
 __device__ __forceinline__ std::uint32_t& word_of(std::uint32_t& u, int) {
   return u;
 }

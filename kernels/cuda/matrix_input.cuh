@@ -90,19 +90,11 @@ struct Input {
     const bool left = origin.x == 0, right = origin.x + matrix_tile_width == plane.width;
     if (plane.across.ghost || !(left || right)) return;
     wait<parts - 1>();
-    // Of the group at the frame's side and the one beside it, which is written.
-    const auto mend = [&](std::uint8_t* low, std::uint8_t* beside, std::uint32_t selector) {
-      std::uint32_t a[C], b[C];
-      planar(*reinterpret_cast<const Word<C>*>(low), a);
-      planar(*reinterpret_cast<const Word<C>*>(low + group), b);
-#pragma unroll
-      for (int c = 0; c < C; ++c) a[c] = __byte_perm(a[c], b[c], selector);
-      *reinterpret_cast<Word<C>*>(beside) = interleaved<C>(a);
-    };
     for (int r = threadIdx.x; r < rows; r += 32) {
       std::uint8_t* row = memory + r * pitch;
-      if (left) mend(row, row, plane.across.low_selector);
-      if (right) mend(row + 32 * group, row + 33 * group, plane.across.high_selector);
+      std::uint8_t* const last = row + 33 * group;
+      if (left) choose_pixels<C>(row, row + group, row, plane.across.low_selector);
+      if (right) choose_pixels<C>(last - group, last, last, plane.across.high_selector);
     }
     __syncwarp();
   }

@@ -82,14 +82,10 @@ struct QuadInput {
   static __device__ __forceinline__ void mend_sides(std::uint8_t* memory, const MatrixPlane& plane, int2 origin) {
     const bool left = origin.x == 0, right = origin.x + matrix_tile_width == plane.width;
     if (plane.across.ghost || !(left || right)) return;
-    const auto mend = [&](std::uint8_t* low, std::uint8_t* high, std::uint8_t* outer, std::uint32_t selector) {
-      *reinterpret_cast<std::uint32_t*>(outer) = __byte_perm(*reinterpret_cast<const std::uint32_t*>(low),
-                                                             *reinterpret_cast<const std::uint32_t*>(high), selector);
-    };
     for (int r = threadIdx.x; r < rows; r += 32) {
       std::uint8_t* row = memory + r * pitch;
-      if (left) mend(row + at_first(0), row + at_first(1), row + at_first(0), plane.across.low_selector);
-      if (right) mend(row + at_last(32), row + at_last(33), row + at_last(33), plane.across.high_selector);
+      if (left) choose_pixels<1>(row + at_first(0), row + at_first(1), row + at_first(0), plane.across.low_selector);
+      if (right) choose_pixels<1>(row + at_last(32), row + at_last(33), row + at_last(33), plane.across.high_selector);
     }
     __syncwarp();
   }

@@ -84,17 +84,8 @@ class WindowInput {
       if (left_) *reinterpret_cast<Word<C>*>(first) = ghosts;
       if (right_) *reinterpret_cast<Word<C>*>(last) = ghosts;
     } else if (r < rows) {
-      const auto mirror = [&](const std::uint8_t* low, const std::uint8_t* high, std::uint8_t* to,
-                              std::uint32_t selector) {
-        std::uint32_t a[C], b[C];
-        planar(*reinterpret_cast<const Word<C>*>(low), a);
-        planar(*reinterpret_cast<const Word<C>*>(high), b);
-#pragma unroll
-        for (int c = 0; c < C; ++c) a[c] = __byte_perm(a[c], b[c], selector);
-        *reinterpret_cast<Word<C>*>(to) = interleaved<C>(a);
-      };
-      if (left_) mirror(first, row + at(1), first, plane.x.low_selector);
-      if (right_) mirror(row + at_last(inner), last, last, plane.x.high_selector);
+      if (left_) choose_pixels<C>(first, row + at(1), first, plane.x.low_selector);
+      if (right_) choose_pixels<C>(row + at_last(inner), last, last, plane.x.high_selector);
     }
     __syncwarp();
   }
