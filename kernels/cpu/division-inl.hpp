@@ -1,44 +1,113 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sums of 16 samples to their code values, by Division (convolve/arithmetic.hpp), in AVX-512. Include it after
-// immintrin.h, inside the region whose functions may use that.
-#pragma once
+// division: vectors of sums to their code values, by Division (convolve/arithmetic.hpp), for each SIMD target. Include
+// it between foreach_target and the namespace.
+#if defined(CONVOLVE_DIVISION_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef CONVOLVE_DIVISION_INL
+#undef CONVOLVE_DIVISION_INL
+#else
+#define CONVOLVE_DIVISION_INL
+#endif
 
-namespace convolve::cpu {
+#include "cpu/engine.hpp"
+#include "cpu/samples-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
 
-HWY_INLINE __m512 two_products(const Quantization& q, __m512 sum, __m512 offset) {
-  const __m512 low = _mm512_mul_ps(sum, _mm512_set1_ps(q.gain_low));
-  return _mm512_add_ps(_mm512_fmadd_ps(sum, _mm512_set1_ps(q.gain), low), offset);
+// To nearest, ties to even; what does not fit may come out as the most negative integer.
+template <class V>
+HWY_INLINE auto RoundToInt(V v) {
+#if HWY_TARGET == HWY_AVX3
+  return hn::Vec512<std::int32_t>{_mm512_cvtps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Vec256<std::int32_t>{_mm256_cvtps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_SSE4
+  return hn::Vec128<std::int32_t>{_mm_cvtps_epi32(v.raw)};
+#else
+  return hn::NearestInt(v);
+#endif
 }
 
-HWY_INLINE __m512 remainder_value(const Quantization& q, __m512 sum, __m512 offset) {
-  const __m512 whole = _mm512_set1_ps(0x1.8p23f), half = _mm512_set1_ps(0.5f);
-  const __m512 near = _mm512_fmadd_ps(sum, _mm512_set1_ps(q.gain / 2), _mm512_mul_ps(offset, half));
-  const __m512 halves = _mm512_sub_ps(_mm512_add_ps(near, whole), whole), even = _mm512_add_ps(halves, halves);
-  const __m512 rest = _mm512_fmadd_ps(_mm512_sub_ps(offset, even), _mm512_set1_ps(static_cast<float>(q.divisor)), sum);
-  const __m512 more = _mm512_fmadd_ps(rest, _mm512_set1_ps(q.gain * (1 - 0x1p-22f)), whole);
-  return _mm512_add_ps(even, _mm512_sub_ps(more, whole));
+// Half a vector of code values in doubles, rounded and clamped.
+template <class V>
+HWY_INLINE auto RoundWide(const Quantization& q, V sum, const double* offset) {
+  const hn::DFromV<V> d;
+  const auto v = hn::Add(hn::Div(sum, hn::Set(d, q.divisor)), hn::LoadU(d, offset));
+  const auto clamped = hn::Min(hn::Max(hn::Round(v), hn::Zero(d)), hn::Set(d, static_cast<double>(q.max)));
+  return hn::DemoteTo(hn::Rebind<std::int32_t, decltype(d)>(), clamped);
 }
 
-HWY_INLINE __m256i of_doubles(const Quantization& q, __m256i sum, const double* offset) {
-  const __m512d quotient = _mm512_div_pd(_mm512_cvtepi32_pd(sum), _mm512_set1_pd(q.divisor));
-  const __m512d value = _mm512_add_pd(quotient, _mm512_loadu_pd(offset));
-  return _mm512_cvtpd_epi32(_mm512_min_pd(value, _mm512_set1_pd(q.max)));
+// All of a vector of sums, f32 or of 32 bits, in doubles.
+template <class V>
+HWY_INLINE auto DivideWide(const Quantization& q, V sum, const double* offset) {
+#if HWY_TARGET == HWY_SCALAR
+  return RoundWide(q, hn::PromoteTo(Tag<double>(), sum), offset);
+#else
+  const hn::Half<hn::DFromV<V>> dh;
+  const hn::Rebind<double, decltype(dh)> dd;
+  const auto low = RoundWide(q, hn::PromoteTo(dd, hn::LowerHalf(dh, sum)), offset);
+  const auto high = RoundWide(q, hn::PromoteTo(dd, hn::UpperHalf(dh, sum)), offset + lanes<float> / 2);
+  return hn::Combine(Tag<std::int32_t>(), high, low);
+#endif
 }
 
-/// Rounded, not yet within [0, max]; from the offsets of these samples in single and in double precision. Doubles alone
-/// can be beyond 32 bits: they are kept below, and what is beyond the other end becomes the least integer.
-HWY_INLINE __m512i code_values(const Quantization& q, __m512i sum, __m512 offset, const double* wide_offset) {
-  if (q.division == Division::doubles)
-    return _mm512_inserti64x4(_mm512_castsi256_si512(of_doubles(q, _mm512_castsi512_si256(sum), wide_offset)),
-                              of_doubles(q, _mm512_extracti64x4_epi64(sum, 1), wide_offset + 8), 1);
-  const __m512 s = _mm512_cvtepi32_ps(sum);
-  if (q.division == Division::two_products) return _mm512_cvtps_epi32(two_products(q, s, offset));
-  if (q.division == Division::remainder) return _mm512_cvtps_epi32(remainder_value(q, s, offset));
-  return _mm512_cvtps_epi32(_mm512_sub_ps(_mm512_fmadd_ps(s, _mm512_set1_ps(q.gain), offset), _mm512_set1_ps(q.snap)));
+// Division::two_products, less what rounds it.
+HWY_INLINE Vector<float> TwoProducts(const Quantization& q, Vector<float> sum, Vector<float> offset) {
+  const Tag<float> d;
+  return hn::Add(hn::MulAdd(sum, hn::Set(d, q.gain), hn::Mul(sum, hn::Set(d, q.gain_low))), offset);
 }
+
+// remainder_value(), less what rounds it.
+HWY_INLINE Vector<float> RemainderValue(const Quantization& q, Vector<float> sum, Vector<float> offset) {
+  const Tag<float> d;
+  const auto whole = hn::Set(d, 0x1.8p23f);
+  const auto near = hn::MulAdd(sum, hn::Set(d, q.gain / 2), hn::Mul(offset, hn::Set(d, 0.5f)));
+  const auto halves = hn::Sub(hn::Add(near, whole), whole), even = hn::Add(halves, halves);
+  const auto rest = hn::MulAdd(hn::Sub(offset, even), hn::Set(d, static_cast<float>(q.divisor)), sum);
+  const auto more = hn::MulAdd(rest, hn::Set(d, q.gain * (1 - 0x1p-22f)), whole);
+  return hn::Add(even, hn::Sub(more, whole));
+}
+
+/// Code values of a vector of sums, f32 or of 32 bits, from their offsets in single and in double precision: rounded,
+/// at most q.max, not yet at least 0. Near: none is beyond 32 bits, so what is too large may be left to packing.
+template <bool Near = false, class V>
+HWY_INLINE Vector<std::int32_t> CodeValues(const Quantization& q, V sum, const float* offset,
+                                           const double* wide_offset) {
+  const Tag<float> d;
+  // Without fused multiply-adds there is no exact remainder.
+  if (q.division == Division::doubles || (!HWY_NATIVE_FMA && q.division != Division::product))
+    return DivideWide(q, sum, wide_offset);
+  Vector<float> s;
+  if constexpr (std::is_same_v<V, Vector<float>>)
+    s = sum;
+  else
+    s = hn::ConvertTo(d, sum);
+  const auto o = hn::LoadU(d, offset);
+  Vector<float> value;
+  if (q.division == Division::product)
+    value = hn::Sub(hn::MulAdd(s, hn::Set(d, q.gain), o), hn::Set(d, q.snap));
+  else if (q.division == Division::two_products)
+    value = TwoProducts(q, s, o);
+  else
+    value = RemainderValue(q, s, o);
+  return RoundToInt(Near ? value : hn::Min(value, hn::Set(d, q.max)));
+}
+
+#if HWY_TARGET == HWY_AVX3
+// 64 code values to bytes, saturated. Packing works within 128-bit parts; one permutation then restores the order.
+HWY_INLINE Vector<std::uint8_t> PackInOrder(const Vector<std::int32_t> (&value)[4]) {
+  const __m512i low = _mm512_packs_epi32(value[0].raw, value[1].raw);
+  const __m512i high = _mm512_packs_epi32(value[2].raw, value[3].raw);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return {_mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high))};
+}
+#endif
 
 }  // namespace
-}  // namespace convolve::cpu
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,43 +1,44 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// dot: blocks of 32-bit sums by dot-product instructions (AVX-512 VNNI and VBMI), and their way to samples of 8 bits.
-//
-// A block is `rows` x 64 samples. Its sums lie in `vectors` registers a row: lane 4 * l + j of register b is sample
-// 16 * l + 4 * b + j, so that packing within 128-bit parts keeps samples near their places. A window register holds,
-// for each lane, the samples under the next taps; one byte permutation makes it from 64 bytes. The window of register b
-// under the taps from k on lies 4 * b + k samples along the row.
-#pragma once
-
-#include <cstdint>
-#include <cstring>
-#include <vector>
-
-#include "cpu/dot.hpp"
-#include "cpu/simd.hpp"
-
-// GCC 12 takes the undefined operands inside its own intrinsics for uninitialised variables.
-#if HWY_COMPILER_GCC_ACTUAL
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
+// dot: the operations of blocks (dot_packing.hpp) and their way to samples of 8 bits, for each SIMD target that has
+// dot-product instructions: those with CONVOLVE_DOT. Include it between foreach_target and the namespace.
+#if defined(CONVOLVE_DOT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef CONVOLVE_DOT_INL
+#undef CONVOLVE_DOT_INL
+#else
+#define CONVOLVE_DOT_INL
 #endif
-#include <immintrin.h>
 
-namespace convolve::cpu::dot {
+#include <cstring>
 
-constexpr int rows = dot_block_rows, vectors = 4, samples = 64;
+#include "cpu/division-inl.hpp"
+#include "cpu/dot_packing.hpp"
 
-inline int sample_of(int vector, int lane) {
-  return lane / 4 * 16 + 4 * vector + lane % 4;
-}
+#undef CONVOLVE_DOT
+#define CONVOLVE_DOT (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2)
 
-// What a block needs, for each position of its first sample within a pixel.
-struct Phase {
-  alignas(64) std::int32_t start[vectors][16];  // of the sums: takes the zero levels off
-  alignas(64) float offset[vectors][16];
-  alignas(64) double wide_offset[vectors][16];
-  std::uint64_t keep = 0;  // samples that are copied
-};
+#if CONVOLVE_DOT
+// Instructions as text: no target of Highway's has these in its attributes. Without the prefix an assembler takes the
+// form of AVX-512.
+#if HWY_TARGET == HWY_AVX3
+#define CONVOLVE_DOT_FORM ""
+#else
+#define CONVOLVE_DOT_FORM "%{vex%} "
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+namespace {
+
+using dot::Finish, dot::Phase, dot::vectors;
+using Ints = Vector<std::int32_t>;
+using Floats = Vector<float>;
+using Bytes = Vector<std::uint8_t>;
+
+// Of a block: 16 sums where there are 32 registers, 8 where there are 16.
+constexpr int rows = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+constexpr int samples = lanes<std::uint8_t>;
 
 // Where a block goes. Stores of bytes may change anything, so what is used after them is copied.
 struct Target {
@@ -52,120 +53,167 @@ struct Target {
   }
 };
 
-// How sums become code values: they are (but for saturation); by one product, where none is beyond 16 bits; by what
-// takes longer, as Division has it.
-enum class Finish : std::uint8_t { plain, single, apart };
-
-struct Sums {
-  Finish finish = Finish::apart;
-  std::vector<Phase> phases;
-
-  /// `zero_weight`: what the zero levels are to be taken off the sums with; `reach`: of a code value, before it is
-  /// clamped. The gain is in `q` already.
-  Sums(const Quantization& q, const Group& group, double zero_weight, double reach);
-};
-
-/// Of a window register.
-struct Window {
-  alignas(64) std::uint8_t order[64];
-  Window(int components, bool pairs);
-};
-
-bool needs_pairs(const IntegerTaps& taps);
-
-/// The taps of a group, for each row of `width`.
-std::vector<std::int32_t> pack_words(const std::vector<std::int32_t>& taps, int width, bool pairs);
-
-}  // namespace convolve::cpu::dot
-
-#ifdef __clang__
-#pragma clang attribute push(                                                                            \
-    __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw"))), \
-    apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw")
-#endif
-
-#include "cpu/division-inl.hpp"
-
-namespace convolve::cpu::dot {
-namespace {
-
-// Pairs: windows of two samples widened to 16 bits, and taps of 16 bits; else four samples and taps of 8 bits.
-template <bool Pairs>
-HWY_INLINE __m512i WindowAt(__m512i order, const std::uint8_t* p) {
-  const __m512i v = _mm512_loadu_si512(p);
-  return Pairs ? _mm512_maskz_permutexvar_epi8(0x5555555555555555u, order, v) : _mm512_permutexvar_epi8(order, v);
+HWY_INLINE Ints WindowAt(Bytes order, const std::uint8_t* p) {
+  return hn::BitCast(Tag<std::int32_t>(), hn::TableLookupBytesOr0(hn::LoadU(Tag<std::uint8_t>(), p), order));
 }
 
-template <bool Pairs>
-HWY_INLINE __m512i Dot(__m512i sum, __m512i window, __m512i taps) {
-  return Pairs ? _mm512_dpwssd_epi32(sum, window, taps) : _mm512_dpbusd_epi32(sum, window, taps);
+// 16-bit multiply-adds: pairs of products, summed.
+HWY_INLINE Ints MultiplyWords(Ints window, Ints taps) {
+#if HWY_TARGET == HWY_AVX3
+  return Ints{_mm512_madd_epi16(window.raw, taps.raw)};
+#else
+  return Ints{_mm256_madd_epi16(window.raw, taps.raw)};
+#endif
+}
+// The same of unsigned with signed bytes, to 16 bits: saturated.
+HWY_INLINE Ints MultiplyBytes(Ints window, Ints taps) {
+#if HWY_TARGET == HWY_AVX3
+  return Ints{_mm512_maddubs_epi16(window.raw, taps.raw)};
+#else
+  return Ints{_mm256_maddubs_epi16(window.raw, taps.raw)};
+#endif
+}
+
+// Form: Pairs, windows of two samples widened to 16 bits, and taps of 16 bits; else four samples and taps of 8 bits.
+// Vnni, dot-product instructions; else multiply-adds, for which no pair of byte products may exceed 16 bits.
+template <class Form>
+HWY_INLINE Ints Dot(Ints sum, Ints window, Ints taps) {
+  const Tag<std::int32_t> d;
+  if constexpr (!Form::vnni) {
+    const auto ones = hn::BitCast(d, hn::Set(Tag<std::int16_t>(), 1));
+    return hn::Add(sum, Form::pairs ? MultiplyWords(window, taps) : MultiplyWords(MultiplyBytes(window, taps), ones));
+  }
+#ifdef CONVOLVE_EMULATE
+  constexpr int bits = 32 / Form::taps;
+  for (int i = 0; i < Form::taps; ++i) {
+    const auto sample = hn::And(hn::ShiftRightSame(window, bits * i), hn::Set(d, (1 << bits) - 1));
+    const auto tap = hn::ShiftRightSame(hn::ShiftLeftSame(taps, 32 - bits * (i + 1)), 32 - bits);
+    // Pairs can be sums of an earlier pass, with signs.
+    const auto signed_sample = hn::ShiftRightSame(hn::ShiftLeftSame(sample, 16), 16);
+    sum = hn::Add(sum, hn::Mul(Form::pairs ? signed_sample : sample, tap));
+  }
+#else
+  if constexpr (Form::pairs)
+    asm(CONVOLVE_DOT_FORM "vpdpwssd %2, %1, %0" : "+v"(sum.raw) : "v"(window.raw), "v"(taps.raw));
+  else
+    asm(CONVOLVE_DOT_FORM "vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(window.raw), "v"(taps.raw));
+#endif
+  return sum;
 }
 
 // What Finish::single needs, apart from the offsets.
 struct Rounding {
-  __m512 gain, round;
-  __m512i up, apart, most;
+  Floats gain, round;
+  Bytes apart, most;
   explicit Rounding(const Quantization& q) {
-    gain = _mm512_set1_ps(q.gain);
-    round = _mm512_set1_ps(0x1.8p23f - q.snap);
-    up = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
-    most = _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max)));
-    apart = _mm512_set4_epi32(0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200);
+    const Tag<float> df;
+    const Tag<std::uint8_t> db;
+    alignas(16) static constexpr std::uint8_t order[16] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
+    gain = hn::Set(df, q.gain);
+    round = hn::Set(df, 0x1.8p23f - q.snap);
+    most = hn::Set(db, static_cast<std::uint8_t>(q.max));
+    apart = hn::LoadDup128(db, order);
   }
 };
+
+// The low words of both: those of b in the upper halves of lanes.
+HWY_INLINE Ints LowWords(Ints a, Ints b) {
+#if HWY_TARGET == HWY_AVX3
+  const __m512i up = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
+  return Ints{_mm512_mask_shuffle_epi8(a.raw, 0xCCCCCCCCCCCCCCCCu, b.raw, up)};
+#else
+  return Ints{_mm256_blend_epi16(a.raw, _mm256_slli_epi32(b.raw, 16), 0xAA)};
+#endif
+}
+
+// 16-bit integers to bytes, and 32-bit ones to 16 bits, saturated, within 128-bit parts.
+HWY_INLINE Bytes PackWords(Ints low, Ints high) {
+#if HWY_TARGET == HWY_AVX3
+  return Bytes{_mm512_packus_epi16(low.raw, high.raw)};
+#else
+  return Bytes{_mm256_packus_epi16(low.raw, high.raw)};
+#endif
+}
+HWY_INLINE Ints PackInts(Ints low, Ints high) {
+  return hn::BitCast(Tag<std::int32_t>(), hn::ReorderDemote2To(Tag<std::int16_t>(), low, high));
+}
 
 // Rounded by adding what leaves no fraction; the low 16 bits are then the integer. Uniform: all registers have the
 // offsets of the first.
 template <bool Uniform>
-HWY_INLINE __m512i RoundToBytes(const Rounding& r, const Phase& phase, __m512i (&sum)[vectors]) {
+HWY_INLINE Bytes RoundToBytes(const Rounding& r, const Phase& phase, Ints (&sum)[vectors]) {
+  const Tag<float> df;
   CONVOLVE_UNROLL
   for (int b = 0; b < vectors; ++b) {
-    const __m512 offset = _mm512_load_ps(phase.offset[Uniform ? 0 : b]);
-    sum[b] = _mm512_castps_si512(_mm512_add_ps(_mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[b]), r.gain, offset), r.round));
+    const Floats offset = hn::Load(df, phase.offset[Uniform ? 0 : b]);
+    const Floats value = hn::Add(hn::MulAdd(hn::ConvertTo(df, sum[b]), r.gain, offset), r.round);
+    sum[b] = hn::BitCast(Tag<std::int32_t>(), value);
   }
-  const __m512i low = _mm512_mask_shuffle_epi8(sum[0], 0xCCCCCCCCCCCCCCCCu, sum[1], r.up);
-  const __m512i high = _mm512_mask_shuffle_epi8(sum[2], 0xCCCCCCCCCCCCCCCCu, sum[3], r.up);
-  return _mm512_min_epu8(_mm512_shuffle_epi8(_mm512_packus_epi16(low, high), r.apart), r.most);
+  const Bytes packed = PackWords(LowWords(sum[0], sum[1]), LowWords(sum[2], sum[3]));
+  return hn::Min(hn::TableLookupBytes(packed, r.apart), r.most);
 }
 
-HWY_INLINE __m512i SaturateToBytes(__m512i (&sum)[vectors]) {
-  return _mm512_packus_epi16(_mm512_packs_epi32(sum[0], sum[1]), _mm512_packs_epi32(sum[2], sum[3]));
-}
-
-HWY_INLINE __mmask64 First(int n) {
-  return n >= samples ? ~__mmask64{0} : (__mmask64{1} << n) - 1;
+HWY_INLINE Bytes SaturateToBytes(const Ints (&sum)[vectors]) {
+  return PackWords(PackInts(sum[0], sum[1]), PackInts(sum[2], sum[3]));
 }
 
 // Uniform: of one component, so nothing is copied.
 template <bool Uniform>
-HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, __m512i bytes) {
-  const __mmask64 wanted = First(to.n - x);
-  if (!Uniform && to.kept[i]) bytes = _mm512_mask_loadu_epi8(bytes, wanted & phase.keep, to.kept[i] + x);
-  _mm512_mask_storeu_epi8(to.out[i] + x, wanted, bytes);
+HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, Bytes bytes) {
+  const int left = to.n - x;
+#if HWY_TARGET == HWY_AVX3
+  const __mmask64 wanted = left >= samples ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+  if (!Uniform && to.kept[i]) {
+    const __mmask64 keep = _mm512_movepi8_mask(_mm512_load_si512(phase.keep));
+    bytes.raw = _mm512_mask_loadu_epi8(bytes.raw, wanted & keep, to.kept[i] + x);
+  }
+  _mm512_mask_storeu_epi8(to.out[i] + x, wanted, bytes.raw);
+#else
+  const Tag<std::uint8_t> d;
+  const auto merged = [&](const std::uint8_t* kept) {
+    return hn::IfVecThenElse(hn::Load(d, phase.keep), hn::LoadU(d, kept), bytes);
+  };
+  const bool keeps = !Uniform && to.kept[i];
+  if (HWY_LIKELY(left >= samples)) {
+    hn::StoreU(keeps ? merged(to.kept[i] + x) : bytes, d, to.out[i] + x);
+  } else {
+    alignas(64) std::uint8_t rest[samples];
+    if (keeps) {
+      std::memcpy(rest, to.kept[i] + x, left);
+      bytes = merged(rest);
+    }
+    hn::Store(bytes, d, rest);
+    std::memcpy(to.out[i] + x, rest, left);
+  }
+#endif
 }
 
-// The rows of a block by what takes longer. Apart from Filter, whose registers it would take.
+// The rows of a block by what takes longer. Apart from the kernels, whose registers it would take.
 [[gnu::noinline]] void FinishApart(const Quantization& q, const Rounding& rounding, const Phase& phase,
-                                   const std::int32_t (*sum)[vectors][16], const Target& to, int x) {
+                                   const std::int32_t (*sum)[vectors][lanes<std::int32_t>], const Target& to, int x) {
   for (int i = 0; i < rows; ++i) {
     if (!to.out[i]) continue;
-    __m512i value[vectors];
+    Ints value[vectors];
     for (int b = 0; b < vectors; ++b)
-      value[b] = code_values(q, _mm512_load_si512(sum[i][b]), _mm512_load_ps(phase.offset[b]), phase.wide_offset[b]);
-    Store<false>(to, phase, i, x, _mm512_min_epu8(SaturateToBytes(value), rounding.most));
+      value[b] = CodeValues(q, hn::Load(Tag<std::int32_t>(), sum[i][b]), phase.offset[b], phase.wide_offset[b]);
+    Store<false>(to, phase, i, x, hn::Min(SaturateToBytes(value), rounding.most));
   }
 }
 
 // The rows of a block on their way out.
 template <bool Uniform>
-HWY_INLINE void FinishBlock(const Quantization& q, const Rounding& rounding, Finish finish, const Phase& phase,
-                            __m512i (&sum)[rows][vectors], const Target& to, int x) {
+HWY_INLINE void FinishBlock(const Quantization& q, const Rounding& kept, Finish finish, const Phase& phase,
+                            Ints (&sum)[rows][vectors], const Target& to, int x) {
+  const Rounding* held = &kept;
+  asm("" : "+r"(held));  // or the compiler keeps what is needed here in registers that sums and windows need
+  const Rounding& rounding = *held;
   if (finish == Finish::apart) {
-    alignas(64) std::int32_t sums[rows][vectors][16];
-    std::memcpy(sums, sum, sizeof sums);
+    alignas(64) std::int32_t sums[rows][vectors][lanes<std::int32_t>];
+    CONVOLVE_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors; ++b) hn::Store(sum[i][b], Tag<std::int32_t>(), sums[i][b]);
+    }
     FinishApart(q, rounding, phase, sums, to, x);
     return;
   }
@@ -173,15 +221,25 @@ HWY_INLINE void FinishBlock(const Quantization& q, const Rounding& rounding, Fin
   for (int i = 0; i < rows; ++i)
     if (to.out[i])
       Store<Uniform>(to, phase, i, x,
-                     finish == Finish::plain ? _mm512_min_epu8(SaturateToBytes(sum[i]), rounding.most)
+                     finish == Finish::plain ? hn::Min(SaturateToBytes(sum[i]), rounding.most)
                                              : RoundToBytes<Uniform>(rounding, phase, sum[i]));
 }
 
-}  // namespace
-}  // namespace convolve::cpu::dot
+// Where the sums of a block start.
+template <bool Uniform>
+HWY_INLINE void StartBlock(const Phase& phase, Ints (&sum)[rows][vectors]) {
+  CONVOLVE_UNROLL
+  for (int i = 0; i < rows; ++i) {
+    CONVOLVE_UNROLL
+    for (int b = 0; b < vectors; ++b) sum[i][b] = hn::Load(Tag<std::int32_t>(), phase.start[Uniform ? 0 : b]);
+  }
+}
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
+}  // namespace
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#undef CONVOLVE_DOT_FORM
+#endif  // CONVOLVE_DOT
+
 #endif

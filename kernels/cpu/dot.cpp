@@ -2,20 +2,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu/dot.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <utility>
 
+#include "cpu/dot_packing.hpp"
+#include "cpu/real.hpp"
 #include "cpu/simd.hpp"
+#include "cpu/targets.hpp"
 
-#if HWY_ARCH_X86_64
-
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/dot.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
 #include "cpu/dot-inl.hpp"
 
+#ifndef CONVOLVE_DOT_CPP_ONCE
+#define CONVOLVE_DOT_CPP_ONCE
 namespace convolve::cpu::dot {
-namespace {
 
 struct Packed {
   Window window;
@@ -26,243 +30,239 @@ struct Packed {
 };
 
 // What a kernel is compiled for. Ring row r has tap row r - i in output row i; with any height, taps of 0 fill up.
-constexpr int any_height = 0, at_least_4 = 4;
+enum class Height : std::uint8_t { any, three, more };
 
-}  // namespace
+// Of a target; rows is 0 where it has none.
+struct Functions {
+  int rows = 0, samples = 0;
+  // By the groups of taps in a filter row of one component; 0: of several components.
+  decltype(Kernel::run) (*filter)(bool pairs, int groups, Height height) = nullptr;
+};
+
 }  // namespace convolve::cpu::dot
-
-#ifdef __clang__
-#pragma clang attribute push(                                                                            \
-    __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw"))), \
-    apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,prfchw")
 #endif
 
-namespace convolve::cpu::dot {
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+#if CONVOLVE_DOT
 namespace {
 
+using dot::Height, dot::Packed;
+
 // So many neighbouring windows of one component come from one load. Measured: each takes a register.
-template <bool Pairs, int Groups>
+template <class Form, int Groups>
 constexpr int shared_windows() {
-  if (Pairs) return Groups < 3 ? 1 : Groups <= 4 ? 3 : 2;
+  if (Form::pairs) return Groups < 3 ? 1 : Groups <= 4 ? 3 : 2;
   return Groups == 0 ? 1 : Groups == 1 ? 2 : 3;
 }
 
 // Adds `Groups` groups of taps of one ring row of one component into output rows First..Last.
-template <bool Pairs, int Groups, int First, int Last, int Shared>
-HWY_INLINE void AddGroups(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words,
-                          const __m512i (&orders)[Shared]) {
-  constexpr int apart = Pairs ? 2 : 4, registers = 4 / apart, count = registers * (vectors - 1) + Groups;
-  __m512i window[count];
+template <class Form, int Groups, int First, int Last, int Shared>
+HWY_INLINE void AddGroups(Ints (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words,
+                          const Bytes (&orders)[Shared]) {
+  constexpr int apart = Form::taps, registers = 4 / apart, count = registers * (vectors - 1) + Groups;
+  Ints window[count];
   CONVOLVE_UNROLL
-  for (int w = 0; w < count; ++w) window[w] = WindowAt<Pairs>(orders[w % Shared], q + w / Shared * Shared * apart);
+  for (int w = 0; w < count; ++w) window[w] = WindowAt(orders[w % Shared], q + w / Shared * Shared * apart);
   CONVOLVE_UNROLL
   for (int g = 0; g < Groups; ++g) {
     CONVOLVE_UNROLL
     for (int i = First; i <= Last; ++i) {
-      const __m512i taps = _mm512_set1_epi32(*words++);
+      const auto taps = hn::Set(Tag<std::int32_t>(), *words++);
       CONVOLVE_UNROLL
-      for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Pairs>(sum[i][b], window[registers * b + g], taps);
+      for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Form>(sum[i][b], window[registers * b + g], taps);
     }
   }
 }
 
 // Adds one ring row. Groups: of one component, known to the compiler; or 0.
-template <bool Pairs, int Groups, int First, int Last, int Shared>
-HWY_INLINE void AddRow(__m512i (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words, int groups,
-                       int step, const __m512i (&orders)[Shared]) {
+template <class Form, int Groups, int First, int Last, int Shared>
+HWY_INLINE void AddRow(Ints (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words, int groups,
+                       int step, const Bytes (&orders)[Shared]) {
   if constexpr (Groups > 0) {
     // Windows of four groups at a time: more would not stay in registers.
     constexpr int once = Groups > 4 ? 4 : Groups;
-    AddGroups<Pairs, once, First, Last>(sum, q, words, orders);
+    AddGroups<Form, once, First, Last>(sum, q, words, orders);
     if constexpr (Groups > once)
-      AddGroups<Pairs, Groups - once, First, Last>(sum, q + once * (Pairs ? 2 : 4), words, orders);
+      AddRow<Form, Groups - once, First, Last>(sum, q + once * Form::taps, words, groups, step, orders);
   } else {
     for (int g = 0; g < groups; ++g, q += step) {
-      __m512i window[vectors];
+      Ints window[vectors];
       CONVOLVE_UNROLL
-      for (int b = 0; b < vectors; ++b) window[b] = WindowAt<Pairs>(orders[0], q + 4 * b);
+      for (int b = 0; b < vectors; ++b) window[b] = WindowAt(orders[0], q + 4 * b);
       CONVOLVE_UNROLL
       for (int i = First; i <= Last; ++i) {
-        const __m512i taps = _mm512_set1_epi32(*words++);
+        const auto taps = hn::Set(Tag<std::int32_t>(), *words++);
         CONVOLVE_UNROLL
-        for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Pairs>(sum[i][b], window[b], taps);
+        for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Form>(sum[i][b], window[b], taps);
       }
     }
   }
 }
 
+// The taps of a block: where the next ones are, and how they are walked.
+template <int Shared>
+struct Walk {
+  const void* const* ring;
+  const std::int32_t*& words;
+  int x, groups, step;
+  const Bytes (&orders)[Shared];
+};
+
+template <class Form, int Groups, int First, int Last, int Shared>
+HWY_INLINE void AddRingRow(const Walk<Shared>& w, int r, Ints (&sum)[rows][vectors]) {
+  const auto* q = static_cast<const std::uint8_t*>(w.ring[r]) + w.x;
+  asm("" : "+r"(q));  // or GCC keeps x + 2, x + 4, ... in registers
+  AddRow<Form, Groups, First, Last>(sum, q, w.words, w.groups, w.step, w.orders);
+}
+
+// Ring rows R of a filter of a known height.
+template <class Form, int Groups, int Height, int... R, int Shared>
+HWY_INLINE void AddRingRows(std::integer_sequence<int, R...>, const Walk<Shared>& w, Ints (&sum)[rows][vectors]) {
+  (AddRingRow<Form, Groups, (R < Height ? 0 : R - Height + 1), (R < rows ? R : rows - 1)>(w, R, sum), ...);
+}
+// Those below the filter's last row in the first output row.
+template <class Form, int Groups, int... R, int Shared>
+HWY_INLINE void AddLastRows(std::integer_sequence<int, R...>, const Walk<Shared>& w, int height,
+                            Ints (&sum)[rows][vectors]) {
+  (AddRingRow<Form, Groups, R + 1, rows - 1>(w, height + R, sum), ...);
+}
+
 // All ring rows of one frame; see Packed::words.
-template <bool Pairs, int Height, int Groups, int Shared>
-HWY_INLINE void AddRows(int height, __m512i (&sum)[rows][vectors], const void* const* ring, int x,
-                        const std::int32_t*& words, int groups, int step, const __m512i (&orders)[Shared]) {
-  const auto add = [&]<int First, int Last>(int r) {
-    const auto* q = static_cast<const std::uint8_t*>(ring[r]) + x;
-    asm("" : "+r"(q));  // or GCC keeps x + 2, x + 4, ... in registers
-    AddRow<Pairs, Groups, First, Last>(sum, q, words, groups, step, orders);
-  };
-  static_assert(rows == 4);
-  if constexpr (Height == any_height) {
-    for (int r = 0; r < height + rows - 1; ++r) add.template operator()<0, 3>(r);
+template <class Form, Height H, int Groups, int Shared>
+HWY_INLINE void AddRows(const Walk<Shared>& w, int height, Ints (&sum)[rows][vectors]) {
+  constexpr int last = rows - 1;
+  if constexpr (H == Height::any) {
+    for (int r = 0; r < height + last; ++r) AddRingRow<Form, Groups, 0, last>(w, r, sum);
+  } else if constexpr (H == Height::three) {
+    AddRingRows<Form, Groups, 3>(std::make_integer_sequence<int, 3 + last>(), w, sum);
   } else {
-    add.template operator()<0, 0>(0);
-    add.template operator()<0, 1>(1);
-    add.template operator()<0, 2>(2);
-    if constexpr (Height == 3) {
-      add.template operator()<1, 3>(3);
-    } else {
-      for (int r = 3; r < height; ++r) add.template operator()<0, 3>(r);
-      add.template operator()<1, 3>(height);
-    }
-    add.template operator()<2, 3>(height + 1);
-    add.template operator()<3, 3>(height + 2);
+    constexpr std::make_integer_sequence<int, last> ends;
+    AddRingRows<Form, Groups, rows>(ends, w, sum);
+    for (int r = last; r < height; ++r) AddRingRow<Form, Groups, 0, last>(w, r, sum);
+    AddLastRows<Form, Groups>(ends, w, height, sum);
   }
 }
 
-template <bool Pairs, int Height, int Groups>
-void Filter(const Kernel& kernel, const Block& block) {
+template <class Form, Height H, int Groups>
+void FilterDot(const Kernel& kernel, const Block& block) {
   constexpr bool uniform = Groups > 0;
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
-  constexpr int shared = shared_windows<Pairs, Groups>();
-  __m512i orders[shared];
+  constexpr int shared = shared_windows<Form, Groups>();
+  const Tag<std::uint8_t> db;
+  Bytes orders[shared];
   for (int i = 0; i < shared; ++i)
-    orders[i] =
-        _mm512_add_epi8(_mm512_load_si512(k.window.order), _mm512_set1_epi8(static_cast<char>(i * (Pairs ? 2 : 4))));
+    orders[i] = hn::Add(hn::Load(db, k.window.order), hn::Set(db, static_cast<std::uint8_t>(i * Form::taps)));
   const Rounding rounding(kernel.quantization);
   const Finish finish = k.sums.finish;
   const Target to(block);
-  const int height = Height == 3 ? 3 : kernel.height;
-  const int step = (Pairs ? 2 : 4) * kernel.components, turn = samples % kernel.components;
+  const int height = H == Height::three ? 3 : kernel.height;
+  const int step = Form::taps * kernel.components, turn = samples % kernel.components;
   int position = 0;
   for (int x = 0; x < to.n; x += samples) {
-    block.ahead.fetch(x, samples);
+    block.ahead.fetch<true>(x, samples);
     const Phase& phase = k.sums.phases[position];
     position += turn;
     if (position >= kernel.components) position -= kernel.components;
-    __m512i sum[rows][vectors];
-    CONVOLVE_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      CONVOLVE_UNROLL
-      for (int b = 0; b < vectors; ++b) sum[i][b] = _mm512_load_si512(phase.start[uniform ? 0 : b]);
-    }
+    Ints sum[rows][vectors];
+    StartBlock<uniform>(phase, sum);
     const std::int32_t* words = k.words.data();
     for (int t = 0; t < kernel.depth; ++t)
-      AddRows<Pairs, Height, Groups>(height, sum, block.rows + t * block.frame_rows, x, words, k.groups, step, orders);
+      AddRows<Form, H, Groups>(Walk<shared>{block.rows + t * block.frame_rows, words, x, k.groups, step, orders},
+                               height, sum);
     FinishBlock<uniform>(kernel.quantization, rounding, finish, phase, sum, to, x);
   }
 }
 
-// By the groups of taps, 0 where there are several components; for heights of any, 3 and more.
-template <bool Pairs, int... Groups>
+// [groups][height], 0 groups where there are several components.
+template <class Form, int... Groups>
 constexpr auto table_of(std::integer_sequence<int, Groups...>) {
   return std::array<std::array<decltype(Kernel::run), 3>, sizeof...(Groups)>{
-      {{Filter<Pairs, any_height, 0>, Filter<Pairs, 3, Groups>, Filter<Pairs, at_least_4, Groups>}...}};
+      {{FilterDot<Form, Height::any, 0>, FilterDot<Form, Height::three, Groups>,
+        FilterDot<Form, Height::more, Groups>}...}};
 }
-constexpr auto byte_filters = table_of<false>(std::make_integer_sequence<int, (max_taps + 3) / 4 + 1>());
-constexpr auto pair_filters = table_of<true>(std::make_integer_sequence<int, (max_taps + 1) / 2 + 1>());
+
+template <bool Vnni>
+decltype(Kernel::run) FilterOf(bool pairs, int groups, Height height) {
+  static constexpr auto of_bytes =
+      table_of<dot::Form<Vnni, false>>(std::make_integer_sequence<int, (max_taps + 3) / 4 + 1>());
+  static constexpr auto of_pairs =
+      table_of<dot::Form<Vnni, true>>(std::make_integer_sequence<int, (max_taps + 1) / 2 + 1>());
+  const auto h = static_cast<std::size_t>(height);
+  return pairs ? of_pairs[groups][h] : of_bytes[groups][h];
+}
 
 }  // namespace
-}  // namespace convolve::cpu::dot
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
+dot::Functions DotFilters([[maybe_unused]] bool vnni) {
+#ifndef CONVOLVE_EMULATE
+  if (!vnni) return {rows, samples, FilterOf<false>};
 #endif
-
-namespace convolve::cpu::dot {
-
-bool needs_pairs(const IntegerTaps& taps) {
-  return std::any_of(taps.taps.begin(), taps.taps.end(), [](int t) { return t < -128 || t > 127; });
+  return {rows, samples, FilterOf<true>};
 }
-
-std::vector<std::int32_t> pack_words(const std::vector<std::int32_t>& taps, int width, bool pairs) {
-  const int in_group = pairs ? 2 : 4, bits = pairs ? 16 : 8;
-  const std::uint32_t mask = (std::uint64_t{1} << bits) - 1;
-  std::vector<std::int32_t> words;
-  for (std::size_t row = 0; row < taps.size(); row += width)
-    for (int k = 0; k < width; k += in_group) {
-      std::uint32_t word = 0;
-      for (int i = 0; i < in_group && k + i < width; ++i)
-        word |= (static_cast<std::uint32_t>(taps[row + k + i]) & mask) << (bits * i);
-      words.push_back(static_cast<std::int32_t>(word));
-    }
-  return words;
+#else
+dot::Functions DotFilters(bool) {
+  return {};
 }
+#endif
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
-Window::Window(int components, bool pairs) {
-  for (int lane = 0; lane < 16; ++lane)
-    for (int byte = 0; byte < 4; ++byte)
-      order[4 * lane + byte] = static_cast<std::uint8_t>(sample_of(0, lane) + components * (pairs ? byte / 2 : byte));
-}
-
-Sums::Sums(const Quantization& q, const Group& group, double zero_weight, double reach) : phases(group.components) {
-  const auto all_offsets = [&](auto test) { return std::all_of(q.offset.wide.begin(), q.offset.wide.end(), test); };
-  const bool product = q.division == Division::product;
-  const bool plain = product && q.gain == 1 && q.snap == 0 && all_offsets([](double v) { return v == std::floor(v); });
-  const bool narrow = all_offsets([&](double v) { return reach + std::abs(v) < 32767; });
-  finish = plain ? Finish::plain : product && narrow ? Finish::single : Finish::apart;
-  for (int p = 0; p < group.components; ++p)
-    for (int b = 0; b < vectors; ++b)
-      for (int lane = 0; lane < 16; ++lane) {
-        const int c = (p + sample_of(b, lane)) % group.components;
-        phases[p].offset[b][lane] = q.offset.single[c];
-        phases[p].wide_offset[b][lane] = q.offset.wide[c];
-        if (!group.component[c]->filtered) phases[p].keep |= std::uint64_t{1} << sample_of(b, lane);
-        const double start = -group.component[c]->zero * zero_weight;
-        phases[p].start[b][lane] = static_cast<std::int32_t>(plain ? start + q.offset.wide[c] : start);
-      }
-}
-
-}  // namespace convolve::cpu::dot
-
+#if HWY_ONCE
 namespace convolve::cpu {
 
-int dot_reads_past(int groups, bool pairs, const Group& group) {
-  return 4 * (dot::vectors - 1) + (groups - 1) * (pairs ? 2 : 4) * group.components;
-}
+HWY_EXPORT(DotFilters);
 
-void make_dot_kernel(Kernel& kernel, const IntegerTaps& taps, const Group& group) {
+bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
   using namespace dot;
-  const bool pairs = needs_pairs(taps);
-  Quantization& q = kernel.quantization;
-  q.gain = static_cast<float>(q.gain * taps.gain);
-  q.divisor /= taps.gain;
+  const bool vnni = use_vnni();
+  const Functions functions = HWY_DYNAMIC_DISPATCH(DotFilters)(vnni);
+  if (functions.rows == 0) return false;
+  const int width = desc.filter.width(), height = desc.filter.height();
+  std::optional<IntegerTaps> taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 127);
+  if (!taps || needs_pairs(*taps, width, vnni))
+    taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 32767);
+  if (!taps) return false;
+  const bool pairs = needs_pairs(*taps, width, vnni);
+  const int in_group = taps_in_group(pairs);
+  const int groups = (width + in_group - 1) / in_group;
+  engine.name = name_of(vnni, pairs);
+  // Measured: multiply-adds are ahead of f32, which fills a ring of its own, up to 9x9 (AVX-512) or 11x11 (AVX2).
+  const double products = desc.filter.depth() * height * groups;
+  engine.cost = vnni ? products + 3 : products * (pairs ? 1.96 : 2.2) - 3;
+  engine.element_size = 1;
+  engine.block_rows = functions.rows;
+  engine.block_samples = functions.samples;
+  engine.keeps = true;
+  engine.reads_past = 4 * (vectors - 1) + (groups - 1) * in_group * group.components;
+  engine.staging = make_copy_staging(desc, group);
+
+  Kernel& kernel = engine.kernel;
+  kernel.depth = desc.filter.depth();
+  kernel.height = height;
+  kernel.width = width;
+  kernel.components = group.components;
+  Quantization& q = kernel.quantization = make_quantization(arithmetic, desc.layout, group);
+  q.gain = static_cast<float>(q.gain * taps->gain);
+  q.divisor /= taps->gain;
   double reach = 0;
-  for (const int tap : taps.taps) reach += std::abs(tap) * 255.0 / q.divisor;
-  const int groups = (kernel.width + (pairs ? 1 : 3)) / (pairs ? 2 : 4);
+  for (const int tap : taps->taps) reach += std::abs(tap) * 255.0 / q.divisor;
   auto packed = std::make_shared<Packed>(
-      Packed{Window(kernel.components, pairs), Sums(q, group, static_cast<double>(taps.sum), reach), groups, {}});
-  const int height = kernel.height, variant = height < 3 ? 0 : height == 3 ? 1 : 2;
-  const std::vector<std::int32_t> words = pack_words(taps.taps, kernel.width, pairs);
+      Packed{Window(group.components, pairs), Sums(q, group, static_cast<double>(taps->sum), reach), groups, {}});
+  const Height known = height < 3 ? Height::any : height == 3 ? Height::three : Height::more;
+  const std::vector<std::int32_t> words = pack_words(taps->taps, width, pairs);
   for (int t = 0; t < kernel.depth; ++t)
-    for (int r = 0; r < height + rows - 1; ++r)
+    for (int r = 0; r < height + functions.rows - 1; ++r)
       for (int g = 0; g < groups; ++g)
-        for (int i = 0; i < rows; ++i)
+        for (int i = 0; i < functions.rows; ++i)
           if (r - i >= 0 && r - i < height)
             packed->words.push_back(words[(t * height + r - i) * groups + g]);
-          else if (variant == 0)
+          else if (known == Height::any)
             packed->words.push_back(0);
   kernel.packed = packed;
-  const int known = kernel.components == 1 ? groups : 0;
-  kernel.run = pairs ? pair_filters[known][variant] : byte_filters[known][variant];
+  kernel.run = functions.filter(pairs, group.components == 1 ? groups : 0, known);
+  return true;
 }
 
 }  // namespace convolve::cpu
-
-#else
-
-namespace convolve::cpu {
-
-void make_dot_kernel(Kernel&, const IntegerTaps&, const Group&) {
-  assert(false);
-}
-int dot_reads_past(int, bool, const Group&) {
-  return -1;
-}
-
-}  // namespace convolve::cpu
-
 #endif

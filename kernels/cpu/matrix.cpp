@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -12,28 +12,16 @@
 #include "cpu/simd.hpp"
 #include "cpu/targets.hpp"
 
-#if HWY_ARCH_X86_64
-
-// GCC 12 takes the undefined operands inside its own intrinsics for uninitialised variables.
-#if HWY_COMPILER_GCC_ACTUAL
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,amx-tile,amx-int8"))), \
-                             apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,amx-tile,amx-int8")
-#endif
-
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/matrix.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
 #include "cpu/division-inl.hpp"
 #include "cpu/tiles.hpp"
 
-namespace convolve::cpu {
-namespace {
+#ifndef CONVOLVE_MATRIX_CPP_ONCE
+#define CONVOLVE_MATRIX_CPP_ONCE
+namespace convolve::cpu::matrix {
 
 // A block is Rows x 256 samples. Tile A takes 16 strips, 16 samples apart, of 64 bytes each; tile B holds taps as a
 // band of a 64 x 16 matrix; their product adds to 16 outputs of each strip. Where a filter row spans at most 32 bytes a
@@ -47,7 +35,24 @@ struct Packed {
   std::int8_t* bands = nullptr;  // [band][chunks][digits][16][64], on 64 bytes: half the speed otherwise
   std::vector<std::int8_t> memory;
   std::vector<std::int32_t> start;  // of the sums, a pattern: takes the zero levels off
+  bool near = false;                // no code value, before it is clamped, is beyond 32 bits
 };
+
+struct Functions {
+  decltype(RowPass::run) pair = nullptr;
+  decltype(Kernel::run) (*filter)(bool paired, int digits) = nullptr;
+};
+constexpr int exact_rows = 4, real_rows = 2;
+
+}  // namespace convolve::cpu::matrix
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+#if HWY_TARGET == HWY_AVX3
+namespace {
+
+using matrix::Packed, matrix::samples, matrix::slice, matrix::tile_bytes;
 
 // Lays a row out for paired rows: 32 bytes from every 16th sample, 64 bytes apart.
 void Pair(const RowPass&, const void* line, void* elements, int n) {
@@ -58,27 +63,26 @@ void Pair(const RowPass&, const void* line, void* elements, int n) {
 }
 
 // 64 code values from their sums; `phase`: the first one's component.
-template <int Digits>
-HWY_INLINE __m512i Quantize(const Quantization& q, const Packed& k, const std::int32_t* sums, int phase) {
-  __m512i value[4];
+template <int Digits, bool Near>
+HWY_INLINE Vector<std::uint8_t> QuantizeSlice(const Quantization& q, const Packed& k, const std::int32_t* sums,
+                                              int phase) {
+  const Tag<std::int32_t> d;
+  Vector<std::int32_t> value[4];
   CONVOLVE_UNROLL
   for (int b = 0; b < 4; ++b) {
-    __m512i sum = _mm512_load_si512(sums + 16 * b);
-    if (Digits == 2) sum = _mm512_add_epi32(_mm512_slli_epi32(sum, 8), _mm512_load_si512(sums + samples + 16 * b));
-    sum = _mm512_add_epi32(sum, _mm512_loadu_si512(k.start.data() + phase + 16 * b));
-    const __m512 offset = _mm512_loadu_ps(q.offset.get<float>() + phase + 16 * b);
-    value[b] = code_values(q, sum, offset, q.offset.get<double>() + phase + 16 * b);
+    auto sum = hn::Load(d, sums + 16 * b);
+    if (Digits == 2) sum = hn::Add(hn::ShiftLeft<8>(sum), hn::Load(d, sums + samples + 16 * b));
+    sum = hn::Add(sum, hn::LoadU(d, k.start.data() + phase + 16 * b));
+    value[b] =
+        CodeValues<Near>(q, sum, q.offset.get<float>() + phase + 16 * b, q.offset.get<double>() + phase + 16 * b);
   }
-  const __m512i low = _mm512_packs_epi32(value[0], value[1]), high = _mm512_packs_epi32(value[2], value[3]);
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
-  return _mm512_min_epu8(bytes, _mm512_set1_epi8(static_cast<char>(static_cast<int>(q.max))));
+  return hn::Min(PackInOrder(value), hn::Set(Tag<std::uint8_t>(), static_cast<std::uint8_t>(q.max)));
 }
 
 // The sums of one block on their way to samples, a slice of 64 at a time: between the tile products of the next block,
 // so that both kinds of instruction are at work at once.
 template <int Rows, int Digits>
-struct Finish {
+struct Finishing {
   static constexpr int slices = Rows * samples / slice;
   const Kernel& kernel;
   const Packed& packed;
@@ -94,8 +98,10 @@ struct Finish {
     const int left = block.n - at;
     const __mmask64 wanted = left >= slice ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
     const int phase = kernel.components == 1 ? 0 : at % kernel.components;
-    _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[row]) + at, wanted,
-                            Quantize<Digits>(kernel.quantization, packed, sums + row * Digits * samples + i, phase));
+    const std::int32_t* from = sums + row * Digits * samples + i;
+    const auto bytes = packed.near ? QuantizeSlice<Digits, true>(kernel.quantization, packed, from, phase)
+                                   : QuantizeSlice<Digits, false>(kernel.quantization, packed, from, phase);
+    _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[row]) + at, wanted, bytes.raw);
   }
 };
 
@@ -112,12 +118,12 @@ HWY_INLINE void AddToRow(const std::int8_t* band) {
 // Ring row r, and r + 1 if Paired, takes part in output row Row with the band of filter row r - Row (and the next).
 template <bool Paired, int Rows, int Digits, int... Row>
 HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k, const Block& block,
-                         int x, std::int32_t* sums, Finish<Rows, Digits>& finish) {
+                         int x, std::int32_t* sums, Finishing<Rows, Digits>& finish) {
   constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0;
   const int height = kernel.height, bands = height - lowest;
   const int chunks = Paired ? 1 : k.chunks;
   const int loads = kernel.depth * ((height + Rows - 1 + step - 1) / step) * chunks;
-  const int finish_steps = (Finish<Rows, Digits>::slices + loads - 1) / loads;
+  const int finish_steps = (Finishing<Rows, Digits>::slices + loads - 1) / loads;
   (tile_zero<Row * Digits>(), ...);
   if constexpr (Digits == 2) (tile_zero<Row * Digits + 1>(), ...);
   for (int t = 0; t < kernel.depth; ++t)
@@ -140,10 +146,10 @@ HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kerne
 }
 
 template <bool Paired, int Rows, int Digits>
-void Filter(const Kernel& kernel, const Block& block) {
+void FilterTiles(const Kernel& kernel, const Block& block) {
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
   auto* sums = static_cast<std::int32_t*>(block.scratch);
-  Finish<Rows, Digits> finish{kernel, k, block};
+  Finishing<Rows, Digits> finish{kernel, k, block};
   tile_configure();
   for (int x = 0, half = 0; x < block.n; x += samples, half ^= 1) {
     block.ahead.fetch(x, samples);
@@ -157,19 +163,32 @@ void Filter(const Kernel& kernel, const Block& block) {
   tile_release();
 }
 
+decltype(Kernel::run) FilterOf(bool paired, int digits) {
+  using matrix::exact_rows, matrix::real_rows;
+  if (digits == 1) return paired ? FilterTiles<true, exact_rows, 1> : FilterTiles<false, exact_rows, 1>;
+  return paired ? FilterTiles<true, real_rows, 2> : FilterTiles<false, real_rows, 2>;
+}
+
 }  // namespace
-}  // namespace convolve::cpu
 
-#ifdef __clang__
-#pragma clang attribute pop
+matrix::Functions Tiles() {
+  return {Pair, FilterOf};
+}
 #else
-#pragma GCC pop_options
+matrix::Functions Tiles() {
+  return {};
+}
 #endif
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
+#if HWY_ONCE
 namespace convolve::cpu {
+
+HWY_EXPORT(Tiles);
+
 namespace {
 
-constexpr int exact_rows = 4, real_rows = 2;
 // Beyond the first level cache: a strip's ends cost more than its rows from the second.
 constexpr int ring_bytes = 160 << 10;
 // Of a tile product, and of finishing the sums of a tile, as many more. On a Xeon with AMX dot products are faster up
@@ -206,6 +225,8 @@ bool matrix_serves(const PlanDesc& desc) {
 }
 
 Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+  using namespace matrix;
+  const Functions functions = HWY_DYNAMIC_DISPATCH(Tiles)();
   int digits;
   const IntegerTaps taps = *taps_of(desc, arithmetic, group, digits);
   Engine engine;
@@ -246,6 +267,10 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
   for (int i = 0; i < pattern_length; ++i)
     packed->start.push_back(
         static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum)));
+  double reach = 0;
+  for (const int tap : taps.taps) reach += std::abs(tap) * 512.0 / kernel.quantization.divisor;
+  packed->near = std::ranges::all_of(kernel.quantization.offset.wide,
+                                     [&](double offset) { return reach + std::abs(offset) < 0x1p31 - 512; });
   engine.name = digits == 1 ? "AMX, 8-bit taps" : "AMX, 16-bit taps in two digits";
   engine.cost = matrix_cost * (static_cast<double>(tiles) / (paired ? 2 : 1) + products_to_finish);
   engine.block_rows = digits == 1 ? exact_rows : real_rows;
@@ -255,31 +280,14 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
   if (paired) {
     engine.paired_rows = true;
     engine.element_size = 2;
-    engine.row_pass.run = Pair;
+    engine.row_pass.run = functions.pair;
     engine.row_pass.line_element_size = 1;
   }
   engine.ring_bytes = ring_bytes;
   engine.block_samples = samples;
   kernel.packed = packed;
-  kernel.run = digits == 1 ? paired ? Filter<true, exact_rows, 1> : Filter<false, exact_rows, 1>
-               : paired ? Filter<true, real_rows, 2>
-                           : Filter<false, real_rows, 2>;
+  kernel.run = functions.filter(paired, digits);
   return engine;
-}
-
-}  // namespace convolve::cpu
-
-#else
-
-namespace convolve::cpu {
-
-bool matrix_serves(const PlanDesc&) {
-  return false;
-}
-
-Engine make_matrix(const PlanDesc&, const Arithmetic&, const Group&) {
-  assert(false);
-  return {};
 }
 
 }  // namespace convolve::cpu

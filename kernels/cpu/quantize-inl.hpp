@@ -10,6 +10,7 @@
 #define CONVOLVE_QUANTIZE_INL
 #endif
 
+#include "cpu/division-inl.hpp"
 #include "cpu/engine.hpp"
 #include "cpu/samples-inl.hpp"
 
@@ -26,69 +27,13 @@ constexpr int block = lanes<T>* block_vectors;
 
 static_assert(block<float> + max_components <= pattern_length);
 
-// To nearest, ties to even; what does not fit may come out as the most negative integer.
-template <class V>
-HWY_INLINE auto RoundToInt(V v) {
-#if HWY_TARGET == HWY_AVX3
-  return hn::Vec512<std::int32_t>{_mm512_cvtps_epi32(v.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return hn::Vec256<std::int32_t>{_mm256_cvtps_epi32(v.raw)};
-#elif HWY_TARGET == HWY_SSE4
-  return hn::Vec128<std::int32_t>{_mm_cvtps_epi32(v.raw)};
-#else
-  return hn::NearestInt(v);
-#endif
-}
-
-// Half a vector of code values in doubles, rounded and clamped.
-template <class V>
-HWY_INLINE auto RoundWide(const Quantization& q, V sum, const double* offset) {
-  const hn::DFromV<V> d;
-  const auto v = hn::Add(hn::Div(sum, hn::Set(d, q.divisor)), hn::LoadU(d, offset));
-  const auto clamped = hn::Min(hn::Max(hn::Round(v), hn::Zero(d)), hn::Set(d, static_cast<double>(q.max)));
-  return hn::DemoteTo(hn::Rebind<std::int32_t, decltype(d)>(), clamped);
-}
-
-// remainder_value(), less what rounds it.
-HWY_INLINE Vector<float> RemainderValue(const Quantization& q, Vector<float> sum, Vector<float> offset) {
-  const Tag<float> d;
-  const auto whole = hn::Set(d, 0x1.8p23f);
-  const auto near = hn::MulAdd(sum, hn::Set(d, q.gain / 2), hn::Mul(offset, hn::Set(d, 0.5f)));
-  const auto halves = hn::Sub(hn::Add(near, whole), whole), even = hn::Add(halves, halves);
-  const auto rest = hn::MulAdd(hn::Sub(offset, even), hn::Set(d, static_cast<float>(q.divisor)), sum);
-  const auto more = hn::MulAdd(rest, hn::Set(d, q.gain * (1 - 0x1p-22f)), whole);
-  return hn::Add(even, hn::Sub(more, whole));
-}
-
 // Code values, before the shift, of the sums of one vector.
 template <class T>
 HWY_INLINE auto Quantize(const Quantization& q, Vector<T> sum, int phase) {
-  const Tag<T> d;
-  if constexpr (sizeof(T) == 8) {
+  if constexpr (sizeof(T) == 8)
     return RoundWide(q, sum, q.offset.get<double>() + phase);
-  } else {
-    if (q.division != Division::product) {
-      // Without fused multiply-adds there is no exact remainder.
-      if (HWY_NATIVE_FMA && q.division != Division::doubles) {
-        const auto code = RemainderValue(q, sum, hn::LoadU(d, q.offset.get<float>() + phase));
-        return RoundToInt(hn::Min(code, hn::Set(d, q.max)));
-      }
-      const double* offset = q.offset.get<double>() + phase;
-#if HWY_TARGET == HWY_SCALAR
-      return RoundWide(q, hn::PromoteTo(Tag<double>(), sum), offset);
-#else
-      const hn::Half<Tag<float>> dh;
-      const hn::Rebind<double, decltype(dh)> dd;
-      const auto low = RoundWide(q, hn::PromoteTo(dd, hn::LowerHalf(dh, sum)), offset);
-      const auto high = RoundWide(q, hn::PromoteTo(dd, hn::UpperHalf(dh, sum)), offset + lanes<float> / 2);
-      return hn::Combine(hn::RebindToSigned<Tag<float>>(), high, low);
-#endif
-    }
-    auto v = hn::MulAdd(sum, hn::Set(d, q.gain), hn::LoadU(d, q.offset.get<float>() + phase));
-    v = hn::Sub(v, hn::Set(d, q.snap));
-    // Demotion saturates at 0.
-    return RoundToInt(hn::Min(v, hn::Set(d, q.max)));
-  }
+  else
+    return CodeValues(q, sum, q.offset.get<float>() + phase, q.offset.get<double>() + phase);
 }
 
 template <class T, class Sample>
@@ -113,10 +58,7 @@ HWY_INLINE void Store(const Quantization& q, const Vector<T> (&sum)[block_vector
     // Packing works within 128-bit parts; one permutation then restores the order.
 #if HWY_TARGET == HWY_AVX3
     if constexpr (sizeof(T) == 4 && sizeof(Sample) == 1) {
-      const __m512i low = _mm512_packs_epi32(value[0].raw, value[1].raw);
-      const __m512i high = _mm512_packs_epi32(value[2].raw, value[3].raw);
-      const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-      _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high)));
+      hn::StoreU(PackInOrder(value), Tag<std::uint8_t>(), out);
       return;
     }
     if constexpr (sizeof(T) == 4 && sizeof(Sample) == 2) {

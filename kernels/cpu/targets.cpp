@@ -21,16 +21,31 @@
 namespace convolve::cpu {
 namespace {
 
+#ifdef CONVOLVE_EMULATE
 bool has_vnni() {
-#if HWY_ARCH_X86_64
-  return (hwy::SupportedTargets() & HWY_AVX3) && __builtin_cpu_supports("avx512vnni") &&
-         __builtin_cpu_supports("avx512vbmi");
-#else
-  return false;
-#endif
+  return hwy::SupportedTargets() & HWY_AVX3;
 }
+bool has_avx_vnni() {
+  return hwy::SupportedTargets() & HWY_AVX2;
+}
+#elif HWY_ARCH_X86_64
+bool has_vnni() {
+  return (hwy::SupportedTargets() & HWY_AVX3) && __builtin_cpu_supports("avx512vnni");
+}
+bool has_avx_vnni() {
+  unsigned a, b, c, d;
+  return (hwy::SupportedTargets() & HWY_AVX2) && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+#else
+bool has_vnni() {
+  return false;
+}
+bool has_avx_vnni() {
+  return false;
+}
+#endif
 
-#ifdef CONVOLVE_EMULATE_AMX
+#ifdef CONVOLVE_EMULATE
 bool has_amx() {
   return has_vnni();
 }
@@ -69,13 +84,14 @@ struct Row {
 
 constexpr std::int64_t fallback = HWY_SCALAR | HWY_EMU128;
 #if HWY_ARCH_X86
-constexpr std::array<Row, 6> rows{{{HWY_AVX3, true, true},
+constexpr std::array<Row, 7> rows{{{HWY_AVX3, true, true},
                                    {HWY_AVX3, true, false},
                                    {HWY_AVX3, false, false},
+                                   {HWY_AVX2, true, false},
                                    {HWY_AVX2, false, false},
                                    {HWY_SSE4, false, false},
                                    {fallback, false, false}}};
-constexpr std::array<const char*, rows.size()> names{"amx", "vnni", "avx512", "avx2", "sse4", "scalar"};
+constexpr std::array<const char*, rows.size()> names{"amx", "vnni", "avx512", "avxvnni", "avx2", "sse4", "scalar"};
 #elif HWY_ARCH_ARM
 constexpr std::array<Row, 2> rows{{{HWY_NEON, false, false}, {fallback, false, false}}};
 constexpr std::array<const char*, rows.size()> names{"neon", "scalar"};
@@ -87,9 +103,11 @@ constexpr std::array<const char*, rows.size()> names{"scalar"};
 std::array<SimdTarget, rows.size()> find_targets() {
   const std::int64_t supported = hwy::SupportedTargets() | fallback;
   std::array<SimdTarget, rows.size()> targets{};
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    targets[i] = {names[i],
-                  (supported & rows[i].highway) && (!rows[i].vnni || has_vnni()) && (!rows[i].amx || has_amx())};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    const bool vnni = !row.vnni || (row.highway == HWY_AVX2 ? has_avx_vnni() : has_vnni());
+    targets[i] = {names[i], (supported & row.highway) && vnni && (!row.amx || has_amx())};
+  }
   return targets;
 }
 

@@ -18,7 +18,7 @@
 namespace convolve::cpu {
 
 struct SimdTarget {
-  const char* name;  ///< "amx", "vnni", "avx512", "avx2", "sse4", "neon", "scalar": best first
+  const char* name;  ///< "amx", "vnni", "avx512", "avxvnni", "avx2", "sse4", "neon", "scalar": best first
   bool available;    ///< compiled in, and this machine has it
 };
 
@@ -32,7 +32,7 @@ bool force_simd_target(const char* name);
 const char* simd_target();
 
 /// The instructions beyond Highway's targets that a plan made now may use.
-bool use_vnni();  ///< AVX-512 with VNNI and VBMI
+bool use_vnni();  ///< dot products, in the form of AVX-512 or of AVX
 bool use_amx();   ///< AMX tiles with 8-bit integers; granted by the kernel to this process
 
 }  // namespace convolve::cpu

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // tiles: the AMX instructions that matrix.cpp uses, behind small named functions; and the same in plain C++, for builds
-// with CONVOLVE_EMULATE_AMX, which test everything but the instructions on machines that lack them.
+// with CONVOLVE_EMULATE, which test everything but the instructions on machines that lack them.
 //
-// Eight tiles of 16 rows x 64 bytes belong to the thread from tile_configure() to tile_release(). Include it inside the
-// region whose functions may use AMX.
+// Eight tiles of 16 rows x 64 bytes belong to the thread from tile_configure() to tile_release(). They are
+// instructions as text: the intrinsics take the number of a tile so, and no target of Highway's has them.
 #pragma once
 
 namespace convolve::cpu {
@@ -18,7 +18,7 @@ struct alignas(64) TileConfiguration {
   std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-#ifdef CONVOLVE_EMULATE_AMX
+#ifdef CONVOLVE_EMULATE
 
 inline thread_local std::uint8_t emulated_tile[8][16][64];
 
@@ -54,13 +54,11 @@ void tile_dot() {
 
 inline void tile_configure() {
   static constexpr TileConfiguration configuration;
-  _tile_loadconfig(&configuration);
+  asm volatile("ldtilecfg %0" : : "m"(configuration));
 }
 inline void tile_release() {
-  _tile_release();
+  asm volatile("tilerelease");
 }
-
-// As instructions, since the intrinsics take the number of a tile as text.
 template <int T>
 HWY_INLINE void tile_zero() {
   asm volatile("tilezero %%tmm%c0" ::"i"(T));

@@ -3,8 +3,10 @@
 //
 // bench: kernel times of every algorithm, layout, filter shape and tap class, on the CPU and on CUDA.
 //
-//   bench [--backend=cpu|cuda|all] [--frame=WxH] [--iterations=N] [--quick] [Google Benchmark's own flags]
+//   bench [--backend=cpu|cuda|all] [--simd=TARGET] [--frame=WxH] [--iterations=N] [--quick] [FLAG...]
 //   bench --benchmark_filter='auto/GRAY8' --benchmark_out=result.json --benchmark_context=commit=...,hardware=...
+//
+// FLAG: Google Benchmark's own.
 #include "bench.hpp"
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <string_view>
 
 #include "convolve/arithmetic.hpp"
+#include "cpu/targets.hpp"
 #include "skipped.hpp"
 
 namespace convolve::bench {
@@ -80,7 +83,12 @@ int main(int argc, char** argv) {
       options = {.width = 128, .height = 72, .iterations = 1, .quick = true};
     else if (argument.starts_with("--backend="))
       backend = argument.substr(10);
-    else if (argument.starts_with("--iterations="))
+    else if (argument.starts_with("--simd=")) {
+      if (!convolve::cpu::force_simd_target(argv[i] + 7)) {
+        std::fprintf(stderr, "bench: --simd=%s: no such target on this machine\n", argv[i] + 7);
+        return 2;
+      }
+    } else if (argument.starts_with("--iterations="))
       options.iterations = std::atoi(argv[i] + 13);
     else if (argument.starts_with("--frame=")) {
       if (std::sscanf(argv[i] + 8, "%dx%d", &options.width, &options.height) != 2) return 2;

@@ -29,6 +29,7 @@ constexpr const char* usage =
     "  --filter=TEXT,...    those whose names hold all of these texts\n"
     "  --backend=NAME       cpu or cuda\n"
     "  --algorithm=NAME     one algorithm, or auto\n"
+    "  --simd=NAME,...      these SIMD targets of the CPU, beside the best one\n"
     "  --seed=N             draw other cases\n"
     "  --failures=N         print the first N\n"
     "  --list               print the cases\n"
@@ -63,6 +64,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.runner.backend = value;
     else if (name == "--algorithm")
       options.runner.algorithm = value;
+    else if (name == "--simd")
+      options.runner.simd = value;
     else if (name == "--seed")
       options.seed = std::strtoull(value.c_str(), nullptr, 0);
     else if (name == "--failures")

@@ -21,6 +21,8 @@ Runner::Runner(const RunnerOptions& options) : options_(options) {
       subjects_.push_back({"cpu, " + std::to_string(threads) + " threads", host_memory(),
                            convolve::make_cpu_backend(threads), nullptr, threads == 1 ? 1u : 3u});
     for (const convolve::cpu::SimdTarget& target : convolve::cpu::simd_targets()) {
+      const std::string listed = "," + options.simd + ",", name = std::string(",") + target.name + ",";
+      if (!options.simd.empty() && listed.find(name) == std::string::npos) continue;
       if (!target.available)
         std::printf("SKIPPED cpu with %s: not on this machine\n", target.name);
       else if (target.name != std::string(convolve::cpu::simd_target()))

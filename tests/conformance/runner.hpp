@@ -15,6 +15,7 @@ namespace conformance {
 struct RunnerOptions {
   std::string backend;    ///< empty: all
   std::string algorithm;  ///< empty: all, and auto
+  std::string simd;       ///< SIMD targets of the CPU beside the best one, with commas between; empty: all
   int failures = 20;      ///< printed
 };
 
