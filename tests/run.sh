@@ -88,7 +88,10 @@ CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no
 other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debug -Dbenchmarks=disabled
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 suites build-asan "suites under ASan and UBSan" --no-suite conformance --timeout-multiplier 8
-suites build-asan "conformance under ASan and UBSan" --suite conformance --test-args=--cases=250 --timeout-multiplier 8
+suites build-asan "conformance under ASan and UBSan" --suite conformance --no-suite emulated --test-args=--cases=250 --timeout-multiplier 8
+if [ -x build-asan/tests/conformance/conformance_emulated ]; then
+  step "emulated conformance under ASan and UBSan" build-asan/tests/conformance/conformance_emulated --backend=cpu --simd=vnni,avxvnni --cases=30
+fi
 other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
 suites build-tsan "threads under TSan" --suite threads --timeout-multiplier 8
 step "conformance of the CPU backend under TSan" build-tsan/tests/conformance/conformance --backend=cpu --cases=20
