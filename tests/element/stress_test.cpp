@@ -132,7 +132,7 @@ bool on_cuda() {
 // Machines under sanitizers and other loads are slow without being stuck.
 template <class Condition>
 bool wait_until(Condition condition) {
-  const gint64 deadline = g_get_monotonic_time() + 60 * G_USEC_PER_SEC;
+  const gint64 deadline = g_get_monotonic_time() + 30 * G_USEC_PER_SEC;
   while (!condition()) {
     if (g_get_monotonic_time() > deadline) return false;
     g_usleep(1000);
