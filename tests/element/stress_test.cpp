@@ -177,15 +177,15 @@ ELEMENT_TEST_ROWS(the_harness_storms_of_frames_events_and_properties_pass, std::
       gst_harness_stress_property_start_full(h, "temporal-radius", &radius, 1000),
   };
   const int rounds = on_cuda() ? 400 : 100;
-  int i = 0;
+  int round = 0;
   std::size_t outputs = 0;
   const bool enough = wait_until([&] {
     CHECK(harness.errors().empty(), "an error message");
-    harness.set("temporal-radius", i % 2 ? "3" : "0");
+    harness.set("temporal-radius", round % 2 ? "3" : "0");
     outputs += harness.tape().buffer_count();
     harness.tape().clear();
     g_usleep(G_USEC_PER_SEC / 100);
-    return ++i >= rounds && outputs > 10;
+    return ++round >= rounds && outputs > 10;
   });
   const guint frames = gst_harness_stress_thread_stop(threads[0]);
   for (std::size_t i = 1; i < threads.size(); ++i) gst_harness_stress_thread_stop(threads[i]);
