@@ -41,8 +41,9 @@ struct Pattern {
 /// Samples to ring elements: (sample >> shift) - zero; of several frames, their weighted sum.
 struct Staging {
   int components = 1, shift = 0;
-  Pattern zero, ghost;          ///< ghost: with zero taken off, of one frame
-  std::vector<double> weights;  ///< of the frames; empty: one frame as it is
+  Pattern zero, ghost;                 ///< ghost: with zero taken off, of one frame
+  std::vector<double> weights;         ///< of the frames; empty: one frame as it is
+  std::shared_ptr<const void> packed;  ///< the same in the function's own form, where it has one
   /// `rows`: for each frame the first of `n` samples, or null for ghost cells. Writes up to a vector past n.
   void (*run)(const Staging&, const void* const* rows, void* elements, int n) = nullptr;
 };

@@ -92,7 +92,7 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   if (part.pitch % 4096 == 0) part.pitch += 64;
   part.ring_size = part.pitch * part.ring_rows * part.frames;
   part.ring = take(bytes, part.ring_size * (part.in_place ? 2 : 1));
-  if (e.row_pass.run) part.line = take(bytes, elements * e.row_pass.line_element_size);
+  if (e.row_pass.run) part.line = take(bytes, elements * e.row_pass.line_element_size + 64);
   const std::size_t staged_frames = combined ? e.staging.weights.size() : 1;
   part.line_pitch = align(elements * sample_size_);
   if (g.stride != 1) {
@@ -190,7 +190,6 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   const Group& g = part.group;
   const Staging& staging = part.engine.staging;
   const bool pass = part.engine.row_pass.run;
-  unsigned char* line = pass ? memory + part.line : to;
   const std::size_t element = pass ? part.engine.row_pass.line_element_size : part.engine.element_size;
   const int first_frame = staging.weights.empty() ? frame_index : 0;
   const int frames = staging.weights.empty() ? 1 : static_cast<int>(staging.weights.size());
@@ -204,6 +203,9 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   // Pixels [begin, end) are asked for, of which [a, b) lie inside the frame.
   const int begin = x - desc_.filter.centre_x(), end = begin + pixels + desc_.filter.width() - 1;
   const int a = std::max(begin, 0), b = std::min(end, g.width);
+  // The frame's own samples start on a cache line: vectors that straddle two are stored at half the speed.
+  const std::size_t before = static_cast<std::size_t>(a - begin) * g.components * element;
+  unsigned char* line = pass ? memory + part.line + (align(before) - before) : to;
   const std::size_t sample_step = static_cast<std::size_t>(g.stride) * sample_size_;
   const std::size_t pixel_step = sample_step * g.components;
 
@@ -256,8 +258,7 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
       rows[t] = raw;
     }
   }
-  staging.run(staging, rows, line + static_cast<std::size_t>(a - begin) * g.components * element,
-              (b - a) * g.components);
+  staging.run(staging, rows, line + before, (b - a) * g.components);
   border(b, end);
   if (pass) part.engine.row_pass.run(part.engine.row_pass, line, to, pixels * g.components);
 }

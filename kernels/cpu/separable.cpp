@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <utility>
+
 #include "cpu/algorithms.hpp"
 #include "cpu/dot.hpp"
+#include "cpu/fixed_separable.hpp"
 #include "cpu/real.hpp"
 
 namespace convolve::cpu {
@@ -24,16 +27,9 @@ Factors factors_of(const Filter& filter, const Arithmetic& arithmetic) {
   return {{space.exact_column.begin(), space.exact_column.end()}, {space.exact_row.begin(), space.exact_row.end()}};
 }
 
-}  // namespace
-
-bool separable_serves(const PlanDesc& desc) {
-  return factors_over_space(desc.filter);
-}
-
-Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+Engine make_real_engine(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
+                        const Factors& factors) {
   Engine engine;
-  const Factors factors = factors_of(desc.filter, arithmetic);
-  if (make_dot_separable(engine, desc, arithmetic, group, factors.column, factors.row)) return engine;
   make_real_kernel(engine, desc, arithmetic, group, factors.column, 1, desc.filter.height(), 1);
   engine.row_pass.coefficients = factors.row;
   engine.row_pass.components = group.components;
@@ -43,6 +39,21 @@ Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const 
   engine.row_pass.line_element_size = engine.element_size;
   engine.row_pass.run = row_functions().pass[arithmetic.accumulator == Accumulator::double_];
   return engine;
+}
+
+}  // namespace
+
+bool separable_serves(const PlanDesc& desc) {
+  return factors_over_space(desc.filter);
+}
+
+Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+  const Factors factors = factors_of(desc.filter, arithmetic);
+  Engine best = make_real_engine(desc, arithmetic, group, factors);
+  for (const auto make : {make_fixed_separable, make_dot_separable})
+    if (Engine engine; make(engine, desc, arithmetic, group, factors.column, factors.row) && engine.cost < best.cost)
+      best = std::move(engine);
+  return best;
 }
 
 }  // namespace convolve::cpu

@@ -129,6 +129,45 @@ Taps integer_separable(const Shape& shape, Random& random) {
   return taps;
 }
 
+// Each axis the same from both ends, as smoothing and sharpening filters are.
+Taps real_mirrored(const Shape& shape, Random& random) {
+  Taps taps;
+  std::vector<double> axis[3];
+  const int length[3] = {shape.depth, shape.height, shape.width};
+  for (int i = 0; i < 3; ++i) {
+    const double sigma = length[i] * random.real(0.1, 0.5), dip = random.chance(0.3) ? random.real(0, 0.2) : 0;
+    double total = 0;
+    for (int k = 0; k < length[i]; ++k) {
+      const double at = k - (length[i] - 1) / 2.0;
+      axis[i].push_back(std::exp(-at * at / (2 * sigma * sigma)) - dip);
+      total += axis[i].back();
+    }
+    const double gain = random.chance(0.5) ? 1 : random.real(0.5, 1.2);
+    for (double& tap : axis[i]) tap *= gain / (std::abs(total) > 0.5 ? total : 1);
+  }
+  for (const double t : axis[0])
+    for (const double y : axis[1])
+      for (const double x : axis[2]) taps.real.push_back(t * y * x);
+  return taps;
+}
+
+// Without signs, over the sum or a number near it.
+Taps integer_mirrored(const Shape& shape, Random& random) {
+  Taps taps;
+  std::vector<std::int64_t> axis[3];
+  const int length[3] = {shape.depth, shape.height, shape.width};
+  for (int i = 0; i < 3; ++i) {
+    axis[i].resize(length[i]);
+    for (int k = 0; k <= length[i] / 2; ++k)
+      axis[i][k] = axis[i][length[i] - 1 - k] = random.integer(k == length[i] / 2 ? 1 : 0, length[i] < 5 ? 4 : 2);
+  }
+  for (const std::int64_t t : axis[0])
+    for (const std::int64_t y : axis[1])
+      for (const std::int64_t x : axis[2]) taps.integers.push_back(t * y * x);
+  taps.divisor = std::max<std::int64_t>(2, sum(taps) + (random.chance(0.5) ? 0 : random.integer(-2, 40)));
+  return taps;
+}
+
 Taps box(const Shape& shape, Random&) {
   Taps taps;
   taps.integers.assign(count(shape), 1);
@@ -167,6 +206,8 @@ constexpr KindRow table[] = {
     {"real-separable", real_separable},
     {"byte-range", byte_range},
     {"integer-separable", integer_separable},
+    {"real-mirrored", real_mirrored},
+    {"integer-mirrored", integer_mirrored},
     {"integer-sparse", integer_sparse},
     {"real-strong", real_strong},
     {"normalized", normalized},

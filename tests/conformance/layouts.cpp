@@ -53,6 +53,7 @@ constexpr LayoutRow table[] = {
     {"i422-12", SampleType::u16, 12, 0, "Y C/21 C/21"},
     {"y210", SampleType::u16, 10, 6, "YUYV"},
     {"gray6", SampleType::u8, 6, 1, "G"},
+    {"gray7", SampleType::u8, 7, 0, "G"},
     {"gray-f32", SampleType::f32, 8, 0, "G"},
     {"rgba-f32", SampleType::f32, 8, 0, "GGGA"},
 };

@@ -1,0 +1,602 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/fixed_separable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "cpu/real.hpp"
+#include "cpu/simd.hpp"
+#include "cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/fixed_separable.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include "cpu/samples-inl.hpp"
+
+#ifndef CONVOLVE_FIXED_SEPARABLE_CPP_ONCE
+#define CONVOLVE_FIXED_SEPARABLE_CPP_ONCE
+namespace convolve::cpu::fixed {
+
+// Patterns repeat every `components` samples, as in Pattern.
+using Words = std::vector<std::int16_t>;
+
+// Elements are samples as they are (exact), or (sample - zero) * scale; of several frames, their weighted sum.
+struct PackedStaging {
+  int scale = 1;
+  Words zero, ghost;  // patterns, scaled
+  Words weights;
+};
+
+// Of one axis; of mirrored taps only those up to the centre.
+struct PackedTaps {
+  Words taps;
+};
+
+// How sums + start become code values. Fractions: times a power of 2. Integers: divided by `divisor`.
+enum class Rounding : std::uint8_t { fraction, power_of_2, odd, even };
+
+struct PackedColumn {
+  Words taps;
+  Words start;  // a pattern; of an odd divisor, or another even one than a power of 2, with half of it
+  Rounding rounding = Rounding::fraction;
+  std::int16_t multiplier = 0;
+  std::int16_t second = 0;  // multiplies what the first has left; 0: nothing
+  std::int16_t divisor = 0;
+  std::int16_t half = 0;  // of a power of 2, less 1
+};
+
+// What the taps of an axis are compiled for.
+struct Axis {
+  int taps;
+  bool mirrored;
+};
+
+// Of a target; null where it has none.
+struct Functions {
+  int samples = 0;
+  decltype(Staging::run) stage[2];  // by "exact"
+  decltype(RowPass::run) (*along)(bool exact, Axis axis, bool one_component) = nullptr;
+  decltype(Kernel::run) (*down)(bool exact, Axis axis) = nullptr;
+};
+
+constexpr int block_rows = 4;
+// Columns at a time, so that the ring is read from the first level cache for all output rows but the first.
+constexpr int columns_at_once = 512;
+
+}  // namespace convolve::cpu::fixed
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+namespace {
+
+using fixed::Axis, fixed::block_rows, fixed::columns_at_once, fixed::PackedColumn, fixed::PackedStaging,
+    fixed::PackedTaps, fixed::Words;
+using Word = Vector<std::int16_t>;
+constexpr int words = lanes<std::int16_t>;
+
+HWY_INLINE Word LoadWords(const std::int16_t* p) {
+  return hn::LoadU(Tag<std::int16_t>(), p);
+}
+
+template <bool Exact>
+HWY_INLINE Word Product(Word a, Word b) {
+  return Exact ? hn::Mul(a, b) : hn::MulFixedPoint15(a, b);
+}
+
+// A vector of samples, as elements.
+template <bool Exact>
+HWY_INLINE Word LoadSamples(const std::uint8_t* p, Word scale, Word zero) {
+  const Word v = hn::PromoteTo(Tag<std::int16_t>(), hn::LoadU(hn::Rebind<std::uint8_t, Tag<std::int16_t>>(), p));
+  return Exact ? v : hn::Sub(hn::Mul(v, scale), zero);
+}
+
+// Elements i * words on, while they are fewer than n; a vector at a time. `phase`: the first one's component.
+template <bool Exact>
+HWY_INLINE void StageFrame(const PackedStaging& k, const std::uint8_t* row, std::int16_t* out, int n, int phase,
+                           int components) {
+  const Tag<std::int16_t> d;
+  const Word scale = hn::Set(d, static_cast<std::int16_t>(k.scale));
+  const std::int16_t* const zeros = k.zero.data();
+  const int turn = words % components;
+  Word zero = LoadWords(zeros + phase);
+  for (int i = 0; i < n; i += words) {
+    hn::StoreU(LoadSamples<Exact>(row + i, scale, zero), d, out + i);
+    if (turn == 0) continue;
+    phase = phase + turn < components ? phase + turn : phase + turn - components;
+    zero = LoadWords(zeros + phase);
+  }
+}
+
+// The same of several frames, summed.
+template <bool Exact>
+HWY_INLINE void StageFrames(const PackedStaging& k, const std::uint8_t* const* rows, std::int16_t* out, int n,
+                            int phase, int components) {
+  const Tag<std::int16_t> d;
+  const Word scale = hn::Set(d, static_cast<std::int16_t>(k.scale));
+  const int frames = static_cast<int>(k.weights.size()), turn = words % components;
+  for (int i = 0; i < n; i += words) {
+    const Word zero = LoadWords(k.zero.data() + phase), ghost = LoadWords(k.ghost.data() + phase);
+    Word sum = hn::Zero(d);
+    for (int t = 0; t < frames; ++t) {
+      const Word v = rows[t] ? LoadSamples<Exact>(rows[t] + i, scale, zero) : ghost;
+      sum = hn::Add(sum, Product<Exact>(v, hn::Set(d, k.weights[t])));
+    }
+    hn::StoreU(sum, d, out + i);
+    phase = phase + turn < components ? phase + turn : phase + turn - components;
+  }
+}
+
+template <bool Exact>
+void Stage(const Staging& s, const void* const* frame_rows, void* elements, int n) {
+  const auto& k = *static_cast<const PackedStaging*>(s.packed.get());
+  auto* out = static_cast<std::int16_t*>(elements);
+  const std::uint8_t* rows[max_taps];
+  const int frames = std::max(static_cast<int>(k.weights.size()), 1);
+  for (int t = 0; t < frames; ++t) rows[t] = static_cast<const std::uint8_t*>(frame_rows[t]);
+  const bool one = k.weights.empty();
+  if (one && !rows[0]) {
+    for (int i = 0; i < n; ++i) out[i] = k.ghost[i % s.components];
+    return;
+  }
+  const auto stage = [&](std::int16_t* to, int count, int phase) {
+    if (one)
+      StageFrame<Exact>(k, rows[0], to, count, phase, s.components);
+    else
+      StageFrames<Exact>(k, rows, to, count, phase, s.components);
+  };
+  const int whole = n / words * words;
+  stage(out, whole, 0);
+  if (whole == n) return;
+  std::uint8_t rest[max_taps][words];
+  for (int t = 0; t < frames; ++t)
+    if (rows[t]) rows[t] = static_cast<std::uint8_t*>(std::memcpy(rest[t], rows[t] + whole, n - whole));
+  stage(out + whole, n - whole, whole % s.components);
+}
+
+template <int Taps, bool Mirrored>
+constexpr int products = Mirrored ? (Taps + 1) / 2 : Taps;
+
+template <int N>
+HWY_INLINE void SetTaps(const Words& taps, Word (&tap)[N]) {
+  for (int i = 0; i < N; ++i) tap[i] = hn::Set(Tag<std::int16_t>(), taps[i]);
+}
+
+// What is under the taps of an axis.
+struct OnRow {
+  const std::int16_t* p;
+  int step;
+  HWY_INLINE Word At(int tap) const { return LoadWords(p + tap * step); }
+};
+struct OnColumn {
+  const void* const* rows;
+  int x;
+  HWY_INLINE Word At(int tap) const { return LoadWords(static_cast<const std::int16_t*>(rows[tap]) + x); }
+};
+
+template <bool Exact, int Taps, bool Mirrored, int I, class Line>
+HWY_INLINE Word ProductOf(const Word* tap, const Line& line) {
+  if constexpr (Mirrored && I < Taps / 2)
+    return Product<Exact>(hn::Add(line.At(I), line.At(Taps - 1 - I)), tap[I]);
+  else
+    return Product<Exact>(line.At(I), tap[I]);
+}
+
+template <bool Exact, int Taps, bool Mirrored, class Line, int... I>
+HWY_INLINE Word SumOfEach(std::integer_sequence<int, I...>, const Word* tap, const Line& line) {
+  Word sum = ProductOf<Exact, Taps, Mirrored, 0>(tap, line);
+  ((sum = hn::Add(sum, ProductOf<Exact, Taps, Mirrored, I + 1>(tap, line))), ...);
+  return sum;
+}
+
+template <bool Exact, int Taps, bool Mirrored, class Line>
+HWY_INLINE Word SumOf(const Word (&tap)[products<Taps, Mirrored>], const Line& line) {
+  return SumOfEach<Exact, Taps, Mirrored>(std::make_integer_sequence<int, products<Taps, Mirrored> - 1>(), tap, line);
+}
+
+template <bool Exact, int Taps, bool Mirrored, bool OneComponent>
+void AlongRow(const RowPass& pass, const void* line, void* elements, int n) {
+  const auto& k = *static_cast<const PackedTaps*>(pass.packed.get());
+  const auto* in = static_cast<const std::int16_t*>(line);
+  auto* out = static_cast<std::int16_t*>(elements);
+  const int step = OneComponent ? 1 : pass.components;
+  Word tap[products<Taps, Mirrored>];
+  SetTaps(k.taps, tap);
+  for (int x = 0; x < n; x += 2 * words) {
+    const Word first = SumOf<Exact, Taps, Mirrored>(tap, OnRow{in + x, step});
+    const Word second = SumOf<Exact, Taps, Mirrored>(tap, OnRow{in + x + words, step});
+    hn::StoreU(first, Tag<std::int16_t>(), out + x);
+    hn::StoreU(second, Tag<std::int16_t>(), out + x + words);
+  }
+}
+
+// What sums are finished with.
+struct Finishing {
+  Word multiplier, second, divisor, half, one;
+  fixed::Rounding rounding;
+  bool twice;
+  explicit Finishing(const PackedColumn& k) : rounding(k.rounding), twice(k.second != 0) {
+    const Tag<std::int16_t> d;
+    multiplier = hn::Set(d, k.multiplier);
+    second = hn::Set(d, k.second);
+    divisor = hn::Set(d, k.divisor);
+    half = hn::Set(d, k.half);
+    one = hn::Set(d, 1);
+  }
+};
+
+// The upper halves of products without signs.
+HWY_INLINE Word HighProduct(Word a, Word b) {
+  const Tag<std::uint16_t> du;
+  return hn::BitCast(Tag<std::int16_t>(), hn::MulHigh(hn::BitCast(du, a), hn::BitCast(du, b)));
+}
+
+// Ties go to even where integers divide; only even divisors have them.
+template <bool Exact>
+HWY_INLINE Word Finish(const Finishing& f, Word sum, Word start) {
+  if (!Exact) return hn::MulFixedPoint15(hn::SaturatedAdd(sum, start), f.multiplier);
+  const Word from = hn::Add(sum, start);
+  Word value = HighProduct(from, f.multiplier);
+  if (f.rounding == fixed::Rounding::power_of_2)
+    return HighProduct(hn::Add(hn::Add(from, f.half), hn::And(value, f.one)), f.multiplier);
+  if (f.twice) value = HighProduct(value, f.second);
+  if (f.rounding == fixed::Rounding::odd) return value;
+  const Word tie = hn::VecFromMask(Tag<std::int16_t>(), hn::Eq(hn::Mul(value, f.divisor), from));
+  return hn::Sub(value, hn::And(hn::And(value, f.one), tie));
+}
+
+// To bytes, saturated, in order.
+HWY_INLINE Vector<std::uint8_t> PackWords(Word low, Word high) {
+#if HWY_TARGET == HWY_AVX3
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  return {_mm512_permutexvar_epi64(order, _mm512_packus_epi16(low.raw, high.raw))};
+#elif HWY_TARGET == HWY_AVX2
+  return {_mm256_permute4x64_epi64(_mm256_packus_epi16(low.raw, high.raw), 0xD8)};
+#else
+  const Tag<std::uint8_t> d;
+  const hn::Half<Tag<std::uint8_t>> dh;
+  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
+#endif
+}
+
+// Output row `i`: samples [x, end).
+template <bool Exact, int Taps, bool Mirrored>
+HWY_INLINE void DownRow(const Finishing& finishing, const Word (&tap)[products<Taps, Mirrored>],
+                        const void* const* ring, const char* next_in, const char* next_out, const PackedColumn& k,
+                        std::uint8_t* out, int x, int end, int phase, int components) {
+  constexpr int samples = lanes<std::uint8_t>;
+  const Tag<std::uint8_t> db;
+  const int turn = samples % components;
+  const void* rows[Taps];
+  std::copy_n(ring, Taps, rows);
+  const std::int16_t* const start = k.start.data();
+  Word low_start = LoadWords(start + phase), high_start = LoadWords(start + phase + words);
+  for (; x < end; x += samples) {
+    __builtin_prefetch(next_in + x, 0, 3);
+    asm volatile("prefetchw %0" : : "m"(next_out[x]));
+    const Word low = SumOf<Exact, Taps, Mirrored>(tap, OnColumn{rows, x});
+    const Word high = SumOf<Exact, Taps, Mirrored>(tap, OnColumn{rows, x + words});
+    const auto bytes = PackWords(Finish<Exact>(finishing, low, low_start), Finish<Exact>(finishing, high, high_start));
+    if (HWY_LIKELY(x + samples <= end)) {
+      hn::StoreU(bytes, db, out + x);
+    } else {
+      std::uint8_t rest[samples];
+      hn::StoreU(bytes, db, rest);
+      std::memcpy(out + x, rest, end - x);
+    }
+    if (turn == 0) continue;
+    phase = phase + turn < components ? phase + turn : phase + turn - components;
+    low_start = LoadWords(start + phase);
+    high_start = LoadWords(start + phase + words);
+  }
+}
+
+template <bool Exact, int Taps, bool Mirrored>
+void DownColumns(const Kernel& kernel, const Block& block) {
+  const auto& k = *static_cast<const PackedColumn*>(kernel.packed.get());
+  const Finishing finishing(k);
+  Word tap[products<Taps, Mirrored>];
+  SetTaps(k.taps, tap);
+  const bool light = block.ahead.step == 1 && block.ahead.inputs == Ahead::rows;
+  for (int x = 0; x < block.n; x += columns_at_once) {
+    if (!light) block.ahead.fetch<true>(x, columns_at_once);
+    for (int i = 0; i < block_rows; ++i)
+      if (block.out[i])
+        DownRow<Exact, Taps, Mirrored>(
+            finishing, tap, block.rows + i, light ? block.ahead.in[i] : static_cast<const char*>(block.rows[0]),
+            light ? block.ahead.out[i] : static_cast<const char*>(block.out[i]), k,
+            static_cast<std::uint8_t*>(block.out[i]), x, std::min(x + columns_at_once, block.n), x % kernel.components,
+            kernel.components);
+  }
+}
+
+// By number of taps: 1, 2, 3, ... as they are, and 1, 3, 5, ... mirrored.
+template <bool Exact, bool OneComponent, int... Taps>
+constexpr auto passes_of(std::integer_sequence<int, Taps...>) {
+  return std::array{AlongRow<Exact, Taps + 1, false, OneComponent>...};
+}
+template <bool Exact, bool OneComponent, int... Half>
+constexpr auto mirrored_passes_of(std::integer_sequence<int, Half...>) {
+  return std::array{AlongRow<Exact, 2 * Half + 1, true, OneComponent>...};
+}
+template <bool Exact, int... Taps>
+constexpr auto columns_of(std::integer_sequence<int, Taps...>) {
+  return std::array{DownColumns<Exact, Taps + 1, false>...};
+}
+template <bool Exact, int... Half>
+constexpr auto mirrored_columns_of(std::integer_sequence<int, Half...>) {
+  return std::array{DownColumns<Exact, 2 * Half + 1, true>...};
+}
+
+constexpr std::make_integer_sequence<int, max_taps> any_taps;
+constexpr std::make_integer_sequence<int, (max_taps + 1) / 2> half_taps;
+
+template <bool Exact, bool OneComponent>
+decltype(RowPass::run) AlongOf(Axis axis) {
+  static constexpr auto plain = passes_of<Exact, OneComponent>(any_taps);
+  static constexpr auto mirrored = mirrored_passes_of<Exact, OneComponent>(half_taps);
+  return axis.mirrored ? mirrored[axis.taps / 2] : plain[axis.taps - 1];
+}
+
+decltype(RowPass::run) Along(bool exact, Axis axis, bool one_component) {
+  if (exact) return one_component ? AlongOf<true, true>(axis) : AlongOf<true, false>(axis);
+  return one_component ? AlongOf<false, true>(axis) : AlongOf<false, false>(axis);
+}
+
+template <bool Exact>
+decltype(Kernel::run) DownOf(Axis axis) {
+  static constexpr auto plain = columns_of<Exact>(any_taps);
+  static constexpr auto mirrored = mirrored_columns_of<Exact>(half_taps);
+  return axis.mirrored ? mirrored[axis.taps / 2] : plain[axis.taps - 1];
+}
+
+decltype(Kernel::run) Down(bool exact, Axis axis) {
+  return exact ? DownOf<true>(axis) : DownOf<false>(axis);
+}
+
+}  // namespace
+
+fixed::Functions FixedSeparable() {
+  return {lanes<std::uint8_t>, {Stage<false>, Stage<true>}, Along, Down};
+}
+#else
+fixed::Functions FixedSeparable() {
+  return {};
+}
+#endif
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convolve::cpu {
+
+HWY_EXPORT(FixedSeparable);
+
+namespace {
+
+using namespace fixed;
+
+constexpr double largest_error = 0.25;  // in code values
+constexpr double sample_limit = 255, word_limit = 32767;
+constexpr int most_bits = 7;  // of a fraction: what saturates is then beyond 255
+
+double magnitude_of(const std::vector<double>& taps) {
+  return std::accumulate(taps.begin(), taps.end(), 0.0, [](double sum, double tap) { return sum + std::abs(tap); });
+}
+
+bool is_mirrored(const std::vector<double>& taps) {
+  if (taps.size() < 3 || taps.size() % 2 == 0) return false;
+  const double near = 1e-9 * magnitude_of(taps);
+  for (std::size_t i = 0; i < taps.size() / 2; ++i)
+    if (std::abs(taps[i] - taps[taps.size() - 1 - i]) > near) return false;
+  return true;
+}
+
+// How the taps of an axis are compiled and summed.
+struct Sums {
+  Axis axis{};
+  Words taps;
+  int bits = 0;      // a sum is a fraction of 2^-bits code values
+  double reach = 0;  // of a sum
+  double error = 0;  // of a sum, in code values, beside that of what is summed
+};
+
+// Real taps over elements with fractions of 2^-bits code values and within +-reach. As many bits as `limit` leaves room
+// for, at most `most`. False: none.
+bool fix(Sums& sums, const std::vector<double>& taps, bool mirrored, double in_bits, double in_reach, double limit,
+         int most) {
+  double peak = 0;
+  for (const double tap : taps) peak = std::max(peak, std::abs(tap));
+  if (peak == 0) return false;
+  sums.axis = {static_cast<int>(taps.size()), mirrored};
+  const std::size_t products = mirrored ? (taps.size() + 1) / 2 : taps.size();
+  for (sums.bits = most; sums.bits > 0; --sums.bits) {
+    const double unit = std::ldexp(1.0, static_cast<int>(15 + sums.bits - in_bits));
+    if (peak * unit > word_limit) continue;
+    sums.taps.clear();
+    double total = 0, moved = 0;
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      const double tap = std::nearbyint(taps[mirrored ? std::min(i, taps.size() - 1 - i) : i] * unit);
+      if (i < products) sums.taps.push_back(static_cast<std::int16_t>(tap));
+      total += std::abs(tap);
+      moved += std::abs(tap / unit - taps[i]);
+    }
+    const double rounding = 0.5 * static_cast<double>(products);
+    sums.reach = in_reach * total / 32768 + rounding;
+    sums.error = moved * in_reach / std::ldexp(1.0, static_cast<int>(in_bits)) + std::ldexp(rounding, -sums.bits);
+    if (sums.reach <= limit) return true;
+  }
+  return false;
+}
+
+Words words_of(const std::vector<double>& values) {
+  Words words;
+  for (const double value : values) words.push_back(static_cast<std::int16_t>(static_cast<std::int64_t>(value)));
+  return words;
+}
+
+Words pattern_of(const Group& group, double (*value)(const Component&, double), double scale) {
+  std::vector<double> values;
+  for (int i = 0; i < pattern_length; ++i) values.push_back(value(*group.component[i % group.components], scale));
+  return words_of(values);
+}
+
+// Stages, rows, columns: what make_fixed_separable() fills in.
+struct Parts {
+  std::shared_ptr<PackedStaging> staging = std::make_shared<PackedStaging>();
+  std::shared_ptr<PackedTaps> row = std::make_shared<PackedTaps>();
+  std::shared_ptr<PackedColumn> column = std::make_shared<PackedColumn>();
+  Axis along{}, down{};
+};
+
+bool make_real(Parts& parts, const Group& group, const Pattern& offset, const std::vector<double>& weights,
+               const std::vector<double>& column, const std::vector<double>& row) {
+  const bool mirrored_row = is_mirrored(row), mirrored_column = is_mirrored(column);
+  const double row_limit = mirrored_row ? word_limit / 2 : word_limit;
+  const double column_limit = mirrored_column ? word_limit / 2 : word_limit;
+  const double after_frames = magnitude_of(column) * magnitude_of(row), after_row = magnitude_of(column);
+  int bits = 7;
+  if (weights.empty() && sample_limit * 128 > row_limit) bits = 6;
+  double reach = std::ldexp(sample_limit, bits), error = 0;
+  parts.staging->scale = 1 << bits;
+  const auto zero = [](const Component& c, double scale) { return c.zero * scale; };
+  const auto ghost = [](const Component& c, double scale) { return (c.ghost - c.zero) * scale; };
+  parts.staging->zero = pattern_of(group, zero, 1 << bits);
+  parts.staging->ghost = pattern_of(group, ghost, 1 << bits);
+  Sums sums;
+  if (!weights.empty()) {
+    if (!fix(sums, weights, false, bits, reach, row_limit, 14)) return false;
+    parts.staging->weights = sums.taps;
+    bits = sums.bits;
+    reach = sums.reach;
+    error += sums.error * after_frames;
+  }
+  if (!fix(sums, row, mirrored_row, bits, reach, column_limit, 14)) return false;
+  error += sums.error * after_row;
+  parts.row->taps = sums.taps;
+  parts.along = sums.axis;
+  if (!fix(sums, column, mirrored_column, sums.bits, sums.reach, word_limit, most_bits)) return false;
+  error += sums.error + std::ldexp(0.5, -sums.bits);
+  parts.column->taps = sums.taps;
+  parts.down = sums.axis;
+  if (!(error <= largest_error)) return false;
+  for (const double value : offset.wide) {
+    const double start = std::nearbyint(std::ldexp(value, sums.bits));
+    if (!(std::abs(start) <= word_limit)) return false;
+    parts.column->start.push_back(static_cast<std::int16_t>(start));
+  }
+  parts.column->multiplier = static_cast<std::int16_t>(1 << (15 - sums.bits));
+  return true;
+}
+
+bool make_exact(Parts& parts, const Group& group, const Pattern& offset, double divisor,
+                const std::vector<double>& weights, const std::vector<double>& column, const std::vector<double>& row) {
+  constexpr double limit = 65535;
+  double sum = 1;
+  for (const auto* taps : {&weights, &column, &row}) {
+    if (taps->empty()) continue;
+    if (std::ranges::any_of(*taps, [](double tap) { return tap < 0; })) return false;
+    sum *= magnitude_of(*taps);
+  }
+  if (sum * sample_limit > limit || divisor < 2 || divisor > limit) return false;
+  const auto d = static_cast<std::int64_t>(divisor);
+  PackedColumn& c = *parts.column;
+  c.rounding = (d & (d - 1)) == 0 ? Rounding::power_of_2 : d % 2 ? Rounding::odd : Rounding::even;
+  const std::int64_t half = c.rounding == Rounding::power_of_2 ? 0 : d / 2;
+  double reach = 0;
+  for (std::size_t i = 0; i < offset.wide.size(); ++i) {
+    const double zero = group.component[i % group.components]->zero;
+    const double start = offset.wide[i] * divisor - zero * sum + static_cast<double>(half);
+    if (start < 0 || start != std::floor(start)) return false;
+    reach = std::max(reach, start + sum * sample_limit);
+    c.start.push_back(static_cast<std::int16_t>(static_cast<std::int64_t>(start)));
+  }
+  if (reach + (c.rounding == Rounding::power_of_2 ? divisor / 2 : 0) > limit) return false;
+  // Divides as Granlund and Montgomery have it (PLDI 1994): by a reciprocal rounded up, by too little to reach the next
+  // quotient; with as many bits as fit, of which `shift` are beyond 16.
+  int shift = 0;
+  const auto reciprocal = [&](int bits) { return ((std::int64_t{1} << (16 + bits)) + d - 1) / d; };
+  while (c.rounding != Rounding::power_of_2 && reciprocal(shift + 1) <= 65535) ++shift;
+  const std::int64_t multiplier = reciprocal(shift), excess = multiplier * d - (std::int64_t{1} << (16 + shift));
+  if (reach * static_cast<double>(excess) >= std::ldexp(1.0, 16 + shift)) return false;
+  c.multiplier = static_cast<std::int16_t>(multiplier);
+  if (shift > 0) c.second = static_cast<std::int16_t>(1 << (16 - shift));
+  c.divisor = static_cast<std::int16_t>(d);
+  c.half = static_cast<std::int16_t>(d / 2 - 1);
+  const auto pack = [](const std::vector<double>& taps, Axis& axis) {
+    axis = {static_cast<int>(taps.size()), is_mirrored(taps)};
+    Words words = words_of(taps);
+    if (axis.mirrored) words.resize((taps.size() + 1) / 2);
+    return words;
+  };
+  parts.row->taps = pack(row, parts.along);
+  c.taps = pack(column, parts.down);
+  parts.staging->weights = words_of(weights);
+  parts.staging->zero = Words(pattern_length);
+  parts.staging->ghost = pattern_of(
+      group, [](const Component& component, double) { return component.ghost; }, 1);
+  return true;
+}
+
+}  // namespace
+
+bool make_fixed_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
+                          const std::vector<double>& column, const std::vector<double>& row) {
+  const Functions functions = HWY_DYNAMIC_DISPATCH(FixedSeparable)();
+  const bool exact = arithmetic.accumulator == Accumulator::exact;
+  if (!functions.along || desc.layout.type != SampleType::u8 || desc.layout.max_value() != sample_limit ||
+      desc.layout.shift != 0 || arithmetic.accumulator == Accumulator::double_ ||
+      (desc.filter.depth() > 1 && !combines_frames(desc.filter)))
+    return false;
+  for (int i = 0; i < group.components; ++i) {
+    const Component& component = *group.component[i];
+    for (const double level : {component.zero, desc.border == Border::constant ? component.ghost : component.zero})
+      if (level != std::floor(level) || level < 0 || level > sample_limit) return false;
+  }
+  std::vector<double> weights;
+  if (desc.filter.depth() > 1) {
+    if (exact)
+      weights.assign(desc.filter.exact_time_factor().begin(), desc.filter.exact_time_factor().end());
+    else
+      weights = desc.filter.time_factor();
+  }
+  Kernel& kernel = engine.kernel;
+  kernel.quantization = make_quantization(arithmetic, desc.layout, group);
+  std::vector<double> offsets;
+  for (int c = 0; c < group.components; ++c) offsets.push_back(kernel.quantization.offset.wide[c]);
+  const Pattern offset(offsets);
+  Parts parts;
+  if (!(exact ? make_exact(parts, group, offset, arithmetic.divisor, weights, column, row)
+              : make_real(parts, group, offset, weights, column, row)))
+    return false;
+
+  engine.name = exact ? "16-bit integers" : "16-bit fixed point";
+  engine.element_size = 2;
+  engine.block_rows = block_rows;
+  engine.block_samples = functions.samples;
+  engine.staging = make_staging(desc.layout, group);
+  engine.staging.packed = parts.staging;
+  engine.staging.run = functions.stage[exact];
+  if (!weights.empty()) engine.staging.weights = weights;
+  engine.row_pass = {group.components, row, parts.row, 2, functions.along(exact, parts.along, group.components == 1)};
+  kernel.height = desc.filter.height();
+  kernel.components = group.components;
+  kernel.packed = parts.column;
+  kernel.run = functions.down(exact, parts.down);
+  // Measured, against the other engines of the same target.
+  const auto axis_cost = [](const Axis& axis) { return (axis.mirrored ? 0.35 : 0.48) * axis.taps; };
+  engine.cost =
+      (use_vnni() ? 6 : 0.2) + axis_cost(parts.along) + axis_cost(parts.down) + static_cast<double>(weights.size());
+  return true;
+}
+
+}  // namespace convolve::cpu
+#endif
