@@ -29,8 +29,8 @@ struct Packed {
   std::vector<std::int32_t> words;
 };
 
-// What a kernel is compiled for. Ring row r has tap row r - i in output row i; with any height, taps of 0 fill up.
-enum class Height : std::uint8_t { any, three, more };
+// What a kernel is compiled for: rows of taps, or more than that. Ring row r has tap row r - i in output row i.
+enum class Height : std::uint8_t { more, one, two, three };
 
 // Of a target; rows is 0 where it has none.
 struct Functions {
@@ -132,10 +132,9 @@ HWY_INLINE void AddLastRows(std::integer_sequence<int, R...>, const Walk<Shared>
 template <class Form, Height H, int Groups, int Shared>
 HWY_INLINE void AddRows(const Walk<Shared>& w, int height, Ints (&sum)[rows][vectors]) {
   constexpr int last = rows - 1;
-  if constexpr (H == Height::any) {
-    for (int r = 0; r < height + last; ++r) AddRingRow<Form, Groups, 0, last>(w, r, sum);
-  } else if constexpr (H == Height::three) {
-    AddRingRows<Form, Groups, 3>(std::make_integer_sequence<int, 3 + last>(), w, sum);
+  if constexpr (H != Height::more) {
+    constexpr int known = static_cast<int>(H);
+    AddRingRows<Form, Groups, known>(std::make_integer_sequence<int, known + last>(), w, sum);
   } else {
     constexpr std::make_integer_sequence<int, last> ends;
     AddRingRows<Form, Groups, rows>(ends, w, sum);
@@ -156,7 +155,7 @@ void FilterDot(const Kernel& kernel, const Block& block) {
   const Rounding rounding(kernel.quantization);
   const Finish finish = k.sums.finish;
   const Target to(block);
-  const int height = H == Height::three ? 3 : kernel.height;
+  const int height = H == Height::more ? kernel.height : static_cast<int>(H);
   const int step = Form::taps * kernel.components, turn = samples % kernel.components;
   int position = 0;
   for (int x = 0; x < to.n; x += samples) {
@@ -174,12 +173,12 @@ void FilterDot(const Kernel& kernel, const Block& block) {
   }
 }
 
-// [groups][height], 0 groups where there are several components.
+// [groups][height], 0 groups where there are several components. Of one or two rows no window is used again.
 template <class Form, int... Groups>
 constexpr auto table_of(std::integer_sequence<int, Groups...>) {
-  return std::array<std::array<decltype(Kernel::run), 3>, sizeof...(Groups)>{
-      {{FilterDot<Form, Height::any, 0>, FilterDot<Form, Height::three, Groups>,
-        FilterDot<Form, Height::more, Groups>}...}};
+  return std::array<std::array<decltype(Kernel::run), 4>, sizeof...(Groups)>{
+      {{FilterDot<Form, Height::more, Groups>, FilterDot<Form, Height::one, 0>, FilterDot<Form, Height::two, 0>,
+        FilterDot<Form, Height::three, Groups>}...}};
 }
 
 template <bool Vnni>
@@ -230,6 +229,7 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   // Measured: multiply-adds are ahead of f32, which fills a ring of its own, up to 9x9 (AVX-512) or 11x11 (AVX2).
   const double products = desc.filter.depth() * height * groups;
   engine.cost = vnni ? products + 3 : products * (pairs ? 1.96 : 2.2) - 3;
+  engine.cost += 1.5 * (desc.filter.depth() - 1);  // each frame has windows of its own
   engine.element_size = 1;
   engine.block_rows = functions.rows;
   engine.block_samples = functions.samples;
@@ -249,16 +249,13 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   for (const int tap : taps->taps) reach += std::abs(tap) * 255.0 / q.divisor;
   auto packed = std::make_shared<Packed>(
       Packed{Window(group.components, pairs), Sums(q, group, static_cast<double>(taps->sum), reach), groups, {}});
-  const Height known = height < 3 ? Height::any : height == 3 ? Height::three : Height::more;
+  const Height known = height > 3 ? Height::more : static_cast<Height>(height);
   const std::vector<std::int32_t> words = pack_words(taps->taps, width, pairs);
   for (int t = 0; t < kernel.depth; ++t)
     for (int r = 0; r < height + functions.rows - 1; ++r)
       for (int g = 0; g < groups; ++g)
         for (int i = 0; i < functions.rows; ++i)
-          if (r - i >= 0 && r - i < height)
-            packed->words.push_back(words[(t * height + r - i) * groups + g]);
-          else if (known == Height::any)
-            packed->words.push_back(0);
+          if (r - i >= 0 && r - i < height) packed->words.push_back(words[(t * height + r - i) * groups + g]);
   kernel.packed = packed;
   kernel.run = functions.filter(pairs, group.components == 1 ? groups : 0, known);
   return true;

@@ -592,9 +592,11 @@ bool make_fixed_separable(Engine& engine, const PlanDesc& desc, const Arithmetic
   kernel.packed = parts.column;
   kernel.run = functions.down(exact, parts.down);
   // Measured, against the other engines of the same target.
-  const auto axis_cost = [](const Axis& axis) { return (axis.mirrored ? 0.35 : 0.48) * axis.taps; };
-  engine.cost =
-      (use_vnni() ? 6 : 0.2) + axis_cost(parts.along) + axis_cost(parts.down) + static_cast<double>(weights.size());
+  const auto axis_cost = [](const Axis& axis) { return (axis.mirrored || axis.taps == 1 ? 0.35 : 0.48) * axis.taps; };
+  engine.cost = (use_vnni() ? 6 : 0.2) + axis_cost(parts.along) + axis_cost(parts.down) +
+                0.7 * static_cast<double>(weights.size());
+  if (!group.all_filtered()) engine.cost += 1.5;                 // put back in a pass of their own
+  if (functions.samples % group.components) engine.cost += 0.3;  // patterns turn
   return true;
 }
 
