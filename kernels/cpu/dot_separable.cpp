@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "cpu/dot.hpp"
@@ -198,12 +197,7 @@ HWY_EXPORT(DotSeparable);
 
 namespace {
 
-constexpr double largest_error = 0.25;  // in code values
 constexpr double sample_limit = 255, word_limit = 32767;
-
-double magnitude_of(const std::vector<double>& taps) {
-  return std::accumulate(taps.begin(), taps.end(), 0.0, [](double sum, double tap) { return sum + std::abs(tap); });
-}
 
 }  // namespace
 

@@ -76,6 +76,16 @@ struct Ahead {
   std::ptrdiff_t step;
   int inputs = rows;
 
+  /// A line that will be written.
+  [[gnu::always_inline]] static inline void fetch_own(const char* line) {
+#ifdef __x86_64__
+    // The builtin makes it one for reading, but for newer targets.
+    asm volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1, 3);
+#endif
+  }
+
   /// For samples [first, first + n). Always inlined: GCC 12 takes a function that only prefetches for one without
   /// effect, and drops its calls. Own: the output is asked for to be written; dot products gain by that, others lose.
   template <bool Own = false>
@@ -83,12 +93,9 @@ struct Ahead {
     for (std::ptrdiff_t at = (first * step + 63) & -64; at < (first + n) * step; at += 64) {
       for (int i = 0; i < rows; ++i) {
         __builtin_prefetch(in[i] + at, 0, 3);
-#ifdef __x86_64__
-        // The builtin makes it one for reading, but for newer targets.
         if constexpr (Own)
-          asm volatile("prefetchw %0" : : "m"(out[i][at]));
+          fetch_own(out[i] + at);
         else
-#endif
           __builtin_prefetch(out[i] + at, 1, 3);
       }
       for (int i = rows; i < inputs; ++i) __builtin_prefetch(in[i] + at, 0, 3);

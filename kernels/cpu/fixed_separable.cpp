@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
+#include "cpu/fixed_packing.hpp"
+#include "cpu/integer_taps.hpp"
 #include "cpu/real.hpp"
 #include "cpu/simd.hpp"
 #include "cpu/targets.hpp"
@@ -23,40 +23,6 @@
 #ifndef CONVOLVE_FIXED_SEPARABLE_CPP_ONCE
 #define CONVOLVE_FIXED_SEPARABLE_CPP_ONCE
 namespace convolve::cpu::fixed {
-
-// Patterns repeat every `components` samples, as in Pattern.
-using Words = std::vector<std::int16_t>;
-
-// Elements are samples as they are (exact), or (sample - zero) * scale; of several frames, their weighted sum.
-struct PackedStaging {
-  int scale = 1;
-  Words zero, ghost;  // patterns, scaled
-  Words weights;
-};
-
-// Of one axis; of mirrored taps only those up to the centre.
-struct PackedTaps {
-  Words taps;
-};
-
-// How sums + start become code values. Fractions: times a power of 2. Integers: divided by `divisor`.
-enum class Rounding : std::uint8_t { fraction, power_of_2, odd, even };
-
-struct PackedColumn {
-  Words taps;
-  Words start;  // a pattern; of an odd divisor, or another even one than a power of 2, with half of it
-  Rounding rounding = Rounding::fraction;
-  std::int16_t multiplier = 0;
-  std::int16_t second = 0;  // multiplies what the first has left; 0: nothing
-  std::int16_t divisor = 0;
-  std::int16_t half = 0;  // of a power of 2, less 1
-};
-
-// What the taps of an axis are compiled for.
-struct Axis {
-  int taps;
-  bool mirrored;
-};
 
 // Of a target; null where it has none.
 struct Functions {
@@ -267,30 +233,36 @@ HWY_INLINE Vector<std::uint8_t> PackWords(Word low, Word high) {
 #endif
 }
 
-// Output row `i`: samples [x, end).
+// An output row, and what is asked for beside it: of the block of rows below.
+struct Line {
+  const void* const* ring;
+  std::uint8_t* out;
+  const char *next_in, *next_out;
+};
+
+// Samples [x, end) of a row; `phase`: the first one's component.
 template <bool Exact, int Taps, bool Mirrored>
-HWY_INLINE void DownRow(const Finishing& finishing, const Word (&tap)[products<Taps, Mirrored>],
-                        const void* const* ring, const char* next_in, const char* next_out, const PackedColumn& k,
-                        std::uint8_t* out, int x, int end, int phase, int components) {
+HWY_INLINE void DownRow(const PackedColumn& k, const Finishing& finishing, const Word (&tap)[products<Taps, Mirrored>],
+                        const Line& line, int x, int end, int phase, int components) {
   constexpr int samples = lanes<std::uint8_t>;
   const Tag<std::uint8_t> db;
   const int turn = samples % components;
   const void* rows[Taps];
-  std::copy_n(ring, Taps, rows);
+  std::copy_n(line.ring, Taps, rows);
   const std::int16_t* const start = k.start.data();
   Word low_start = LoadWords(start + phase), high_start = LoadWords(start + phase + words);
   for (; x < end; x += samples) {
-    __builtin_prefetch(next_in + x, 0, 3);
-    asm volatile("prefetchw %0" : : "m"(next_out[x]));
+    __builtin_prefetch(line.next_in + x, 0, 3);
+    Ahead::fetch_own(line.next_out + x);
     const Word low = SumOf<Exact, Taps, Mirrored>(tap, OnColumn{rows, x});
     const Word high = SumOf<Exact, Taps, Mirrored>(tap, OnColumn{rows, x + words});
     const auto bytes = PackWords(Finish<Exact>(finishing, low, low_start), Finish<Exact>(finishing, high, high_start));
     if (HWY_LIKELY(x + samples <= end)) {
-      hn::StoreU(bytes, db, out + x);
+      hn::StoreU(bytes, db, line.out + x);
     } else {
       std::uint8_t rest[samples];
       hn::StoreU(bytes, db, rest);
-      std::memcpy(out + x, rest, end - x);
+      std::memcpy(line.out + x, rest, end - x);
     }
     if (turn == 0) continue;
     phase = phase + turn < components ? phase + turn : phase + turn - components;
@@ -305,16 +277,18 @@ void DownColumns(const Kernel& kernel, const Block& block) {
   const Finishing finishing(k);
   Word tap[products<Taps, Mirrored>];
   SetTaps(k.taps, tap);
-  const bool light = block.ahead.step == 1 && block.ahead.inputs == Ahead::rows;
+  // Bytes of one frame are asked for on the way; others before.
+  const bool on_the_way = block.ahead.step == 1 && block.ahead.inputs == Ahead::rows;
   for (int x = 0; x < block.n; x += columns_at_once) {
-    if (!light) block.ahead.fetch<true>(x, columns_at_once);
-    for (int i = 0; i < block_rows; ++i)
-      if (block.out[i])
-        DownRow<Exact, Taps, Mirrored>(
-            finishing, tap, block.rows + i, light ? block.ahead.in[i] : static_cast<const char*>(block.rows[0]),
-            light ? block.ahead.out[i] : static_cast<const char*>(block.out[i]), k,
-            static_cast<std::uint8_t*>(block.out[i]), x, std::min(x + columns_at_once, block.n), x % kernel.components,
-            kernel.components);
+    if (!on_the_way) block.ahead.fetch<true>(x, columns_at_once);
+    for (int i = 0; i < block_rows; ++i) {
+      auto* out = static_cast<std::uint8_t*>(block.out[i]);
+      if (!out) continue;
+      Line line{block.rows + i, out, block.ahead.in[i], block.ahead.out[i]};
+      if (!on_the_way) line.next_in = line.next_out = reinterpret_cast<const char*>(out);
+      DownRow<Exact, Taps, Mirrored>(k, finishing, tap, line, x, std::min(x + columns_at_once, block.n),
+                                     x % kernel.components, kernel.components);
+    }
   }
 }
 
@@ -380,187 +354,14 @@ namespace convolve::cpu {
 
 HWY_EXPORT(FixedSeparable);
 
-namespace {
-
-using namespace fixed;
-
-constexpr double largest_error = 0.25;  // in code values
-constexpr double sample_limit = 255, word_limit = 32767;
-constexpr int most_bits = 7;  // of a fraction: what saturates is then beyond 255
-
-double magnitude_of(const std::vector<double>& taps) {
-  return std::accumulate(taps.begin(), taps.end(), 0.0, [](double sum, double tap) { return sum + std::abs(tap); });
-}
-
-bool is_mirrored(const std::vector<double>& taps) {
-  if (taps.size() < 3 || taps.size() % 2 == 0) return false;
-  const double near = 1e-9 * magnitude_of(taps);
-  for (std::size_t i = 0; i < taps.size() / 2; ++i)
-    if (std::abs(taps[i] - taps[taps.size() - 1 - i]) > near) return false;
-  return true;
-}
-
-// How the taps of an axis are compiled and summed.
-struct Sums {
-  Axis axis{};
-  Words taps;
-  int bits = 0;      // a sum is a fraction of 2^-bits code values
-  double reach = 0;  // of a sum
-  double error = 0;  // of a sum, in code values, beside that of what is summed
-};
-
-// Real taps over elements with fractions of 2^-bits code values and within +-reach. As many bits as `limit` leaves room
-// for, at most `most`. False: none.
-bool fix(Sums& sums, const std::vector<double>& taps, bool mirrored, double in_bits, double in_reach, double limit,
-         int most) {
-  double peak = 0;
-  for (const double tap : taps) peak = std::max(peak, std::abs(tap));
-  if (peak == 0) return false;
-  sums.axis = {static_cast<int>(taps.size()), mirrored};
-  const std::size_t products = mirrored ? (taps.size() + 1) / 2 : taps.size();
-  for (sums.bits = most; sums.bits > 0; --sums.bits) {
-    const double unit = std::ldexp(1.0, static_cast<int>(15 + sums.bits - in_bits));
-    if (peak * unit > word_limit) continue;
-    sums.taps.clear();
-    double total = 0, moved = 0;
-    for (std::size_t i = 0; i < taps.size(); ++i) {
-      const double tap = std::nearbyint(taps[mirrored ? std::min(i, taps.size() - 1 - i) : i] * unit);
-      if (i < products) sums.taps.push_back(static_cast<std::int16_t>(tap));
-      total += std::abs(tap);
-      moved += std::abs(tap / unit - taps[i]);
-    }
-    const double rounding = 0.5 * static_cast<double>(products);
-    sums.reach = in_reach * total / 32768 + rounding;
-    sums.error = moved * in_reach / std::ldexp(1.0, static_cast<int>(in_bits)) + std::ldexp(rounding, -sums.bits);
-    if (sums.reach <= limit) return true;
-  }
-  return false;
-}
-
-Words words_of(const std::vector<double>& values) {
-  Words words;
-  for (const double value : values) words.push_back(static_cast<std::int16_t>(static_cast<std::int64_t>(value)));
-  return words;
-}
-
-Words pattern_of(const Group& group, double (*value)(const Component&, double), double scale) {
-  std::vector<double> values;
-  for (int i = 0; i < pattern_length; ++i) values.push_back(value(*group.component[i % group.components], scale));
-  return words_of(values);
-}
-
-// Stages, rows, columns: what make_fixed_separable() fills in.
-struct Parts {
-  std::shared_ptr<PackedStaging> staging = std::make_shared<PackedStaging>();
-  std::shared_ptr<PackedTaps> row = std::make_shared<PackedTaps>();
-  std::shared_ptr<PackedColumn> column = std::make_shared<PackedColumn>();
-  Axis along{}, down{};
-};
-
-bool make_real(Parts& parts, const Group& group, const Pattern& offset, const std::vector<double>& weights,
-               const std::vector<double>& column, const std::vector<double>& row) {
-  const bool mirrored_row = is_mirrored(row), mirrored_column = is_mirrored(column);
-  const double row_limit = mirrored_row ? word_limit / 2 : word_limit;
-  const double column_limit = mirrored_column ? word_limit / 2 : word_limit;
-  const double after_frames = magnitude_of(column) * magnitude_of(row), after_row = magnitude_of(column);
-  int bits = 7;
-  if (weights.empty() && sample_limit * 128 > row_limit) bits = 6;
-  double reach = std::ldexp(sample_limit, bits), error = 0;
-  parts.staging->scale = 1 << bits;
-  const auto zero = [](const Component& c, double scale) { return c.zero * scale; };
-  const auto ghost = [](const Component& c, double scale) { return (c.ghost - c.zero) * scale; };
-  parts.staging->zero = pattern_of(group, zero, 1 << bits);
-  parts.staging->ghost = pattern_of(group, ghost, 1 << bits);
-  Sums sums;
-  if (!weights.empty()) {
-    if (!fix(sums, weights, false, bits, reach, row_limit, 14)) return false;
-    parts.staging->weights = sums.taps;
-    bits = sums.bits;
-    reach = sums.reach;
-    error += sums.error * after_frames;
-  }
-  if (!fix(sums, row, mirrored_row, bits, reach, column_limit, 14)) return false;
-  error += sums.error * after_row;
-  parts.row->taps = sums.taps;
-  parts.along = sums.axis;
-  if (!fix(sums, column, mirrored_column, sums.bits, sums.reach, word_limit, most_bits)) return false;
-  error += sums.error + std::ldexp(0.5, -sums.bits);
-  parts.column->taps = sums.taps;
-  parts.down = sums.axis;
-  if (!(error <= largest_error)) return false;
-  for (const double value : offset.wide) {
-    const double start = std::nearbyint(std::ldexp(value, sums.bits));
-    if (!(std::abs(start) <= word_limit)) return false;
-    parts.column->start.push_back(static_cast<std::int16_t>(start));
-  }
-  parts.column->multiplier = static_cast<std::int16_t>(1 << (15 - sums.bits));
-  return true;
-}
-
-bool make_exact(Parts& parts, const Group& group, const Pattern& offset, double divisor,
-                const std::vector<double>& weights, const std::vector<double>& column, const std::vector<double>& row) {
-  constexpr double limit = 65535;
-  double sum = 1;
-  for (const auto* taps : {&weights, &column, &row}) {
-    if (taps->empty()) continue;
-    if (std::ranges::any_of(*taps, [](double tap) { return tap < 0; })) return false;
-    sum *= magnitude_of(*taps);
-  }
-  if (sum * sample_limit > limit || divisor < 2 || divisor > limit) return false;
-  const auto d = static_cast<std::int64_t>(divisor);
-  PackedColumn& c = *parts.column;
-  c.rounding = (d & (d - 1)) == 0 ? Rounding::power_of_2 : d % 2 ? Rounding::odd : Rounding::even;
-  const std::int64_t half = c.rounding == Rounding::power_of_2 ? 0 : d / 2;
-  double reach = 0;
-  for (std::size_t i = 0; i < offset.wide.size(); ++i) {
-    const double zero = group.component[i % group.components]->zero;
-    const double start = offset.wide[i] * divisor - zero * sum + static_cast<double>(half);
-    if (start < 0 || start != std::floor(start)) return false;
-    reach = std::max(reach, start + sum * sample_limit);
-    c.start.push_back(static_cast<std::int16_t>(static_cast<std::int64_t>(start)));
-  }
-  if (reach + (c.rounding == Rounding::power_of_2 ? divisor / 2 : 0) > limit) return false;
-  // Divides as Granlund and Montgomery have it (PLDI 1994): by a reciprocal rounded up, by too little to reach the next
-  // quotient; with as many bits as fit, of which `shift` are beyond 16.
-  int shift = 0;
-  const auto reciprocal = [&](int bits) { return ((std::int64_t{1} << (16 + bits)) + d - 1) / d; };
-  while (c.rounding != Rounding::power_of_2 && reciprocal(shift + 1) <= 65535) ++shift;
-  const std::int64_t multiplier = reciprocal(shift), excess = multiplier * d - (std::int64_t{1} << (16 + shift));
-  if (reach * static_cast<double>(excess) >= std::ldexp(1.0, 16 + shift)) return false;
-  c.multiplier = static_cast<std::int16_t>(multiplier);
-  if (shift > 0) c.second = static_cast<std::int16_t>(1 << (16 - shift));
-  c.divisor = static_cast<std::int16_t>(d);
-  c.half = static_cast<std::int16_t>(d / 2 - 1);
-  const auto pack = [](const std::vector<double>& taps, Axis& axis) {
-    axis = {static_cast<int>(taps.size()), is_mirrored(taps)};
-    Words words = words_of(taps);
-    if (axis.mirrored) words.resize((taps.size() + 1) / 2);
-    return words;
-  };
-  parts.row->taps = pack(row, parts.along);
-  c.taps = pack(column, parts.down);
-  parts.staging->weights = words_of(weights);
-  parts.staging->zero = Words(pattern_length);
-  parts.staging->ghost = pattern_of(
-      group, [](const Component& component, double) { return component.ghost; }, 1);
-  return true;
-}
-
-}  // namespace
-
 bool make_fixed_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
                           const std::vector<double>& column, const std::vector<double>& row) {
+  using namespace fixed;
   const Functions functions = HWY_DYNAMIC_DISPATCH(FixedSeparable)();
   const bool exact = arithmetic.accumulator == Accumulator::exact;
-  if (!functions.along || desc.layout.type != SampleType::u8 || desc.layout.max_value() != sample_limit ||
-      desc.layout.shift != 0 || arithmetic.accumulator == Accumulator::double_ ||
-      (desc.filter.depth() > 1 && !combines_frames(desc.filter)))
+  if (!functions.along || arithmetic.accumulator == Accumulator::double_ || desc.layout.max_value() != 255 ||
+      !holds_bytes(desc.layout, desc.border, group) || (desc.filter.depth() > 1 && !combines_frames(desc.filter)))
     return false;
-  for (int i = 0; i < group.components; ++i) {
-    const Component& component = *group.component[i];
-    for (const double level : {component.zero, desc.border == Border::constant ? component.ghost : component.zero})
-      if (level != std::floor(level) || level < 0 || level > sample_limit) return false;
-  }
   std::vector<double> weights;
   if (desc.filter.depth() > 1) {
     if (exact)
@@ -570,12 +371,11 @@ bool make_fixed_separable(Engine& engine, const PlanDesc& desc, const Arithmetic
   }
   Kernel& kernel = engine.kernel;
   kernel.quantization = make_quantization(arithmetic, desc.layout, group);
-  std::vector<double> offsets;
-  for (int c = 0; c < group.components; ++c) offsets.push_back(kernel.quantization.offset.wide[c]);
-  const Pattern offset(offsets);
-  Parts parts;
-  if (!(exact ? make_exact(parts, group, offset, arithmetic.divisor, weights, column, row)
-              : make_real(parts, group, offset, weights, column, row)))
+  const std::vector<double>& offset = kernel.quantization.offset.wide;
+  const Factors factors{weights, column, row};
+  Packed packed;
+  if (!(exact ? pack_integers(packed, group, offset, arithmetic.divisor, factors)
+              : pack_fractions(packed, group, offset, factors)))
     return false;
 
   engine.name = exact ? "16-bit integers" : "16-bit fixed point";
@@ -583,17 +383,17 @@ bool make_fixed_separable(Engine& engine, const PlanDesc& desc, const Arithmetic
   engine.block_rows = block_rows;
   engine.block_samples = functions.samples;
   engine.staging = make_staging(desc.layout, group);
-  engine.staging.packed = parts.staging;
+  engine.staging.packed = packed.staging;
   engine.staging.run = functions.stage[exact];
   if (!weights.empty()) engine.staging.weights = weights;
-  engine.row_pass = {group.components, row, parts.row, 2, functions.along(exact, parts.along, group.components == 1)};
+  engine.row_pass = {group.components, row, packed.row, 2, functions.along(exact, packed.along, group.components == 1)};
   kernel.height = desc.filter.height();
   kernel.components = group.components;
-  kernel.packed = parts.column;
-  kernel.run = functions.down(exact, parts.down);
+  kernel.packed = packed.column;
+  kernel.run = functions.down(exact, packed.down);
   // Measured, against the other engines of the same target.
   const auto axis_cost = [](const Axis& axis) { return (axis.mirrored || axis.taps == 1 ? 0.35 : 0.48) * axis.taps; };
-  engine.cost = (use_vnni() ? 6 : 0.2) + axis_cost(parts.along) + axis_cost(parts.down) +
+  engine.cost = (use_vnni() ? 6 : 0.2) + axis_cost(packed.along) + axis_cost(packed.down) +
                 0.7 * static_cast<double>(weights.size());
   if (!group.all_filtered()) engine.cost += 1.5;                 // put back in a pass of their own
   if (functions.samples % group.components) engine.cost += 0.3;  // patterns turn

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace convolve::cpu {
 namespace {
 
-constexpr double largest_error = 0.25;  // in code values
 constexpr double sample_limit = 255, sum_limit = 2147483647.0;
 
 bool whole_byte(double v) {
@@ -17,23 +17,26 @@ bool whole_byte(double v) {
 
 }  // namespace
 
+double magnitude_of(const std::vector<double>& taps) {
+  return std::accumulate(taps.begin(), taps.end(), 0.0, [](double sum, double tap) { return sum + std::abs(tap); });
+}
+
+bool holds_bytes(const FrameLayout& layout, Border border, const Group& group) {
+  return layout.type == SampleType::u8 && layout.shift == 0 &&
+         std::all_of(group.component, group.component + group.components, [&](const Component* component) {
+           return whole_byte(component->zero) && (border != Border::constant || whole_byte(component->ghost));
+         });
+}
+
 std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
                                              const Group& group, int largest, double weight) {
-  if (layout.type != SampleType::u8 || layout.shift != 0 || arithmetic.accumulator == Accumulator::double_)
-    return std::nullopt;
+  if (arithmetic.accumulator == Accumulator::double_ || !holds_bytes(layout, border, group)) return std::nullopt;
   double most = sample_limit;
-  for (int c = 0; c < group.components; ++c) {
-    const Component& component = *group.component[c];
-    if (!whole_byte(component.zero)) return std::nullopt;
-    if (border == Border::constant && !whole_byte(component.ghost)) return std::nullopt;
-    most = std::max(most, sample_limit + component.zero);
-  }
+  for (int c = 0; c < group.components; ++c) most = std::max(most, sample_limit + group.component[c]->zero);
   const std::vector<double>& taps = arithmetic.coefficients;
-  double peak = 0, magnitude = 0;
-  for (const double tap : taps) {
-    peak = std::max(peak, std::abs(tap));
-    magnitude += std::abs(tap);
-  }
+  const double magnitude = magnitude_of(taps);
+  double peak = 0;
+  for (const double tap : taps) peak = std::max(peak, std::abs(tap));
 
   IntegerTaps result;
   double scale = 1;
