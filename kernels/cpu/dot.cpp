@@ -52,7 +52,7 @@ using dot::Height, dot::Packed;
 // So many neighbouring windows of one component come from one load. Measured: each takes a register.
 template <class Form, int Groups>
 constexpr int shared_windows() {
-  if (Form::pairs) return Groups < 3 ? 1 : Groups <= 4 ? 3 : 2;
+  if (Form::pairs) return Groups == 0 ? 1 : Groups < 3 ? 4 : Groups < 5 ? 3 : 2;
   return Groups == 0 ? 1 : Groups == 1 ? 2 : 3;
 }
 
