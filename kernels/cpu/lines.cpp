@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Plain loops, compiled for each SIMD target: compilers vectorise them.
 #include "cpu/lines.hpp"
 
 #include <bit>
@@ -7,7 +9,16 @@
 #include <cstdint>
 #include <cstring>
 
-namespace convolve::cpu {
+#include "cpu/simd.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/lines.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
 
 template <class T>
@@ -56,7 +67,7 @@ void scatter_pairs(unsigned char* __restrict to, const unsigned char* __restrict
 }  // namespace
 
 // The last sample of a row may have no partner: it is moved alone.
-void gather(void* to, const void* from, int n, int stride, int size) {
+void Gather(void* to, const void* from, int n, int stride, int size) {
   int done = 0;
   if (stride == 2 && size < 4 && std::endian::native == std::endian::little) {
     done = n - 1;
@@ -71,7 +82,7 @@ void gather(void* to, const void* from, int n, int stride, int size) {
   move(static_cast<char*>(to) + at, 1, static_cast<const char*>(from) + at * stride, stride, n - done, size);
 }
 
-void scatter(void* to, const void* from, int n, int stride, int size) {
+void Scatter(void* to, const void* from, int n, int stride, int size) {
   int done = 0;
   if (stride == 2 && size < 4 && std::endian::native == std::endian::little) {
     done = n - 1;
@@ -86,11 +97,11 @@ void scatter(void* to, const void* from, int n, int stride, int size) {
   move(static_cast<char*>(to) + at * stride, stride, static_cast<const char*>(from) + at, 1, n - done, size);
 }
 
-void copy_samples(void* to, const void* from, int n, int stride, int size) {
+void CopySamples(void* to, const void* from, int n, int stride, int size) {
   move(to, stride, from, stride, n, size);
 }
 
-void blend(void* to, const void* from, int bytes, const ByteMask& mask) {
+void Blend(void* to, const void* from, int bytes, const ByteMask& mask) {
   auto* __restrict t = static_cast<unsigned char*>(to);
   const auto* __restrict f = static_cast<const unsigned char*>(from);
   constexpr int chunk = static_cast<int>(std::tuple_size_v<ByteMask>);
@@ -100,4 +111,32 @@ void blend(void* to, const void* from, int bytes, const ByteMask& mask) {
   for (int j = 0; i < bytes; ++i, ++j) t[i] = static_cast<unsigned char>((t[i] & ~mask[j]) | (f[i] & mask[j]));
 }
 
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convolve::cpu {
+
+HWY_EXPORT(Gather);
+HWY_EXPORT(Scatter);
+HWY_EXPORT(CopySamples);
+HWY_EXPORT(Blend);
+
+void gather(void* to, const void* from, int n, int stride, int size) {
+  HWY_DYNAMIC_DISPATCH(Gather)(to, from, n, stride, size);
+}
+
+void scatter(void* to, const void* from, int n, int stride, int size) {
+  HWY_DYNAMIC_DISPATCH(Scatter)(to, from, n, stride, size);
+}
+
+void copy_samples(void* to, const void* from, int n, int stride, int size) {
+  HWY_DYNAMIC_DISPATCH(CopySamples)(to, from, n, stride, size);
+}
+
+void blend(void* to, const void* from, int bytes, const ByteMask& mask) {
+  HWY_DYNAMIC_DISPATCH(Blend)(to, from, bytes, mask);
+}
+
 }  // namespace convolve::cpu
+#endif
