@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -65,7 +64,7 @@ HWY_INLINE Word LoadSamples(const std::uint8_t* p, Word scale, Word zero) {
   return Exact ? v : hn::Sub(hn::Mul(v, scale), zero);
 }
 
-// Elements i * words on, while they are fewer than n; a vector at a time. `phase`: the first one's component.
+// Elements of one frame: n, and up to a vector more. `phase`: the first one's component.
 template <bool Exact>
 HWY_INLINE void StageFrame(const PackedStaging& k, const std::uint8_t* row, std::int16_t* out, int n, int phase,
                            int components) {
@@ -293,30 +292,26 @@ void DownColumns(const Kernel& kernel, const Block& block) {
 }
 
 // By number of taps: 1, 2, 3, ... as they are, and 1, 3, 5, ... mirrored.
-template <bool Exact, bool OneComponent, int... Taps>
-constexpr auto passes_of(std::integer_sequence<int, Taps...>) {
-  return std::array{AlongRow<Exact, Taps + 1, false, OneComponent>...};
-}
-template <bool Exact, bool OneComponent, int... Half>
-constexpr auto mirrored_passes_of(std::integer_sequence<int, Half...>) {
-  return std::array{AlongRow<Exact, 2 * Half + 1, true, OneComponent>...};
-}
-template <bool Exact, int... Taps>
-constexpr auto columns_of(std::integer_sequence<int, Taps...>) {
-  return std::array{DownColumns<Exact, Taps + 1, false>...};
-}
-template <bool Exact, int... Half>
-constexpr auto mirrored_columns_of(std::integer_sequence<int, Half...>) {
-  return std::array{DownColumns<Exact, 2 * Half + 1, true>...};
+template <bool Mirrored>
+constexpr std::make_integer_sequence<int, Mirrored ? (max_taps + 1) / 2 : max_taps> counts;
+template <bool Mirrored>
+constexpr int taps_at(int i) {
+  return Mirrored ? 2 * i + 1 : i + 1;
 }
 
-constexpr std::make_integer_sequence<int, max_taps> any_taps;
-constexpr std::make_integer_sequence<int, (max_taps + 1) / 2> half_taps;
+template <bool Exact, bool Mirrored, bool OneComponent, int... I>
+constexpr auto passes_of(std::integer_sequence<int, I...>) {
+  return std::array{AlongRow<Exact, taps_at<Mirrored>(I), Mirrored, OneComponent>...};
+}
+template <bool Exact, bool Mirrored, int... I>
+constexpr auto columns_of(std::integer_sequence<int, I...>) {
+  return std::array{DownColumns<Exact, taps_at<Mirrored>(I), Mirrored>...};
+}
 
 template <bool Exact, bool OneComponent>
 decltype(RowPass::run) AlongOf(Axis axis) {
-  static constexpr auto plain = passes_of<Exact, OneComponent>(any_taps);
-  static constexpr auto mirrored = mirrored_passes_of<Exact, OneComponent>(half_taps);
+  static constexpr auto plain = passes_of<Exact, false, OneComponent>(counts<false>);
+  static constexpr auto mirrored = passes_of<Exact, true, OneComponent>(counts<true>);
   return axis.mirrored ? mirrored[axis.taps / 2] : plain[axis.taps - 1];
 }
 
@@ -327,8 +322,8 @@ decltype(RowPass::run) Along(bool exact, Axis axis, bool one_component) {
 
 template <bool Exact>
 decltype(Kernel::run) DownOf(Axis axis) {
-  static constexpr auto plain = columns_of<Exact>(any_taps);
-  static constexpr auto mirrored = mirrored_columns_of<Exact>(half_taps);
+  static constexpr auto plain = columns_of<Exact, false>(counts<false>);
+  static constexpr auto mirrored = columns_of<Exact, true>(counts<true>);
   return axis.mirrored ? mirrored[axis.taps / 2] : plain[axis.taps - 1];
 }
 
@@ -362,13 +357,7 @@ bool make_fixed_separable(Engine& engine, const PlanDesc& desc, const Arithmetic
   if (!functions.along || arithmetic.accumulator == Accumulator::double_ || desc.layout.max_value() != 255 ||
       !holds_bytes(desc.layout, desc.border, group) || (desc.filter.depth() > 1 && !combines_frames(desc.filter)))
     return false;
-  std::vector<double> weights;
-  if (desc.filter.depth() > 1) {
-    if (exact)
-      weights.assign(desc.filter.exact_time_factor().begin(), desc.filter.exact_time_factor().end());
-    else
-      weights = desc.filter.time_factor();
-  }
+  const std::vector<double> weights = frame_weights(desc.filter, arithmetic);
   Kernel& kernel = engine.kernel;
   kernel.quantization = make_quantization(arithmetic, desc.layout, group);
   const std::vector<double>& offset = kernel.quantization.offset.wide;
@@ -385,7 +374,7 @@ bool make_fixed_separable(Engine& engine, const PlanDesc& desc, const Arithmetic
   engine.staging = make_staging(desc.layout, group);
   engine.staging.packed = packed.staging;
   engine.staging.run = functions.stage[exact];
-  if (!weights.empty()) engine.staging.weights = weights;
+  engine.staging.weights = weights;
   engine.row_pass = {group.components, row, packed.row, 2, functions.along(exact, packed.along, group.components == 1)};
   kernel.height = desc.filter.height();
   kernel.components = group.components;

@@ -38,4 +38,7 @@ void make_real_staging(Engine& engine, const PlanDesc& desc, const Arithmetic& a
 /// Frames are combined while they are staged where the filter factors into time x space.
 bool combines_frames(const Filter& filter);
 
+/// What they are summed with, integers where the arithmetic is exact; empty where they are not combined.
+std::vector<double> frame_weights(const Filter& filter, const Arithmetic& arithmetic);
+
 }  // namespace convolve::cpu

@@ -137,15 +137,17 @@ void make_real_staging(Engine& engine, const PlanDesc& desc, const Arithmetic& a
   engine.staging = make_staging(desc.layout, group);
   engine.staging.run =
       row_functions().stage[static_cast<int>(desc.layout.type)][arithmetic.accumulator == Accumulator::double_];
-  if (!combines_frames(desc.filter)) return;
-  if (arithmetic.accumulator == Accumulator::exact)
-    engine.staging.weights.assign(desc.filter.exact_time_factor().begin(), desc.filter.exact_time_factor().end());
-  else
-    engine.staging.weights = desc.filter.time_factor();
+  engine.staging.weights = frame_weights(desc.filter, arithmetic);
 }
 
 bool combines_frames(const Filter& filter) {
   return filter.depth() > 1 && !filter.time_factor().empty();
+}
+
+std::vector<double> frame_weights(const Filter& filter, const Arithmetic& arithmetic) {
+  if (!combines_frames(filter)) return {};
+  if (arithmetic.accumulator != Accumulator::exact) return filter.time_factor();
+  return {filter.exact_time_factor().begin(), filter.exact_time_factor().end()};
 }
 
 }  // namespace convolve::cpu

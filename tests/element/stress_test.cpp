@@ -189,7 +189,7 @@ ELEMENT_TEST_ROWS(the_harness_storms_of_frames_events_and_properties_pass, std::
   });
   const guint frames = gst_harness_stress_thread_stop(threads[0]);
   for (std::size_t i = 1; i < threads.size(); ++i) gst_harness_stress_thread_stop(threads[i]);
-  CHECK(enough, "%u frames went in, and only %zu came out", frames, outputs);
+  CHECK(enough && frames > 10, "only %u frames went in, and %zu came out", frames, outputs);
   CHECK(harness.errors().empty(), "an error message");
 }
 
