@@ -70,11 +70,11 @@ struct Quantization {
 /// Memory that will be read and written after this block: a kernel asks for it as it goes, so that staging and stores
 /// find it in the cache. Sample i lies at i * step bytes. Addresses past the frame do no harm.
 struct Ahead {
-  static constexpr int rows = 4;
-  const char* in[rows * max_taps];  ///< of the centre frame, then of the others
-  const char* out[rows];
+  static constexpr int usual_rows = 4;
+  const char* in[max_block_rows * max_taps];  ///< Engine::ahead_rows of the centre frame, then of the others
+  const char* out[max_block_rows];
   std::ptrdiff_t step;
-  int inputs = rows;
+  int inputs;
 
   /// A line that will be written.
   [[gnu::always_inline]] static inline void fetch_own(const char* line) {
@@ -88,7 +88,7 @@ struct Ahead {
 
   /// For samples [first, first + n). Always inlined: GCC 12 takes a function that only prefetches for one without
   /// effect, and drops its calls. Own: the output is asked for to be written; dot products gain by that, others lose.
-  template <bool Own = false>
+  template <bool Own = false, int rows = usual_rows>
   [[gnu::always_inline]] inline void fetch(int first, int n) const {
     for (std::ptrdiff_t at = (first * step + 63) & -64; at < (first + n) * step; at += 64) {
       for (int i = 0; i < rows; ++i) {
@@ -130,8 +130,9 @@ struct Engine {
   int element_size = 4;    ///< of the ring, in bytes
   int block_rows = 4;      ///< output rows of one kernel call
   int block_samples = 64;  ///< that a kernel makes at a time; a last block may be smaller, at the cost of a whole one
+  int ahead_rows = Ahead::usual_rows;
   int scratch_bytes = 0;   ///< for each thread, 64-byte aligned
-  /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts 32 bytes after row 2i.
+  /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts 16 bytes after row 2i.
   bool paired_rows = false;
   /// Staging only copies, so the kernel may read the frame's own rows: for whole blocks of 64 samples, up to so many
   /// elements past as many as it makes. Negative: not so.

@@ -277,7 +277,7 @@ void DownColumns(const Kernel& kernel, const Block& block) {
   Word tap[products<Taps, Mirrored>];
   SetTaps(k.taps, tap);
   // Bytes of one frame are asked for on the way; others before.
-  const bool on_the_way = block.ahead.step == 1 && block.ahead.inputs == Ahead::rows;
+  const bool on_the_way = block.ahead.step == 1 && block.ahead.inputs == Ahead::usual_rows;
   for (int x = 0; x < block.n; x += columns_at_once) {
     if (!on_the_way) block.ahead.fetch<true>(x, columns_at_once);
     for (int i = 0; i < block_rows; ++i) {

@@ -25,24 +25,28 @@ namespace convolve::cpu::matrix {
 
 // A block is Rows x 256 samples. Tile A takes 16 strips, 16 samples apart, of 64 bytes each; tile B holds taps as a
 // band of a 64 x 16 matrix; their product adds to 16 outputs of each strip. Where a filter row spans at most 32 bytes a
-// strip, the 64 bytes are 32 of one ring row and 32 of the next, side by side in a ring of paired rows, so that one
-// product does two filter rows. Otherwise they are of one ring row, and a filter row that spans more is cut into
+// strip, the 64 bytes are 32 of one ring row and 32 of the next, 16 of each in turns in a ring of paired rows, so that
+// one product does two filter rows. Otherwise they are of one ring row, and a filter row that spans more is cut into
 // chunks. Real taps are sums of 256 * high + low digits, with a tile of sums for each digit.
-constexpr int samples = 256, tile_bytes = 1024, slice = 64;
+constexpr int samples = 256, tile_bytes = 1024, slice = 64, paired_bytes = 16;
+
+// How sums become code values: by a product that needs no snap or one that does, by two, or by what takes longer.
+enum class Way : std::uint8_t { plain_product, product, two_products, any };
 
 struct Packed {
   int chunks = 1;
   std::int8_t* bands = nullptr;  // [band][chunks][digits][16][64], on 64 bytes: half the speed otherwise
   std::vector<std::int8_t> memory;
-  std::vector<std::int32_t> start;  // of the sums, a pattern: takes the zero levels off
-  bool near = false;                // no code value, before it is clamped, is beyond 32 bits
+  bool starts = false;                                       // not at 0
+  alignas(64) std::int32_t start[samples + max_components];  // of the sums, a pattern: takes the zero levels off
 };
 
 struct Functions {
   decltype(RowPass::run) pair = nullptr;
-  decltype(Kernel::run) (*filter)(bool paired, int digits) = nullptr;
+  decltype(Kernel::run) (*filter)(bool paired, int digits, Way way) = nullptr;
 };
-constexpr int exact_rows = 4, real_rows = 2;
+// Of a block, and of a kernel call: its blocks share what they read.
+constexpr int exact_rows = 4, real_rows = 2, rows_at_once = 8;
 
 }  // namespace convolve::cpu::matrix
 #endif
@@ -52,58 +56,106 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX3
 namespace {
 
-using matrix::Packed, matrix::samples, matrix::slice, matrix::tile_bytes;
+using matrix::Packed, matrix::Way, matrix::samples, matrix::slice, matrix::tile_bytes;
 
-// Lays a row out for paired rows: 32 bytes from every 16th sample, 64 bytes apart.
+// Lays a row out for paired rows: 16 bytes of it, and room for 16 of the other.
 void Pair(const RowPass&, const void* line, void* elements, int n) {
+  constexpr int bytes = matrix::paired_bytes;
   const auto* from = static_cast<const char*>(line);
   auto* to = static_cast<char*>(elements);
-  for (int x = 0; x < (n + samples - 1) / samples * samples; x += 16, from += 16, to += 64)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  const int end = (n + samples - 1) / samples * samples + bytes;
+  for (int x = 0; x < end; x += bytes, from += bytes, to += 2 * bytes) std::memcpy(to, from, bytes);
 }
 
-// 64 code values from their sums; `phase`: the first one's component.
-template <int Digits, bool Near>
-HWY_INLINE Vector<std::uint8_t> QuantizeSlice(const Quantization& q, const Packed& k, const std::int32_t* sums,
-                                              int phase) {
-  const Tag<std::int32_t> d;
-  Vector<std::int32_t> value[4];
-  CONVOLVE_UNROLL
-  for (int b = 0; b < 4; ++b) {
-    auto sum = hn::Load(d, sums + 16 * b);
-    if (Digits == 2) sum = hn::Add(hn::ShiftLeft<8>(sum), hn::Load(d, sums + samples + 16 * b));
-    sum = hn::Add(sum, hn::LoadU(d, k.start.data() + phase + 16 * b));
-    value[b] =
-        CodeValues<Near>(q, sum, q.offset.get<float>() + phase + 16 * b, q.offset.get<double>() + phase + 16 * b);
-  }
-  return hn::Min(PackInOrder(value), hn::Set(Tag<std::uint8_t>(), static_cast<std::uint8_t>(q.max)));
-}
+// What the products of a block go by, and how many slices of the block before are finished with each tile of samples.
+struct Shape {
+  int depth, height, chunks, frame_rows, finish_steps;
+  const std::int8_t* bands;
+};
 
 // The sums of one block on their way to samples, a slice of 64 at a time: between the tile products of the next block,
-// so that both kinds of instruction are at work at once.
-template <int Rows, int Digits>
-struct Finishing {
-  static constexpr int slices = Rows * samples / slice;
-  const Kernel& kernel;
-  const Packed& packed;
-  const Block& block;
-  const std::int32_t* sums = nullptr;
-  int x = 0, done = slices;
+// so that both kinds of instruction are at work at once. Constants stay in registers, which tiles leave alone.
+template <int Rows, int Digits, Way W>
+class Finishing {
+ public:
+  static constexpr unsigned slices = Rows * samples / slice;
+
+  HWY_INLINE explicit Finishing(const Kernel& kernel) : kernel_(kernel) {
+    const Tag<float> d;
+    const Quantization& q = kernel.quantization;
+    gain_ = hn::Set(d, q.gain);
+    gain_low_ = hn::Set(d, q.gain_low);
+    offset_ = hn::LoadU(d, q.offset.get<float>());
+    snap_ = hn::Set(d, q.snap);
+    most_ = hn::Set(Tag<std::uint8_t>(), static_cast<std::uint8_t>(q.max));
+  }
+
+  HWY_INLINE void Begin(const std::int32_t* sums, void* const* out, int x, int n) {
+    sums_ = sums;
+    out_ = out;
+    x_ = x;
+    n_ = n;
+    done_ = 0;
+  }
 
   HWY_INLINE void Step() {
-    if (done == slices) return;
-    const int row = done / (samples / slice), i = done % (samples / slice) * slice, at = x + i;
-    ++done;
-    if (at >= block.n || !block.out[row]) return;
-    const int left = block.n - at;
+    if (done_ == slices) return;
+    constexpr unsigned in_row = samples / slice;
+    const int row = done_ / in_row, i = done_ % in_row * slice, at = x_ + i;
+    ++done_;
+    if (at >= n_ || !out_[row]) return;
+    const int left = n_ - at;
     const __mmask64 wanted = left >= slice ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
-    const int phase = kernel.components == 1 ? 0 : at % kernel.components;
-    const std::int32_t* from = sums + row * Digits * samples + i;
-    const auto bytes = packed.near ? QuantizeSlice<Digits, true>(kernel.quantization, packed, from, phase)
-                                   : QuantizeSlice<Digits, false>(kernel.quantization, packed, from, phase);
-    _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(block.out[row]) + at, wanted, bytes.raw);
+    const auto bytes = CodeValuesOf(sums_ + row * Digits * samples + i, at);
+    _mm512_mask_storeu_epi8(static_cast<std::uint8_t*>(out_[row]) + at, wanted, bytes.raw);
   }
+
+  HWY_INLINE void Finish() {
+    while (done_ != slices) Step();
+  }
+
+ private:
+  // Of 64 sums, the first of them that of sample `at`.
+  HWY_INLINE Vector<std::uint8_t> CodeValuesOf(const std::int32_t* sums, int at) const {
+    const Tag<std::int32_t> d;
+    Vector<std::int32_t> value[4];
+    CONVOLVE_UNROLL
+    for (int b = 0; b < 4; ++b) {
+      auto sum = hn::Load(d, sums + 16 * b);
+      if (Digits == 2) sum = hn::Add(hn::ShiftLeft<8>(sum), hn::Load(d, sums + samples + 16 * b));
+      value[b] = CodeValue(sum, at % kernel_.components + 16 * b);
+    }
+    return hn::Min(PackInOrder(value), most_);
+  }
+
+  HWY_INLINE Vector<std::int32_t> CodeValue(Vector<std::int32_t> sum, int phase) const {
+    const Quantization& q = kernel_.quantization;
+    if constexpr (W == Way::any)
+      return CodeValues(q, sum, q.offset.get<float>() + phase, q.offset.get<double>() + phase);
+    const auto s = hn::ConvertTo(Tag<float>(), sum);
+    if constexpr (W == Way::two_products)
+      return RoundToInt(hn::Add(hn::MulAdd(s, gain_, hn::Mul(s, gain_low_)), offset_));
+    const auto value = hn::MulAdd(s, gain_, offset_);
+    return RoundToInt(W == Way::product ? hn::Sub(value, snap_) : value);
+  }
+
+  const Kernel& kernel_;
+  Vector<float> gain_, gain_low_, offset_, snap_;
+  Vector<std::uint8_t> most_;
+  const std::int32_t* sums_ = nullptr;
+  void* const* out_ = nullptr;
+  int x_ = 0, n_ = 0;
+  unsigned done_ = slices;
 };
+
+template <int Digits, int Row>
+HWY_INLINE void StartRow(const std::int32_t* start) {
+  if (start)
+    tile_load<(Row + 1) * Digits - 1>(start, 64);
+  else
+    tile_zero<(Row + 1) * Digits - 1>();
+  if constexpr (Digits == 2) tile_zero<Row * Digits>();
+}
 
 template <int Digits, int Row>
 HWY_INLINE void AddToRow(const std::int8_t* band) {
@@ -115,58 +167,77 @@ HWY_INLINE void AddToRow(const std::int8_t* band) {
   }
 }
 
-// Ring row r, and r + 1 if Paired, takes part in output row Row with the band of filter row r - Row (and the next).
-template <bool Paired, int Rows, int Digits, int... Row>
-HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Kernel& kernel, const Packed& k, const Block& block,
-                         int x, std::int32_t* sums, Finishing<Rows, Digits>& finish) {
-  constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0;
-  const int height = kernel.height, bands = height - lowest;
-  const int chunks = Paired ? 1 : k.chunks;
-  const int loads = kernel.depth * ((height + Rows - 1 + step - 1) / step) * chunks;
-  const int finish_steps = (Finishing<Rows, Digits>::slices + loads - 1) / loads;
-  (tile_zero<Row * Digits>(), ...);
-  if constexpr (Digits == 2) (tile_zero<Row * Digits + 1>(), ...);
-  for (int t = 0; t < kernel.depth; ++t)
-    for (int r = 0; r < height + Rows - 1; r += step)
-      for (int chunk = 0; chunk < chunks; ++chunk) {
-        const auto* ring = static_cast<const std::uint8_t*>(block.rows[t * block.frame_rows + r]);
+// The sums of some output rows. Ring row r, and r + 1 if Paired, takes part in output row Row with the band of filter
+// row r - Row (and the next).
+template <bool Paired, int Rows, int Digits, Way W, int... Row>
+HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Shape& shape, const std::int32_t* start,
+                         const void* const* rows, int x, std::int32_t* sums, Finishing<Rows, Digits, W>& finishing) {
+  constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0, band_bytes = Digits * tile_bytes;
+  const int chunks = Paired ? 1 : shape.chunks;
+  const unsigned bands = shape.height - lowest;
+  (StartRow<Digits, Row>(start), ...);
+  const std::int8_t* frame_bands = shape.bands - lowest * chunks * band_bytes;
+  for (int t = 0; t < shape.depth; ++t, rows += shape.frame_rows, frame_bands += bands * chunks * band_bytes) {
+    const std::int8_t* band = frame_bands;
+    for (int r = 0; r < shape.height + Rows - 1; r += step, band += (step - 1) * chunks * band_bytes)
+      for (int chunk = 0; chunk < chunks; ++chunk, band += band_bytes) {
+        const auto* ring = static_cast<const std::uint8_t*>(rows[r]);
         if constexpr (Paired)
-          tile_load<6>(ring + 4 * x, 64);
+          tile_load<6>(ring + 2 * x, 2 * matrix::paired_bytes);
         else
           tile_load<6>(ring + x + 64 * chunk, 16);
-        const auto band = [&](int row) {
-          return k.bands +
-                 static_cast<std::ptrdiff_t>((t * bands + r - row - lowest) * chunks + chunk) * Digits * tile_bytes;
-        };
-        ((r - Row >= lowest && r - Row < height ? AddToRow<Digits, Row>(band(Row)) : void()), ...);
-        for (int i = 0; i < finish_steps; ++i) finish.Step();
+        ((static_cast<unsigned>(r - Row - lowest) < bands ? AddToRow<Digits, Row>(band - Row * chunks * band_bytes)
+                                                          : void()),
+         ...);
+        for (int i = 0; i < shape.finish_steps; ++i) finishing.Step();
       }
+  }
   (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
   if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
 }
 
-template <bool Paired, int Rows, int Digits>
+template <bool Paired, int Digits, Way W>
 void FilterTiles(const Kernel& kernel, const Block& block) {
+  constexpr int rows = Digits == 1 ? matrix::exact_rows : matrix::real_rows, at_once = matrix::rows_at_once;
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
   auto* sums = static_cast<std::int32_t*>(block.scratch);
-  Finishing<Rows, Digits> finish{kernel, k, block};
+  Finishing<rows, Digits, W> finishing(kernel);
+  constexpr int step = Paired ? 2 : 1;
+  const int loads = kernel.depth * ((kernel.height + rows - 1 + step - 1) / step) * k.chunks;
+  const int finish_steps = (static_cast<int>(finishing.slices) + loads - 1) / loads;
+  const Shape shape{kernel.depth, kernel.height, k.chunks, block.frame_rows, finish_steps, k.bands};
   tile_configure();
-  for (int x = 0, half = 0; x < block.n; x += samples, half ^= 1) {
-    block.ahead.fetch(x, samples);
-    std::int32_t* const to = sums + half * Rows * Digits * samples;
-    SumBlock<Paired, Rows, Digits>(std::make_integer_sequence<int, Rows>(), kernel, k, block, x, to, finish);
-    finish.sums = to;
-    finish.x = x;
-    finish.done = 0;
+  for (int x = 0, half = 0; x < block.n; x += samples) {
+    const std::int32_t* const start = k.starts ? k.start + x % kernel.components : nullptr;
+    for (int first = 0; first < at_once && block.out[first]; first += rows, half ^= 1) {
+      block.ahead.fetch<false, at_once>(x + first * (samples / at_once), samples / at_once * rows);
+      std::int32_t* const to = sums + half * rows * Digits * samples;
+      SumBlock<Paired>(std::make_integer_sequence<int, rows>(), shape, start, block.rows + first, x, to, finishing);
+      finishing.Begin(to, block.out + first, x, block.n);
+    }
   }
-  while (finish.done != finish.slices) finish.Step();
+  finishing.Finish();
   tile_release();
 }
 
-decltype(Kernel::run) FilterOf(bool paired, int digits) {
-  using matrix::exact_rows, matrix::real_rows;
-  if (digits == 1) return paired ? FilterTiles<true, exact_rows, 1> : FilterTiles<false, exact_rows, 1>;
-  return paired ? FilterTiles<true, real_rows, 2> : FilterTiles<false, real_rows, 2>;
+template <bool Paired, int Digits>
+decltype(Kernel::run) FilterOf(Way way) {
+  switch (way) {
+    case Way::plain_product:
+      return FilterTiles<Paired, Digits, Way::plain_product>;
+    case Way::product:
+      return FilterTiles<Paired, Digits, Way::product>;
+    case Way::two_products:
+      return FilterTiles<Paired, Digits, Way::two_products>;
+    case Way::any:
+      break;
+  }
+  return FilterTiles<Paired, Digits, Way::any>;
+}
+
+decltype(Kernel::run) FilterOf(bool paired, int digits, Way way) {
+  if (digits == 1) return paired ? FilterOf<true, 1>(way) : FilterOf<false, 1>(way);
+  return paired ? FilterOf<true, 2>(way) : FilterOf<false, 2>(way);
 }
 
 }  // namespace
@@ -212,6 +283,19 @@ std::optional<IntegerTaps> taps_of(const PlanDesc& desc, const Arithmetic& arith
   return make_integer_taps(arithmetic, desc.layout, desc.border, group, 127 * 256);
 }
 
+// Only packing clamps where the sums' way is one of the short ones, so their code values have to fit 32 bits; and the
+// pattern of their offsets has to repeat with every vector.
+matrix::Way way_of(const Quantization& q, const IntegerTaps& taps, const Group& group) {
+  using matrix::Way;
+  double reach = 0;
+  for (const int tap : taps.taps) reach += std::abs(tap) * 512.0 / q.divisor;
+  const bool near =
+      std::ranges::all_of(q.offset.wide, [&](double offset) { return reach + std::abs(offset) < 0x1p31 - 512; });
+  if (!near || group.components == 3) return Way::any;
+  if (q.division == Division::product) return q.snap == 0 ? Way::plain_product : Way::product;
+  return q.division == Division::two_products ? Way::two_products : Way::any;
+}
+
 }  // namespace
 
 bool matrix_serves(const PlanDesc& desc) {
@@ -253,8 +337,10 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
     for (int tap = 0; tap < kernel.width; ++tap)
       for (int output = 0; output < 16; ++output)
         for (int d = 0; d < digits; ++d) {
-          const int sample = at + output + tap * group.components, in_chunk = sample % 64;
-          const std::ptrdiff_t tile = ((t * bands + band) * packed->chunks + sample / 64) * digits + d;
+          const int reach = output + tap * group.components;
+          const int byte = paired ? at + reach / paired_bytes * 2 * paired_bytes + reach % paired_bytes : reach;
+          const int in_chunk = byte % 64;
+          const std::ptrdiff_t tile = ((t * bands + band) * packed->chunks + byte / 64) * digits + d;
           packed->bands[tile * tile_bytes + in_chunk / 4 * 64 + output * 4 + in_chunk % 4] =
               digit(taps.taps[(t * kernel.height + row) * kernel.width + tap], digits, d);
         }
@@ -262,31 +348,28 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Gro
   for (int t = 0; t < kernel.depth; ++t)
     for (int band = 0; band < bands; ++band) {
       fill(t, band + lowest, band, 0);
-      if (paired) fill(t, band + lowest + 1, band, 32);
+      if (paired) fill(t, band + lowest + 1, band, paired_bytes);
     }
-  for (int i = 0; i < pattern_length; ++i)
-    packed->start.push_back(
-        static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum)));
-  double reach = 0;
-  for (const int tap : taps.taps) reach += std::abs(tap) * 512.0 / kernel.quantization.divisor;
-  packed->near = std::ranges::all_of(kernel.quantization.offset.wide,
-                                     [&](double offset) { return reach + std::abs(offset) < 0x1p31 - 512; });
+  for (int i = 0; i < std::ssize(packed->start); ++i) {
+    packed->start[i] =
+        static_cast<std::int32_t>(-group.component[i % group.components]->zero * static_cast<double>(taps.sum));
+    packed->starts |= packed->start[i] != 0;
+  }
   engine.name = digits == 1 ? "AMX, 8-bit taps" : "AMX, 16-bit taps in two digits";
   engine.cost = matrix_cost * (static_cast<double>(tiles) / (paired ? 2 : 1) + products_to_finish);
-  engine.block_rows = digits == 1 ? exact_rows : real_rows;
-  engine.scratch_bytes = 2 * engine.block_rows * digits * tile_bytes;
+  engine.block_rows = engine.ahead_rows = rows_at_once;
+  engine.scratch_bytes = 2 * std::max(exact_rows, 2 * real_rows) * tile_bytes;
   engine.staging = make_copy_staging(desc, group);
   engine.element_size = 1;
   if (paired) {
     engine.paired_rows = true;
-    engine.element_size = 2;
     engine.row_pass.run = functions.pair;
     engine.row_pass.line_element_size = 1;
   }
   engine.ring_bytes = ring_bytes;
   engine.block_samples = samples;
   kernel.packed = packed;
-  kernel.run = functions.filter(paired, digits);
+  kernel.run = functions.filter(paired, digits, way_of(kernel.quantization, taps, group));
   return engine;
 }
 

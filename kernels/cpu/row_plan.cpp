@@ -292,12 +292,14 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
   const int step = g.stride * sample_size_;
   const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(x) * g.components * step;
   const int below = part.engine.kernel.height - 1 - desc_.filter.centre_y();
+  const int rows = part.engine.ahead_rows;
   const auto fill = [&](const char** to, unsigned char* data, std::ptrdiff_t stride, int first) {
-    for (int i = 0; i < Ahead::rows; ++i)
+    for (int i = 0; i < rows; ++i)
       to[i] = reinterpret_cast<const char*>(data + std::min(first + i, g.height - 1) * stride + start);
   };
   Ahead ahead;
   ahead.step = step;
+  ahead.inputs = rows;
   const int centre = desc_.filter.centre_t();
   const auto fill_in = [&](int to, const Image& image) {
     const PlaneView& in = image.plane[g.plane];
@@ -307,7 +309,7 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
   for (int t = 0; t < desc_.filter.depth(); ++t)
     if (const Image* image = frame.window->image[t]; image && t != centre) {
       fill_in(ahead.inputs, *image);
-      ahead.inputs += Ahead::rows;
+      ahead.inputs += rows;
     }
   const PlaneView& out = frame.out->plane[g.plane];
   fill(ahead.out, static_cast<unsigned char*>(out.data), out.stride, y);
