@@ -96,13 +96,49 @@ HWY_INLINE Vector<std::int32_t> CodeValues(const Quantization& q, V sum, const f
   return RoundToInt(Near ? value : hn::Min(value, hn::Set(d, q.max)));
 }
 
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+// Added to a value, leaves no fraction: rounded to nearest, ties to even, the integer is then in the low 16 bits.
+constexpr float whole = 0x1.8p23f;
+
+// 16-bit integers to bytes, saturated, within 128-bit parts.
+HWY_INLINE Vector<std::uint8_t> PackWords(Vector<std::int32_t> low, Vector<std::int32_t> high) {
 #if HWY_TARGET == HWY_AVX3
-// 64 code values to bytes, saturated. Packing works within 128-bit parts; one permutation then restores the order.
+  return {_mm512_packus_epi16(low.raw, high.raw)};
+#else
+  return {_mm256_packus_epi16(low.raw, high.raw)};
+#endif
+}
+
+// The low words of both: those of b in the upper halves of lanes.
+HWY_INLINE Vector<std::int32_t> LowWords(Vector<std::int32_t> a, Vector<std::int32_t> b) {
+#if HWY_TARGET == HWY_AVX3
+  const __m512i up = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
+  return {_mm512_mask_shuffle_epi8(a.raw, 0xCCCCCCCCCCCCCCCCu, b.raw, up)};
+#else
+  return {_mm256_blend_epi16(a.raw, _mm256_slli_epi32(b.raw, 16), 0xAA)};
+#endif
+}
+
+// Bytes, saturated, of values to which `whole` was added, less than 2^15 in magnitude; `order`: rounded_order in every
+// 128-bit part. Each part has four of each vector.
+alignas(16) constexpr std::uint8_t rounded_order[16] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
+HWY_INLINE Vector<std::uint8_t> PackRounded(const Vector<std::int32_t> (&value)[4], Vector<std::uint8_t> order) {
+  return hn::TableLookupBytes(PackWords(LowWords(value[0], value[1]), LowWords(value[2], value[3])), order);
+}
+#endif
+
+#if HWY_TARGET == HWY_AVX3
+// Puts bytes in order of which each 128-bit part has four of each of four vectors.
+HWY_INLINE Vector<std::uint8_t> InOrder(__m512i bytes) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return {_mm512_permutexvar_epi32(order, bytes)};
+}
+
+// 64 code values to bytes, saturated.
 HWY_INLINE Vector<std::uint8_t> PackInOrder(const Vector<std::int32_t> (&value)[4]) {
   const __m512i low = _mm512_packs_epi32(value[0].raw, value[1].raw);
   const __m512i high = _mm512_packs_epi32(value[2].raw, value[3].raw);
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return {_mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high))};
+  return InOrder(_mm512_packus_epi16(low, high));
 }
 #endif
 

@@ -108,37 +108,19 @@ struct Rounding {
   explicit Rounding(const Quantization& q) {
     const Tag<float> df;
     const Tag<std::uint8_t> db;
-    alignas(16) static constexpr std::uint8_t order[16] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
     gain = hn::Set(df, q.gain);
-    round = hn::Set(df, 0x1.8p23f - q.snap);
+    round = hn::Set(df, whole - q.snap);
     most = hn::Set(db, static_cast<std::uint8_t>(q.max));
-    apart = hn::LoadDup128(db, order);
+    apart = hn::LoadDup128(db, rounded_order);
   }
 };
 
-// The low words of both: those of b in the upper halves of lanes.
-HWY_INLINE Ints LowWords(Ints a, Ints b) {
-#if HWY_TARGET == HWY_AVX3
-  const __m512i up = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
-  return Ints{_mm512_mask_shuffle_epi8(a.raw, 0xCCCCCCCCCCCCCCCCu, b.raw, up)};
-#else
-  return Ints{_mm256_blend_epi16(a.raw, _mm256_slli_epi32(b.raw, 16), 0xAA)};
-#endif
-}
-
-// 16-bit integers to bytes, and 32-bit ones to 16 bits, saturated, within 128-bit parts.
-HWY_INLINE Bytes PackWords(Ints low, Ints high) {
-#if HWY_TARGET == HWY_AVX3
-  return Bytes{_mm512_packus_epi16(low.raw, high.raw)};
-#else
-  return Bytes{_mm256_packus_epi16(low.raw, high.raw)};
-#endif
-}
+// 32-bit integers to 16 bits, saturated, within 128-bit parts.
 HWY_INLINE Ints PackInts(Ints low, Ints high) {
   return hn::BitCast(Tag<std::int32_t>(), hn::ReorderDemote2To(Tag<std::int16_t>(), low, high));
 }
 
-// Rounded by adding what leaves no fraction; the low 16 bits are then the integer. Uniform: all registers have the
+// Uniform: all registers have the
 // offsets of the first.
 template <bool Uniform>
 HWY_INLINE Bytes RoundToBytes(const Rounding& r, const Phase& phase, Ints (&sum)[vectors]) {
@@ -149,8 +131,7 @@ HWY_INLINE Bytes RoundToBytes(const Rounding& r, const Phase& phase, Ints (&sum)
     const Floats value = hn::Add(hn::MulAdd(hn::ConvertTo(df, sum[b]), r.gain, offset), r.round);
     sum[b] = hn::BitCast(Tag<std::int32_t>(), value);
   }
-  const Bytes packed = PackWords(LowWords(sum[0], sum[1]), LowWords(sum[2], sum[3]));
-  return hn::Min(hn::TableLookupBytes(packed, r.apart), r.most);
+  return hn::Min(PackRounded(sum, r.apart), r.most);
 }
 
 HWY_INLINE Bytes SaturateToBytes(const Ints (&sum)[vectors]) {

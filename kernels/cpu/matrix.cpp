@@ -30,7 +30,8 @@ namespace convolve::cpu::matrix {
 // chunks. Real taps are sums of 256 * high + low digits, with a tile of sums for each digit.
 constexpr int samples = 256, tile_bytes = 1024, slice = 64, paired_bytes = 16;
 
-// How sums become code values: by a product that needs no snap or one that does, by two, or by what takes longer.
+// How sums become code values: by a product that needs no snap, or by one that does and fits 16 bits; by two; or by
+// what takes longer.
 enum class Way : std::uint8_t { plain_product, product, two_products, any };
 
 struct Packed {
@@ -67,9 +68,9 @@ void Pair(const RowPass&, const void* line, void* elements, int n) {
   for (int x = 0; x < end; x += bytes, from += bytes, to += 2 * bytes) std::memcpy(to, from, bytes);
 }
 
-// What the products of a block go by, and how many slices of the block before are finished with each tile of samples.
+// What the products of a block go by, and how many slices of the block before are finished at a time.
 struct Shape {
-  int depth, height, chunks, frame_rows, finish_steps;
+  int depth, height, chunks, frame_rows, slices;
   const std::int8_t* bands;
 };
 
@@ -86,7 +87,8 @@ class Finishing {
     gain_ = hn::Set(d, q.gain);
     gain_low_ = hn::Set(d, q.gain_low);
     offset_ = hn::LoadU(d, q.offset.get<float>());
-    snap_ = hn::Set(d, q.snap);
+    round_ = hn::Set(d, whole - q.snap);
+    rounded_order_ = hn::LoadDup128(Tag<std::uint8_t>(), rounded_order);
     most_ = hn::Set(Tag<std::uint8_t>(), static_cast<std::uint8_t>(q.max));
   }
 
@@ -125,7 +127,7 @@ class Finishing {
       if (Digits == 2) sum = hn::Add(hn::ShiftLeft<8>(sum), hn::Load(d, sums + samples + 16 * b));
       value[b] = CodeValue(sum, at % kernel_.components + 16 * b);
     }
-    return hn::Min(PackInOrder(value), most_);
+    return hn::Min(W == Way::product ? InOrder(PackRounded(value, rounded_order_).raw) : PackInOrder(value), most_);
   }
 
   HWY_INLINE Vector<std::int32_t> CodeValue(Vector<std::int32_t> sum, int phase) const {
@@ -136,12 +138,12 @@ class Finishing {
     if constexpr (W == Way::two_products)
       return RoundToInt(hn::Add(hn::MulAdd(s, gain_, hn::Mul(s, gain_low_)), offset_));
     const auto value = hn::MulAdd(s, gain_, offset_);
-    return RoundToInt(W == Way::product ? hn::Sub(value, snap_) : value);
+    return W == Way::product ? hn::BitCast(Tag<std::int32_t>(), hn::Add(value, round_)) : RoundToInt(value);
   }
 
   const Kernel& kernel_;
-  Vector<float> gain_, gain_low_, offset_, snap_;
-  Vector<std::uint8_t> most_;
+  Vector<float> gain_, gain_low_, offset_, round_;
+  Vector<std::uint8_t> rounded_order_, most_;
   const std::int32_t* sums_ = nullptr;
   void* const* out_ = nullptr;
   int x_ = 0, n_ = 0;
@@ -157,14 +159,21 @@ HWY_INLINE void StartRow(const std::int32_t* start) {
   if constexpr (Digits == 2) tile_zero<Row * Digits>();
 }
 
-template <int Digits, int Row>
-HWY_INLINE void AddToRow(const std::int8_t* band) {
-  tile_load<7>(band, 64);
-  tile_dot<Row * Digits, 6, 7>();
-  if constexpr (Digits == 2) {
-    tile_load<7>(band + tile_bytes, 64);
-    tile_dot<Row * Digits + 1, 6, 7>();
+// After so many, slices of the block before are finished: neither kind of instruction then waits long for the other.
+constexpr int products_at_once = 2;
+
+template <int Row, int Rows, int Digits, Way W>
+HWY_INLINE void AddToRow(bool takes_part, const std::int8_t* band, int slices, Finishing<Rows, Digits, W>& finishing) {
+  if (takes_part) {
+    tile_load<7>(band, 64);
+    tile_dot<Row * Digits, 6, 7>();
+    if constexpr (Digits == 2) {
+      tile_load<7>(band + tile_bytes, 64);
+      tile_dot<Row * Digits + 1, 6, 7>();
+    }
   }
+  if constexpr ((Row + 1) * Digits % products_at_once == 0)
+    for (int i = 0; i < slices; ++i) finishing.Step();
 }
 
 // The sums of some output rows. Ring row r, and r + 1 if Paired, takes part in output row Row with the band of filter
@@ -176,6 +185,7 @@ HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Shape& shape,
   const int chunks = Paired ? 1 : shape.chunks;
   const unsigned bands = shape.height - lowest;
   (StartRow<Digits, Row>(start), ...);
+  int slices = 0;  // with the first tile of samples none: the sums are still on their way to memory
   const std::int8_t* frame_bands = shape.bands - lowest * chunks * band_bytes;
   for (int t = 0; t < shape.depth; ++t, rows += shape.frame_rows, frame_bands += bands * chunks * band_bytes) {
     const std::int8_t* band = frame_bands;
@@ -186,12 +196,13 @@ HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Shape& shape,
           tile_load<6>(ring + 2 * x, 2 * matrix::paired_bytes);
         else
           tile_load<6>(ring + x + 64 * chunk, 16);
-        ((static_cast<unsigned>(r - Row - lowest) < bands ? AddToRow<Digits, Row>(band - Row * chunks * band_bytes)
-                                                          : void()),
+        (AddToRow<Row>(static_cast<unsigned>(r - Row - lowest) < bands, band - Row * chunks * band_bytes, slices,
+                       finishing),
          ...);
-        for (int i = 0; i < shape.finish_steps; ++i) finishing.Step();
+        slices = shape.slices;
       }
   }
+  finishing.Finish();
   (tile_store<Row * Digits>(sums + Row * Digits * samples, 64), ...);
   if constexpr (Digits == 2) (tile_store<Row * Digits + 1>(sums + (Row * Digits + 1) * samples, 64), ...);
 }
@@ -204,13 +215,15 @@ void FilterTiles(const Kernel& kernel, const Block& block) {
   Finishing<rows, Digits, W> finishing(kernel);
   constexpr int step = Paired ? 2 : 1;
   const int loads = kernel.depth * ((kernel.height + rows - 1 + step - 1) / step) * k.chunks;
-  const int finish_steps = (static_cast<int>(finishing.slices) + loads - 1) / loads;
-  const Shape shape{kernel.depth, kernel.height, k.chunks, block.frame_rows, finish_steps, k.bands};
+  const int times = std::max(1, loads - 1) * (rows * Digits / products_at_once);
+  const Shape shape{
+      kernel.depth, kernel.height, k.chunks, block.frame_rows, (static_cast<int>(finishing.slices) + times - 1) / times,
+      k.bands};
   tile_configure();
   for (int x = 0, half = 0; x < block.n; x += samples) {
     const std::int32_t* const start = k.starts ? k.start + x % kernel.components : nullptr;
     for (int first = 0; first < at_once && block.out[first]; first += rows, half ^= 1) {
-      block.ahead.fetch<false, at_once>(x + first * (samples / at_once), samples / at_once * rows);
+      block.ahead.fetch<true, at_once>(x + first * (samples / at_once), samples / at_once * rows);
       std::int32_t* const to = sums + half * rows * Digits * samples;
       SumBlock<Paired>(std::make_integer_sequence<int, rows>(), shape, start, block.rows + first, x, to, finishing);
       finishing.Begin(to, block.out + first, x, block.n);
@@ -262,10 +275,10 @@ namespace {
 
 // Beyond the first level cache: a strip's ends cost more than its rows from the second.
 constexpr int ring_bytes = 160 << 10;
-// Of a tile product, and of finishing the sums of a tile, as many more. On a Xeon with AMX dot products are faster up
-// to 7x7, by a quarter to a half there, and slower from 9x9 on.
-constexpr double matrix_cost = 3.2;
-constexpr double products_to_finish = 3.6;
+// Of a tile product, and of finishing the sums of a tile, as many more. On a Xeon with AMX dot products are faster at
+// 3x3, with real taps at 5x5 too, and for filter rows that span more than 64 bytes of a strip.
+constexpr double matrix_cost = 2.95;
+constexpr double products_to_finish = 1.1;
 
 // Tap = 256 * high + low, both signed bytes.
 std::int8_t digit(std::int32_t tap, int digits, int which) {
@@ -287,13 +300,19 @@ std::optional<IntegerTaps> taps_of(const PlanDesc& desc, const Arithmetic& arith
 // pattern of their offsets has to repeat with every vector.
 matrix::Way way_of(const Quantization& q, const IntegerTaps& taps, const Group& group) {
   using matrix::Way;
-  double reach = 0;
+  double reach = 0, offset = 0;
   for (const int tap : taps.taps) reach += std::abs(tap) * 512.0 / q.divisor;
-  const bool near =
-      std::ranges::all_of(q.offset.wide, [&](double offset) { return reach + std::abs(offset) < 0x1p31 - 512; });
-  if (!near || group.components == 3) return Way::any;
-  if (q.division == Division::product) return q.snap == 0 ? Way::plain_product : Way::product;
-  return q.division == Division::two_products ? Way::two_products : Way::any;
+  for (const double each : q.offset.wide) offset = std::max(offset, std::abs(each));
+  reach += offset;
+  if (reach >= 0x1p31 - 512 || group.components == 3) return Way::any;
+  switch (q.division) {
+    case Division::product:
+      return q.snap == 0 ? Way::plain_product : reach < 0x1p15 - 1 ? Way::product : Way::any;
+    case Division::two_products:
+      return Way::two_products;
+    default:
+      return Way::any;
+  }
 }
 
 }  // namespace
