@@ -31,6 +31,10 @@ ASKED_CPU = {
     ("GRAY16", "integer"): {3: 10, 5: 10, 7: 10},
     ("GRAY16", "real"): {3: 10, 5: 10, 7: 10},
 }
+ASKED_AMX = {
+    ("GRAY8", "integer"): {3: 5, 5: 9, 7: 14, 11: 28, 15: 35},
+    ("GRAY8", "real"): {3: 3, 5: 6, 7: 9, 11: 15, 15: 18},
+}
 
 
 def asked_cuda(kernel):
@@ -41,8 +45,11 @@ def asked_cuda(kernel):
     return ASKED_CUDA.get((kernel.layout, kernel.taps), {}).get(kernel.side)
 
 
-def asked_cpu(kernel):
-    return ASKED_CPU.get((kernel.layout, kernel.taps), {}).get(kernel.side) if kernel.depth == 1 else None
+def asked_cpu(kernel, what_ran):
+    if kernel.depth > 1:
+        return None
+    asked = ASKED_CPU | ASKED_AMX if ", amx," in what_ran else ASKED_CPU
+    return asked.get((kernel.layout, kernel.taps), {}).get(kernel.side)
 
 
 def table(header, lines):
@@ -96,7 +103,7 @@ def cpu_tables(rows):
         # Files of before the two took turns have one thread in the row of its own alone.
         two = two and {"vs_one_thread": row["us"] / two["us"], **two}
         ffmpeg = rows.get(f"ffmpeg/convolution/{k.layout}/{k.shape}/{k.taps}")
-        asked = asked_cpu(k)
+        asked = asked_cpu(k, row.get("label", ""))
         lines.append([k.layout, k.shape, k.taps, number(row, "us", "{:.0f}"), number(row, "times_copy", "{:.1f}"),
                       number(row, "vs_filter2D", "{:.1f}"), f"{asked:g}" if asked else "",
                       number(row, "vs_sepFilter2D", "{:.1f}"), number(row, "vs_GaussianBlur", "{:.1f}"),
