@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // conformance: every backend of this machine x every algorithm of its table x the cases, against the oracle.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "cpu/targets.hpp"
 #include "runner.hpp"
 
 namespace {
@@ -29,7 +32,7 @@ constexpr const char* usage =
     "  --filter=TEXT,...    those whose names hold all of these texts\n"
     "  --backend=NAME       cpu or cuda\n"
     "  --algorithm=NAME     one algorithm, or auto\n"
-    "  --simd=NAME,...      these SIMD targets of the CPU, beside the best one\n"
+    "  --simd=NAME,...      these SIMD targets of the CPU, or none, beside the best one\n"
     "  --seed=N             draw other cases\n"
     "  --failures=N         print the first N\n"
     "  --list               print the cases\n"
@@ -40,6 +43,21 @@ bool matches(const std::string& name, const std::string& filter) {
     const std::size_t to = std::min(filter.find(',', from), filter.size());
     if (name.find(filter.substr(from, to - from)) == std::string::npos) return false;
     from = to + 1;
+  }
+  return true;
+}
+
+// Of a list with commas between, says which names no SIMD target has.
+bool all_are_targets(const std::string& names) {
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) {
+    const auto targets = convolve::cpu::simd_targets();
+    if (name == "none" || std::ranges::any_of(targets, [&](const auto& target) { return name == target.name; }))
+      continue;
+    std::fprintf(stderr, "conformance: \"%s\" is no SIMD target; there are:", name.c_str());
+    for (const auto& target : targets) std::fprintf(stderr, " %s", target.name);
+    std::fputs("\n", stderr);
+    return false;
   }
   return true;
 }
@@ -64,7 +82,7 @@ bool parse(int argc, char** argv, Options& options) {
       options.runner.backend = value;
     else if (name == "--algorithm")
       options.runner.algorithm = value;
-    else if (name == "--simd")
+    else if (name == "--simd" && all_are_targets(value))
       options.runner.simd = value;
     else if (name == "--seed")
       options.seed = std::strtoull(value.c_str(), nullptr, 0);
