@@ -20,7 +20,9 @@ constexpr int least_strip = 512;
 constexpr int columns_step = 64;
 // What a thread is worth waking for: samples x Engine::cost.
 constexpr double least_work = 2e6;
-constexpr int tasks_per_lane = 4;
+// The next band is a lane's share of the rows that are left, over this: bands become smaller, so that lanes end
+// together whoever was held up. But no smaller than so many times what has to be staged around a band.
+constexpr int bands_per_share = 2, least_band = 4;
 
 std::size_t align(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
@@ -122,24 +124,30 @@ void RowPlan::plan_tasks(const Threads& threads) {
   lanes_ = static_cast<unsigned>(std::clamp(total / least_work, 1.0, static_cast<double>(threads.count)));
   // The groups of one plane share its rows, so one task has all of them.
   for (const Part *first = parts_.data(), *last, *end = first + parts_.size(); first != end; first = last) {
-    double plane_work = 0;
     int height = 0, block = 1;
     bool same_height = true;
     for (last = first; last != end && last->group.plane == first->group.plane; ++last) {
-      plane_work += work(*last);
       height = std::max(height, last->group.height);
       block = std::max(block, last->engine.block_rows);
       same_height &= last->group.height == first->group.height;
     }
-    int bands = 1;
-    if (lanes_ > 1 && same_height) {
-      // Each band stages the rows around it anew.
-      const int most = std::max(1, height / (4 * (desc_.filter.height() + block)));
-      bands = std::clamp(static_cast<int>(plane_work / total * lanes_ * tasks_per_lane + 0.5), 1, most);
+    const int least = least_band * (desc_.filter.height() + block);
+    for (int y = 0, end_of_band; y < height; y = end_of_band) {
+      end_of_band = height;
+      if (lanes_ > 1 && same_height) {
+        const int rows = std::max(least, (height - y) / (bands_per_share * static_cast<int>(lanes_)));
+        const int whole_blocks = (rows + block - 1) / block * block;
+        if (height - y - whole_blocks >= least) end_of_band = y + whole_blocks;
+      }
+      tasks_.push_back({first, last, y, end_of_band});
     }
-    const int step = ((height + bands - 1) / bands + block - 1) / block * block;
-    for (int y = 0; y < height; y += step) tasks_.push_back({first, last, y, std::min(height, y + step)});
   }
+  const auto work_of = [&](const Task& task) {
+    double of_a_row = 0;
+    for (const Part* part = task.begin; part != task.end; ++part) of_a_row += work(*part) / part->group.height;
+    return of_a_row * (task.last - task.first);
+  };
+  std::stable_sort(tasks_.begin(), tasks_.end(), [&](const Task& a, const Task& b) { return work_of(a) > work_of(b); });
   lanes_ = std::min(lanes_, static_cast<unsigned>(tasks_.size()));
   if (lanes_ > 1) pool_ = threads.pool(threads.context, lanes_);
 }
