@@ -50,6 +50,10 @@ double roundings(const Filter& filter) {
 
 }  // namespace
 
+double rounding_error(double roundings, const FrameLayout& layout, bool constant_border) {
+  return roundings * largest_input(layout, constant_border) * std::numeric_limits<float>::epsilon() / 2;
+}
+
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border) {
   Arithmetic arithmetic;
   const double input = largest_input(layout, constant_border);
@@ -67,8 +71,8 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
   if (layout.type == SampleType::f32) {
     arithmetic.accumulator = Accumulator::single;
   } else {
-    const double worst = roundings(filter) * input * std::numeric_limits<float>::epsilon() / 2;
-    arithmetic.accumulator = worst < 0.95 ? Accumulator::single : Accumulator::double_;
+    const double worst = rounding_error(roundings(filter), layout, constant_border);
+    arithmetic.accumulator = worst < largest_rounding ? Accumulator::single : Accumulator::double_;
   }
   return arithmetic;
 }

@@ -209,6 +209,27 @@ void Filter::factor() {
   }
 }
 
+std::vector<SpaceFactors> Filter::space_terms(int most) const {
+  if (depth_ > 1) return {};
+  std::vector<double> rest = taps_;
+  const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+  const double tolerance = 1e-12 * std::abs(*std::max_element(rest.begin(), rest.end(), smaller));
+  std::vector<SpaceFactors> terms;
+  while (true) {
+    const auto pivot = std::max_element(rest.begin(), rest.end(), smaller);
+    if (std::abs(*pivot) <= tolerance) return terms;
+    if (std::ssize(terms) == most) return {};
+    const std::ptrdiff_t at = pivot - rest.begin(), row = at / width_, column = at % width_;
+    const double value = *pivot;
+    SpaceFactors term;
+    for (int y = 0; y < height_; ++y) term.column.push_back(rest[y * width_ + column] / value);
+    for (int x = 0; x < width_; ++x) term.row.push_back(rest[row * width_ + x]);
+    for (int y = 0; y < height_; ++y)
+      for (int x = 0; x < width_; ++x) rest[y * width_ + x] -= term.column[y] * term.row[x];
+    terms.push_back(std::move(term));
+  }
+}
+
 Filter Filter::space_filter() const {
   if (depth_ == 1) return *this;
   Filter filter{Raw{}};

@@ -85,6 +85,9 @@ class Filter {
 
   /// Rank-1 factors of a spatial filter (depth 1); empty where it has none.
   const std::optional<SpaceFactors>& space_factors() const { return space_factors_; }
+  /// Factors, without exact ones, that sum to a spatial filter of rank 1 to `most`; empty where its rank is another.
+  /// Gaussian elimination with complete pivoting.
+  std::vector<SpaceFactors> space_terms(int most) const;
   /// tap(t, y, x) = time[t] * space(y, x), for depth > 1; empty where it does not factor. `exact_time` likewise:
   /// exact tap = exact_time[t] * exact tap of `space_filter()`, over this filter's divisor.
   const std::vector<double>& time_factor() const { return time_; }

@@ -19,6 +19,7 @@
 namespace convolve::cpu {
 
 inline constexpr int max_block_rows = 8;
+inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a column and a row
 inline constexpr int row_slack = 512;
 inline constexpr int pattern_length = 96;  ///< components, plus a block of samples
 
@@ -131,7 +132,7 @@ struct Engine {
   int block_rows = 4;      ///< output rows of one kernel call
   int block_samples = 64;  ///< that a kernel makes at a time; a last block may be smaller, at the cost of a whole one
   int ahead_rows = Ahead::usual_rows;
-  int scratch_bytes = 0;   ///< for each thread, 64-byte aligned
+  int scratch_bytes = 0;  ///< for each thread, 64-byte aligned
   /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts 16 bytes after row 2i.
   bool paired_rows = false;
   /// Staging only copies, so the kernel may read the frame's own rows: for whole blocks of 64 samples, up to so many
@@ -141,6 +142,9 @@ struct Engine {
   int ring_bytes = 192 << 10;  ///< what a strip's ring may take, unless the strip becomes too narrow
   Staging staging;
   RowPass row_pass;
+  /// Of filters that are sums of several products of a column and a row: pass i makes ring "frame" 1 + i from the line
+  /// that row_pass makes the first of. Only where frames are combined, or there is one.
+  std::vector<RowPass> more_row_passes;
   Kernel kernel;
   const char* name = "";  ///< of the kernel, for describe()
   double cost = 1;        ///< instructions for each 16 samples, roughly: `auto` takes the least

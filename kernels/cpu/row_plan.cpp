@@ -75,7 +75,9 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   const Engine& e = part.engine;
   const bool combined = !e.staging.weights.empty();
   part.copies = !g.all_filtered();
-  part.frames = combined ? 1 : desc_.filter.depth();
+  part.terms = 1 + static_cast<int>(e.more_row_passes.size());
+  part.frames = combined ? part.terms : desc_.filter.depth() * part.terms;
+  assert(part.terms == 1 || combined || desc_.filter.depth() == 1);
   part.ring_rows = e.kernel.height + e.block_rows - 1;
   if (e.paired_rows) part.ring_rows = (part.ring_rows + 1) / 2 * 2;
   const int reach = desc_.filter.width() - 1;
@@ -110,9 +112,12 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   const int n = (part.strip + reach) * g.components;
   part.ghost_line.resize(elements * std::max(e.element_size, e.row_pass.line_element_size));
   e.staging.run(e.staging, none, part.ghost_line.data(), n);
-  part.ghost_row = part.ghost_line;
+  part.ghost_rows.assign(part.terms, part.ghost_line);
   if (e.row_pass.run && !e.paired_rows)
-    e.row_pass.run(e.row_pass, part.ghost_line.data(), part.ghost_row.data(), part.strip * g.components);
+    for (int i = 0; i < part.terms; ++i) {
+      const RowPass& pass = i == 0 ? e.row_pass : e.more_row_passes[i - 1];
+      pass.run(pass, part.ghost_line.data(), part.ghost_rows[i].data(), part.strip * g.components);
+    }
 }
 
 void RowPlan::plan_tasks(const Threads& threads) {
@@ -192,9 +197,10 @@ void RowPlan::copy(const Band& band, const Frame& frame) const noexcept {
   }
 }
 
-// One source row of a strip, borders included, into `to`: of frame `frame_index`, or of all frames combined.
+// One source row of a strip, borders included, into `to`, a ring row for each term: of frame `frame_index`, or of all
+// frames combined.
 void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels,
-                    int frame_index, unsigned char* to) const noexcept {
+                    int frame_index, unsigned char* const* to) const noexcept {
   const Group& g = part.group;
   const Staging& staging = part.engine.staging;
   const bool pass = part.engine.row_pass.run;
@@ -213,7 +219,7 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   const int a = std::max(begin, 0), b = std::min(end, g.width);
   // The frame's own samples start on a cache line: vectors that straddle two are stored at half the speed.
   const std::size_t before = static_cast<std::size_t>(a - begin) * g.components * element;
-  unsigned char* line = pass ? memory + part.line + (align(before) - before) : to;
+  unsigned char* line = pass ? memory + part.line + (align(before) - before) : *to;
   const std::size_t sample_step = static_cast<std::size_t>(g.stride) * sample_size_;
   const std::size_t pixel_step = sample_step * g.components;
 
@@ -268,7 +274,9 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   }
   staging.run(staging, rows, line + before, (b - a) * g.components);
   border(b, end);
-  if (pass) part.engine.row_pass.run(part.engine.row_pass, line, to, pixels * g.components);
+  if (!pass) return;
+  part.engine.row_pass.run(part.engine.row_pass, line, *to, pixels * g.components);
+  for (const RowPass& more : part.engine.more_row_passes) more.run(more, line, *++to, pixels * g.components);
 }
 
 // What a kernel leaves to be done: samples back among those of other groups, and components that are copied.
@@ -377,17 +385,18 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
   int& staged = columns.rows_staged;
   for (; columns.staged && staged < std::min(top + window_rows, needed); ++staged) {
     const int row = source_row(staged);
-    for (int t = 0; t < part.frames; ++t) {
-      unsigned char* slot = part.slot(columns.memory, t, slot_of(staged));
+    for (int t = 0; t < part.frames; t += part.terms) {
+      unsigned char* slots[max_terms];
+      for (int i = 0; i < part.terms; ++i) slots[i] = part.slot(columns.memory, t + i, slot_of(staged));
       if (row >= 0 && (combined || frame.window->image[t]))
-        stage(part, frame, memory, row, x, pixels, t, slot);
+        stage(part, frame, memory, row, x, pixels, t, slots);
       else if (e.paired_rows)
-        e.row_pass.run(e.row_pass, part.ghost_line.data(), slot, pixels * g.components);
+        e.row_pass.run(e.row_pass, part.ghost_line.data(), *slots, pixels * g.components);
     }
   }
   const void* rows[max_taps * (max_taps + max_block_rows)];
   for (int t = 0; t < part.frames; ++t) {
-    const Image* image = frame.window->image[t];
+    const Image* image = frame.window->image[t / part.terms];
     const bool ghosts = !combined && !image;
     const unsigned char* begin = nullptr;  // of the frame's first row, where rows are read in place
     std::ptrdiff_t stride = 0;
@@ -401,7 +410,7 @@ void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory
       const int row = source_row(top + i);
       const void*& to = rows[t * window_rows + i];
       if ((row < 0 || ghosts) && !e.paired_rows)
-        to = part.ghost_row.data();
+        to = part.ghost_rows[t % part.terms].data();
       else if (columns.staged)
         to = part.slot(columns.memory, t, slot_of(top + i));
       else

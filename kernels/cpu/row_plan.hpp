@@ -43,10 +43,12 @@ class RowPlan final : public Plan {
     int staged_pixels = 0;                  ///< that a ring row holds, without the reach of the filter
     int ring_rows = 0;                      ///< of each frame
     int frames = 1;                         ///< that the ring holds apart
+    int terms = 1;                          ///< ring rows, a "frame" each, that are made of one source row
     std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
     std::size_t ring_size = 0;              ///< of all ring rows of some columns
     std::size_t ring = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
-    std::vector<unsigned char> ghost_line, ghost_row;
+    std::vector<unsigned char> ghost_line;
+    std::vector<std::vector<unsigned char>> ghost_rows;  ///< of each term
     unsigned char* slot(unsigned char* ring_memory, int frame, int row) const {
       const int first = engine.paired_rows ? row / 2 * 2 : row;
       return ring_memory + (static_cast<std::size_t>(frame) * ring_rows + first) * pitch + (row - first) * 16;
@@ -81,7 +83,7 @@ class RowPlan final : public Plan {
   int divide(const Part& part, int x, unsigned char* memory, Columns (&columns)[3]) const noexcept;
   void filter(const Band& band, const Frame& frame, unsigned char* memory, int y, Columns& columns) const noexcept;
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
-             unsigned char* to) const noexcept;
+             unsigned char* const* to) const noexcept;
   Ahead ahead(const Part& part, const Frame& frame, int y, int x) const noexcept;
   void finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
               int pixels) const noexcept;

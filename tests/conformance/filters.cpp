@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 namespace conformance {
 namespace {
@@ -65,6 +66,19 @@ Taps real_separable(const Shape& shape, Random& random) {
   for (const double t : axis[0].real)
     for (const double y : axis[1].real)
       for (const double x : axis[2].real) taps.real.push_back(t * y * x);
+  return taps;
+}
+
+// time x the sum of two or three column x row.
+Taps real_low_rank(const Shape& shape, Random& random) {
+  Taps taps = real_separable({1, shape.height, shape.width}, random);
+  for (int terms = random.integer(1, 2); terms > 0; --terms) {
+    const Taps more = real_separable({1, shape.height, shape.width}, random);
+    for (std::size_t i = 0; i < taps.real.size(); ++i) taps.real[i] += more.real[i];
+  }
+  const std::vector<double> space = std::exchange(taps.real, {});
+  for (const double t : real_taps({1, 1, shape.depth}, random, random.real(1, 2)).real)
+    for (const double tap : space) taps.real.push_back(t * tap);
   return taps;
 }
 
@@ -204,6 +218,7 @@ constexpr KindRow table[] = {
     {"fraction", fraction},
     {"integer", integer},
     {"real-separable", real_separable},
+    {"real-low-rank", real_low_rank},
     {"byte-range", byte_range},
     {"integer-separable", integer_separable},
     {"real-mirrored", real_mirrored},

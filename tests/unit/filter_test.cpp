@@ -255,6 +255,28 @@ TEST(FilterFactors, RealRankOneFiltersFactor) {
       EXPECT_NEAR(filter.space_factors()->column[y] * filter.space_factors()->row[x], filter.tap(0, y, x), 1e-12);
 }
 
+TEST(FilterFactors, TermsOfLowRankSumToTheFilter) {
+  for (int rank = 1; rank <= 4; ++rank) {
+    TapArray taps{1, 9, 7, {}};
+    for (int y = 0; y < 9; ++y)
+      for (int x = 0; x < 7; ++x) {
+        double tap = 0;
+        for (int i = 0; i < rank; ++i) tap += std::cos(0.4 * (i + 1) * y) * std::exp(-0.2 * i * x) * (i % 2 ? -3 : 1);
+        taps.taps.push_back(Tap::real(tap));
+      }
+    const Filter filter(taps);
+    const auto terms = filter.space_terms(3);
+    ASSERT_EQ(terms.size(), rank <= 3 ? rank : 0);
+    for (int i = 0; i < 9 * 7 && rank <= 3; ++i) {
+      double sum = 0;
+      for (const auto& term : terms) sum += term.column[i / 7] * term.row[i % 7];
+      EXPECT_NEAR(sum, filter.taps()[i], 1e-11);
+    }
+  }
+  EXPECT_TRUE(Filter(integers(2, 2, {0, 0, 0, 0})).space_terms(3).empty());
+  EXPECT_EQ(Filter(integers(3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0})).space_terms(3).size(), 2);
+}
+
 TEST(FilterFactors, HigherRanksAndZeroDoNotFactor) {
   EXPECT_FALSE(Filter(integers(2, 2, {1, 0, 0, 1})).space_factors());
   EXPECT_FALSE(Filter(integers(3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0})).space_factors());
