@@ -76,7 +76,7 @@ struct Arithmetic {
 /// take part in sums.
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
 
-/// What a sum that rounds so much, in f32 of inputs of 1, can be off by in code values; at most `largest_rounding`
+/// What a sum that rounds so much, in f32 of inputs of 1, can be off by in code values; less than `largest_rounding`
 /// keeps it within one of the right sample.
 inline constexpr double largest_rounding = 0.95;
 double rounding_error(double roundings, const FrameLayout& layout, bool constant_border);

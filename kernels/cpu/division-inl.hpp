@@ -72,8 +72,8 @@ HWY_INLINE Vector<float> RemainderValue(const Quantization& q, Vector<float> sum
 }
 
 /// Code values of a vector of sums, f32 or of 32 bits, from their offsets in single and in double precision: rounded,
-/// at most q.max, not yet at least 0. Near: none is beyond 32 bits, so what is too large may be left to packing.
-template <bool Near = false, class V>
+/// at most q.max, not yet at least 0.
+template <class V>
 HWY_INLINE Vector<std::int32_t> CodeValues(const Quantization& q, V sum, const float* offset,
                                            const double* wide_offset) {
   const Tag<float> d;
@@ -93,7 +93,7 @@ HWY_INLINE Vector<std::int32_t> CodeValues(const Quantization& q, V sum, const f
     value = TwoProducts(q, s, o);
   else
     value = RemainderValue(q, s, o);
-  return RoundToInt(Near ? value : hn::Min(value, hn::Set(d, q.max)));
+  return RoundToInt(hn::Min(value, hn::Set(d, q.max)));
 }
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2

@@ -120,8 +120,7 @@ HWY_INLINE Ints PackInts(Ints low, Ints high) {
   return hn::BitCast(Tag<std::int32_t>(), hn::ReorderDemote2To(Tag<std::int16_t>(), low, high));
 }
 
-// Uniform: all registers have the
-// offsets of the first.
+// Uniform: all registers have the offsets of the first.
 template <bool Uniform>
 HWY_INLINE Bytes RoundToBytes(const Rounding& r, const Phase& phase, Ints (&sum)[vectors]) {
   const Tag<float> df;

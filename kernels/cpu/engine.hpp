@@ -21,6 +21,7 @@ namespace convolve::cpu {
 inline constexpr int max_block_rows = 8;
 inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a column and a row
 inline constexpr int row_slack = 512;
+inline constexpr int paired_bytes = 16;    ///< of each of two paired ring rows, in turns
 inline constexpr int pattern_length = 96;  ///< components, plus a block of samples
 
 /// A value for each component, in both precisions, repeated up to pattern_length.
@@ -88,7 +89,8 @@ struct Ahead {
   }
 
   /// For samples [first, first + n). Always inlined: GCC 12 takes a function that only prefetches for one without
-  /// effect, and drops its calls. Own: the output is asked for to be written; dot products gain by that, others lose.
+  /// effect, and drops its calls. Own: the output is asked for to be written; AMX and dot products gain by that, others
+  /// lose. `rows` is Engine::ahead_rows.
   template <bool Own = false, int rows = usual_rows>
   [[gnu::always_inline]] inline void fetch(int first, int n) const {
     for (std::ptrdiff_t at = (first * step + 63) & -64; at < (first + n) * step; at += 64) {
@@ -133,7 +135,7 @@ struct Engine {
   int block_samples = 64;  ///< that a kernel makes at a time; a last block may be smaller, at the cost of a whole one
   int ahead_rows = Ahead::usual_rows;
   int scratch_bytes = 0;  ///< for each thread, 64-byte aligned
-  /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts 16 bytes after row 2i.
+  /// Ring rows 2i and 2i + 1 are laid out together by the row pass: row 2i + 1 starts paired_bytes after row 2i.
   bool paired_rows = false;
   /// Staging only copies, so the kernel may read the frame's own rows: for whole blocks of 64 samples, up to so many
   /// elements past as many as it makes. Negative: not so.

@@ -28,7 +28,7 @@ namespace convolve::cpu::matrix {
 // strip, the 64 bytes are 32 of one ring row and 32 of the next, 16 of each in turns in a ring of paired rows, so that
 // one product does two filter rows. Otherwise they are of one ring row, and a filter row that spans more is cut into
 // chunks. Real taps are sums of 256 * high + low digits, with a tile of sums for each digit.
-constexpr int samples = 256, tile_bytes = 1024, slice = 64, paired_bytes = 16;
+constexpr int samples = 256, tile_bytes = 1024, slice = 64;
 
 // How sums become code values: by a product that needs no snap, or by one that does and fits 16 bits; by two; or by
 // what takes longer.
@@ -61,7 +61,7 @@ using matrix::Packed, matrix::Way, matrix::samples, matrix::slice, matrix::tile_
 
 // Lays a row out for paired rows: 16 bytes of it, and room for 16 of the other.
 void Pair(const RowPass&, const void* line, void* elements, int n) {
-  constexpr int bytes = matrix::paired_bytes;
+  constexpr int bytes = paired_bytes;
   const auto* from = static_cast<const char*>(line);
   auto* to = static_cast<char*>(elements);
   const int end = (n + samples - 1) / samples * samples + bytes;
@@ -193,7 +193,7 @@ HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Shape& shape,
       for (int chunk = 0; chunk < chunks; ++chunk, band += band_bytes) {
         const auto* ring = static_cast<const std::uint8_t*>(rows[r]);
         if constexpr (Paired)
-          tile_load<6>(ring + 2 * x, 2 * matrix::paired_bytes);
+          tile_load<6>(ring + 2 * x, 2 * paired_bytes);
         else
           tile_load<6>(ring + x + 64 * chunk, 16);
         (AddToRow<Row>(static_cast<unsigned>(r - Row - lowest) < bands, band - Row * chunks * band_bytes, slices,

@@ -51,7 +51,7 @@ class RowPlan final : public Plan {
     std::vector<std::vector<unsigned char>> ghost_rows;  ///< of each term
     unsigned char* slot(unsigned char* ring_memory, int frame, int row) const {
       const int first = engine.paired_rows ? row / 2 * 2 : row;
-      return ring_memory + (static_cast<std::size_t>(frame) * ring_rows + first) * pitch + (row - first) * 16;
+      return ring_memory + (static_cast<std::size_t>(frame) * ring_rows + first) * pitch + (row - first) * paired_bytes;
     }
     ByteMask keep{};  ///< of a uniform group: the components that are copied
   };

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cmath>
 #include <utility>
 
 #include "cpu/algorithms.hpp"
 #include "cpu/dot.hpp"
 #include "cpu/fixed_separable.hpp"
+#include "cpu/integer_taps.hpp"
 #include "cpu/real.hpp"
 
 namespace convolve::cpu {
@@ -28,12 +28,6 @@ Factors factors_of(const Filter& filter, const Arithmetic& arithmetic) {
   return {{space.exact_column.begin(), space.exact_column.end()}, {space.exact_row.begin(), space.exact_row.end()}};
 }
 
-double sum_abs(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double v : values) sum += std::abs(v);
-  return sum;
-}
-
 // What a filter of rank 2 or 3 is the sum of; empty where there is no such sum, sums are to be exact, or terms that
 // cancel would round too much (as in choose_arithmetic).
 std::vector<Factors> terms_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
@@ -42,10 +36,10 @@ std::vector<Factors> terms_of(const PlanDesc& desc, const Arithmetic& arithmetic
   std::vector<Factors> terms;
   double all = 0;
   for (const SpaceFactors& term : filter.space_filter().space_terms(max_terms)) {
-    all += sum_abs(term.column) * sum_abs(term.row);
+    all += magnitude_of(term.column) * magnitude_of(term.row);
     terms.push_back({term.column, term.row});
   }
-  if (filter.depth() > 1) all *= sum_abs(filter.time_factor());
+  if (filter.depth() > 1) all *= magnitude_of(filter.time_factor());
   const double roundings = all * (filter.depth() + filter.height() * terms.size() + filter.width() + 2);
   if (arithmetic.accumulator == Accumulator::single &&
       rounding_error(roundings, desc.layout, desc.border == Border::constant) >= largest_rounding)
