@@ -39,7 +39,7 @@ inline constexpr std::array<AlgorithmRow, 10> algorithms{{
      "CUDA: tile in shared memory, halo through the cache, one output a thread"},
     {Algorithm::cached_halo, "cached-halo", "CUDA: tile in shared memory, halo through the cache, rebuilt for video"},
     {Algorithm::register_, "register", "CUDA: accumulators in registers, rows streamed"},
-    {Algorithm::separable, "separable", "Rank-1 filters, on the CPU rank 2 and 3 too: both passes on chip"},
+    {Algorithm::separable, "separable", "Filters of rank 1, of real taps also 2 and 3: both passes on chip"},
     {Algorithm::matrix, "matrix", "Banded matrix products on tensor cores (CUDA) or tiles (CPU)"},
 }};
 

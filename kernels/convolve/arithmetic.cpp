@@ -48,11 +48,14 @@ double roundings(const Filter& filter) {
   return std::min(std::max(direct, passes), filter.count() * all) + 2 * all;
 }
 
-}  // namespace
-
+// What a sum that rounds so much, in f32 of inputs of 1, can be off by in code values; less than `largest_rounding`
+// keeps it within one of the right sample.
+constexpr double largest_rounding = 0.95;
 double rounding_error(double roundings, const FrameLayout& layout, bool constant_border) {
   return roundings * largest_input(layout, constant_border) * std::numeric_limits<float>::epsilon() / 2;
 }
+
+}  // namespace
 
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border) {
   Arithmetic arithmetic;
@@ -75,6 +78,21 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
     arithmetic.accumulator = worst < largest_rounding ? Accumulator::single : Accumulator::double_;
   }
   return arithmetic;
+}
+
+std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
+                                         bool constant_border) {
+  const bool frames = filter.depth() > 1;
+  if (arithmetic.accumulator == Accumulator::exact || (frames && filter.time_factor().empty())) return {};
+  std::vector<SpaceFactors> terms = filter.space_filter().space_terms(max_terms);
+  double all = 0;
+  for (const SpaceFactors& term : terms) all += magnitude_of(term.column) * magnitude_of(term.row);
+  if (frames) all *= magnitude_of(filter.time_factor());
+  const double roundings = all * (filter.depth() + filter.height() * terms.size() + filter.width() + 2);
+  if (arithmetic.accumulator == Accumulator::single &&
+      rounding_error(roundings, layout, constant_border) >= largest_rounding)
+    return {};
+  return terms;
 }
 
 Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {

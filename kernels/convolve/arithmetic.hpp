@@ -76,10 +76,13 @@ struct Arithmetic {
 /// take part in sums.
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
 
-/// What a sum that rounds so much, in f32 of inputs of 1, can be off by in code values; less than `largest_rounding`
-/// keeps it within one of the right sample.
-inline constexpr double largest_rounding = 0.95;
-double rounding_error(double roundings, const FrameLayout& layout, bool constant_border);
+inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a column and a row
+
+/// The terms, at most `max_terms`, that the spatial part of a filter without space factors is the sum of, for row
+/// passes whose sums are then filtered by columns. Empty where there is no such sum, where the filter has frames that
+/// do not factor, where sums are to be exact, and where terms that cancel would round too much in single precision.
+std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
+                                         bool constant_border);
 
 /// The quantizer of one component under that arithmetic.
 Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component);

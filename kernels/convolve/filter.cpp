@@ -127,6 +127,10 @@ bool rank_one(const std::vector<std::int32_t>& matrix, int rows, int columns, st
 
 }  // namespace
 
+double magnitude_of(const std::vector<double>& taps) {
+  return std::accumulate(taps.begin(), taps.end(), 0.0, [](double sum, double tap) { return sum + std::abs(tap); });
+}
+
 Tap Tap::integer(std::int64_t v) {
   return {static_cast<double>(v), v, 1};
 }
@@ -230,6 +234,12 @@ std::vector<SpaceFactors> Filter::space_terms(int most) const {
   }
 }
 
+int Filter::rank() const {
+  if (depth_ > 1 && time_.empty()) return max_taps;
+  const Filter space = space_filter();
+  return space.space_factors() ? 1 : std::max(2, static_cast<int>(space.space_terms(max_taps).size()));
+}
+
 Filter Filter::space_filter() const {
   if (depth_ == 1) return *this;
   Filter filter{Raw{}};
@@ -275,9 +285,7 @@ double Filter::sum() const {
 }
 
 double Filter::sum_abs() const {
-  double sum = 0;
-  for (const double tap : taps_) sum += std::abs(tap);
-  return sum;
+  return magnitude_of(taps_);
 }
 
 std::string Filter::shape() const {

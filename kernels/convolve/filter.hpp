@@ -26,6 +26,8 @@ struct Tap {
   static Tap real(double v);  ///< recognises whole numbers and short binary fractions (0.25) as exact
 };
 
+double magnitude_of(const std::vector<double>& taps);  ///< the sum of their magnitudes
+
 /// Taps [time][row][column], oldest frame, top row, left column first.
 struct TapArray {
   int depth = 1, height = 1, width = 1;
@@ -88,6 +90,8 @@ class Filter {
   /// Factors, without exact ones, that sum to a spatial filter of rank 1 to `most`; empty where its rank is another.
   /// Gaussian elimination with complete pivoting.
   std::vector<SpaceFactors> space_terms(int most) const;
+  /// Of the spatial part of a filter that has one frame or factors over time; `max_taps` of others.
+  int rank() const;
   /// tap(t, y, x) = time[t] * space(y, x), for depth > 1; empty where it does not factor. `exact_time` likewise:
   /// exact tap = exact_time[t] * exact tap of `space_filter()`, over this filter's divisor.
   const std::vector<double>& time_factor() const { return time_; }

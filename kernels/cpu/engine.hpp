@@ -19,7 +19,6 @@
 namespace convolve::cpu {
 
 inline constexpr int max_block_rows = 8;
-inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a column and a row
 inline constexpr int row_slack = 512;
 inline constexpr int paired_bytes = 16;    ///< of each of two paired ring rows, in turns
 inline constexpr int pattern_length = 96;  ///< components, plus a block of samples

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace convolve::cpu {
 namespace {
@@ -16,10 +15,6 @@ bool whole_byte(double v) {
 }
 
 }  // namespace
-
-double magnitude_of(const std::vector<double>& taps) {
-  return std::accumulate(taps.begin(), taps.end(), 0.0, [](double sum, double tap) { return sum + std::abs(tap); });
-}
 
 bool holds_bytes(const FrameLayout& layout, Border border, const Group& group) {
   return layout.type == SampleType::u8 && layout.shift == 0 &&

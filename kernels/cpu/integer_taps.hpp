@@ -18,8 +18,6 @@ namespace convolve::cpu {
 /// What rounding taps and sums may move a result by, in code values.
 inline constexpr double largest_error = 0.25;
 
-double magnitude_of(const std::vector<double>& taps);
-
 /// Whether samples are bytes, and so are the levels that stand for zero and for what is outside the frame.
 bool holds_bytes(const FrameLayout& layout, Border border, const Group& group);
 

@@ -11,45 +11,28 @@
 namespace convolve::cpu {
 namespace {
 
-// The factors to sum with: integers where the arithmetic is exact.
-struct Factors {
-  std::vector<double> column, row;
-};
-
 bool factors_over_space(const Filter& filter) {
   if (filter.depth() == 1) return filter.space_factors().has_value();
   return combines_frames(filter) && filter.space_filter().space_factors().has_value();
 }
 
-Factors factors_of(const Filter& filter, const Arithmetic& arithmetic) {
-  const Filter plane = filter.space_filter();
-  const SpaceFactors& space = *plane.space_factors();
-  if (arithmetic.accumulator != Accumulator::exact) return {space.column, space.row};
-  return {{space.exact_column.begin(), space.exact_column.end()}, {space.exact_row.begin(), space.exact_row.end()}};
+// The factors to sum with: integers where the arithmetic is exact.
+SpaceFactors factors_of(const Filter& filter, const Arithmetic& arithmetic) {
+  SpaceFactors factors = *filter.space_filter().space_factors();
+  if (arithmetic.accumulator == Accumulator::exact) {
+    factors.column.assign(factors.exact_column.begin(), factors.exact_column.end());
+    factors.row.assign(factors.exact_row.begin(), factors.exact_row.end());
+  }
+  return factors;
 }
 
-// What a filter of rank 2 or 3 is the sum of; empty where there is no such sum, sums are to be exact, or terms that
-// cancel would round too much (as in choose_arithmetic).
-std::vector<Factors> terms_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
-  const Filter& filter = desc.filter;
-  if (arithmetic.accumulator == Accumulator::exact || (filter.depth() > 1 && !combines_frames(filter))) return {};
-  std::vector<Factors> terms;
-  double all = 0;
-  for (const SpaceFactors& term : filter.space_filter().space_terms(max_terms)) {
-    all += magnitude_of(term.column) * magnitude_of(term.row);
-    terms.push_back({term.column, term.row});
-  }
-  if (filter.depth() > 1) all *= magnitude_of(filter.time_factor());
-  const double roundings = all * (filter.depth() + filter.height() * terms.size() + filter.width() + 2);
-  if (arithmetic.accumulator == Accumulator::single &&
-      rounding_error(roundings, desc.layout, desc.border == Border::constant) >= largest_rounding)
-    return {};
-  return terms;
+std::vector<SpaceFactors> terms_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
+  return low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
 }
 
 // In floating point; a sum of one term or of several.
 Engine make_real_engine(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
-                        const std::vector<Factors>& terms) {
+                        const std::vector<SpaceFactors>& terms) {
   const bool wide = arithmetic.accumulator == Accumulator::double_;
   const int count = static_cast<int>(terms.size());
   std::vector<double> columns;
@@ -83,7 +66,7 @@ bool separable_serves(const PlanDesc& desc) {
 
 Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
   if (!factors_over_space(desc.filter)) return make_real_engine(desc, arithmetic, group, terms_of(desc, arithmetic));
-  const Factors factors = factors_of(desc.filter, arithmetic);
+  const SpaceFactors factors = factors_of(desc.filter, arithmetic);
   Engine best = make_real_engine(desc, arithmetic, group, {factors});
   for (const auto make : {make_fixed_separable, make_dot_separable})
     if (Engine engine; make(engine, desc, arithmetic, group, factors.column, factors.row) && engine.cost < best.cost)

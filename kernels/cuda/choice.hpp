@@ -19,7 +19,7 @@ struct Case {
   int components;  ///< of the plane that has most of them
   int depth;       ///< frames
   int side;        ///< the longer of the filter's height and width
-  bool rank_one;   ///< in space, and in time where it is deeper than one frame
+  int rank;        ///< as Filter has it
   Accumulator accumulator;
 };
 
@@ -31,8 +31,7 @@ inline Case case_of(const PlanDesc& desc) {
   const Filter& filter = desc.filter;
   wanted.depth = filter.depth();
   wanted.side = std::max(filter.height(), filter.width());
-  wanted.rank_one = filter.depth() == 1 ? filter.space_factors().has_value()
-                                        : !filter.time_factor().empty() && filter.space_filter().space_factors();
+  wanted.rank = filter.rank();
   wanted.accumulator = choose_arithmetic(filter, desc.layout, desc.border == Border::constant).accumulator;
   return wanted;
 }
@@ -48,13 +47,13 @@ struct ChoiceRow {
   Algorithm algorithm;
   unsigned types = 7;         ///< of bit(SampleType)
   unsigned accumulators = 7;  ///< of bit(Accumulator)
-  bool rank_one = false;      ///< true: only rank-1 filters
+  int max_rank = max_taps;
   int max_components = 4;
   int min_depth = 1, max_depth = max_taps;
   int min_side = 1, max_side = max_taps;
 
   constexpr bool matches(const Case& c) const {
-    return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && (c.rank_one || !rank_one) &&
+    return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && c.rank <= max_rank &&
            c.components <= max_components && c.depth >= min_depth && c.depth <= max_depth && c.side >= min_side &&
            c.side <= max_side;
   }
@@ -70,13 +69,20 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::separable, .types = bit(SampleType::u8), .max_components = 2, .max_depth = 1},
     ChoiceRow{.algorithm = Algorithm::register_,
               .types = bit(SampleType::u8),
-              .rank_one = true,
+              .max_rank = 1,
               .max_components = 3,
-              .max_depth = 1},
-    ChoiceRow{.algorithm = Algorithm::separable, .types = bit(SampleType::u8), .max_depth = 1},
+              .max_depth = 1,
+              .max_side = 4},
+    ChoiceRow{.algorithm = Algorithm::separable, .types = bit(SampleType::u8), .max_rank = 1, .max_depth = 1},
     ChoiceRow{.algorithm = Algorithm::matrix},
+    ChoiceRow{.algorithm = Algorithm::separable, .max_rank = 1, .min_depth = 2, .min_side = 3},
     ChoiceRow{.algorithm = Algorithm::register_, .min_depth = 2},
     ChoiceRow{.algorithm = Algorithm::separable, .min_depth = 2},
+    ChoiceRow{
+        .algorithm = Algorithm::separable, .types = bit(SampleType::u16), .max_rank = 1, .max_depth = 1, .min_side = 5},
+    ChoiceRow{.algorithm = Algorithm::separable, .types = bit(SampleType::u16), .max_depth = 1, .min_side = 7},
+    ChoiceRow{.algorithm = Algorithm::separable, .max_rank = 1, .max_depth = 1, .min_side = 7},
+    ChoiceRow{.algorithm = Algorithm::separable, .max_depth = 1, .min_side = 9},
     ChoiceRow{.algorithm = Algorithm::register_, .max_depth = 1, .max_side = 8},
     ChoiceRow{.algorithm = Algorithm::cached_halo, .max_components = 2, .max_depth = 1},
     ChoiceRow{.algorithm = Algorithm::register_, .max_depth = 1},

@@ -54,6 +54,7 @@ Device probe_device() {
   device.capability =
       10 * attribute(cudaDevAttrComputeCapabilityMajor, index) + attribute(cudaDevAttrComputeCapabilityMinor, index);
   device.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, index);
+  device.shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
   // Parameters past 4 KB came with CUDA 12.1, for compiler and driver alike.
   int driver = 0;
   check(cudaDriverGetVersion(&driver));

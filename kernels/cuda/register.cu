@@ -5,9 +5,6 @@
 // every input sample is loaded and converted once, then added into each output it belongs to. After Iandola et al.,
 // "Communication-Minimizing 2D Convolution in GPU Registers" (2013), who keep the window instead of the sums. No
 // shared memory; coefficients ride in the kernel's parameters. Here: its plans, and the table of patch's kernels.
-#include <algorithm>
-#include <cmath>
-
 #include "cuda/backend.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/register_patch.cuh"
@@ -46,16 +43,6 @@ const LaunchRow* find_patch(SampleType type, int components) {
   return nullptr;
 }
 
-/// As register's kernels count a frame's components: 1 or 4; 3 for planes of one and two; 5 for three. 0: no kernel.
-int count_components(const FrameLayout& layout) {
-  unsigned counts = 0;
-  for (int p = 0; p < layout.planes; ++p) {
-    if (!layout.plane[p].uniform()) return 0;
-    counts |= 1u << layout.plane[p].components;
-  }
-  return counts == 1 << 1 ? 1 : (counts & ~(1u << 1)) == 1 << 2 ? 3 : counts == 1 << 3 ? 5 : counts == 1 << 4 ? 4 : 0;
-}
-
 /// How a filter is given to the kernels: padded to a width class.
 struct Padded {
   std::size_t index;  ///< into register_classes
@@ -73,18 +60,6 @@ Padded pad(const Filter& filter) {
   padded.combined = factors ? filter.depth() : 1;
   padded.square = filter.depth() == 1 && 2 * filter.reach_y() + 1 <= padded.width;
   return padded;
-}
-
-/// How sums become samples, the same for all components of a frame.
-Division division_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
-  Division division = Division::product;
-  for (int p = 0; p < desc.layout.planes; ++p)
-    for (int c = 0; c < desc.layout.plane[p].components; ++c) {
-      const Component& component = desc.layout.plane[p].component[c];
-      if (component.filtered)
-        division = std::max(division, make_quantizer(arithmetic, desc.layout, component).division);
-    }
-  return division;
 }
 
 class RegisterPlan final : public Plan {
@@ -106,19 +81,18 @@ class RegisterPlan final : public Plan {
     patch_args_.combined = padded_.combined;
     patch_args_.border = desc.border;
     set_coefficients(desc.filter, arithmetic);
-    if (division_of(desc, arithmetic) != Division::product) numbers_.divisor = static_cast<float>(arithmetic.divisor);
     for (int p = 0; p < layout.planes; ++p) {
-      march_args_.plane[p] = patch_args_.plane[p] = plane_of(layout, layout.plane[p], arithmetic);
+      march_args_.plane[p] = patch_args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
       const int pixel = layout.plane[p].components * bytes_per_sample(layout.type);
       patch_alignment_[p] = group_alignment(4 * pixel);
     }
-    march_args_.numbers = patch_args_.numbers = numbers_;
+    march_args_.numbers = patch_args_.numbers = make_sample_numbers(layout, arithmetic);
     if (march_)
       march_blocks_ = lay_out_march(march_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
                                     march_->resident());
     std::int64_t blocks = 0;
     for (int p = 0; p < layout.planes; ++p) {
-      const RegisterPlane& plane = patch_args_.plane[p];
+      const SamplePlane& plane = patch_args_.plane[p];
       PatchPlane& grid = patch_args_.grid[p];
       const int bytes = bytes_per_sample(layout.type);
       const int tile_width = 32 * 4 * register_groups(bytes, plane.components);
@@ -182,36 +156,11 @@ class RegisterPlan final : public Plan {
           if (march_) march_args_.taps[(y + down) * padded_.width + x + right] = tap;
         }
   }
-  RegisterPlane plane_of(const FrameLayout& layout, const PlaneLayout& from, const Arithmetic& arithmetic) {
-    RegisterPlane plane{};
-    plane.components = from.components;
-    plane.width = from.component[0].width;
-    plane.height = from.component[0].height;
-    numbers_.shift = layout.type == SampleType::f32 ? 0 : layout.shift;
-    for (int c = 0; c < from.components; ++c) {
-      const Component& component = from.component[c];
-      const Quantizer q = make_quantizer(arithmetic, layout, component);
-      plane.zero[c] = static_cast<float>(component.zero);
-      plane.ghost[c] = static_cast<float>(component.ghost - component.zero);
-      plane.offset[c] = numbers_.divisor != 0 ? q.offset : q.offset + q.snap;
-      numbers_.gain = q.gain;
-      numbers_.snap = q.snap;
-      numbers_.max = q.max;
-    }
-    for (int i = 0; i < (from.components == 3 ? 12 : 8); ++i) {
-      const int bytes = bytes_per_sample(layout.type);
-      if (from.component[i / bytes % from.components].filtered) continue;
-      plane.keeps = true;
-      plane.kept[i / 4] |= 255u << (8 * (i % 4));
-    }
-    return plane;
-  }
 
   int capability_;
   std::string shape_;
   int depth_;
   Padded padded_;
-  RegisterNumbers numbers_{};
   PatchArgs patch_args_{};
   MarchArgs march_args_{};
   int patch_alignment_[max_planes] = {};
@@ -224,12 +173,9 @@ bool serves(const Device&, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, layout, desc.border == Border::constant);
   const Padded padded = pad(desc.filter);
-  if (layout.type == SampleType::u8 && (layout.bits != 8 || layout.shift != 0))
-    why = "bytes of fewer than 8 bits";
-  else if (!find_patch(layout.type, count_components(layout)))
-    why = "a layout with components at uneven steps, or so many of this sample type";
-  else if (division_of(desc, arithmetic) > (layout.type == SampleType::u16 ? Division::remainder : Division::product))
-    why = "a filter whose sums need double precision";
+  if (!has_sample_planes(layout, arithmetic, why)) return false;
+  if (!find_patch(layout.type, count_components(layout)))
+    why = "so many components of this sample type";
   else if (padded.sums * desc.filter.height() * padded.width > most_coefficients)
     why = "a filter of " + desc.filter.shape() + " taps that is no product of time and space";
   else

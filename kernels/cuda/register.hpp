@@ -9,28 +9,12 @@
 
 #include <cstddef>
 
-#include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
 #include "cuda/edge.cuh"
 #include "cuda/register_tuning.hpp"
+#include "cuda/sample_plane.hpp"
 
 namespace convolve::cuda {
-
-struct RegisterPlane {
-  int width, height;  ///< pixels
-  int components;
-  bool keeps;               ///< some components are not filtered:
-  std::uint32_t kept[3];    ///< their bits in a row's words, repeating after three words (of three components) or two
-  float zero[4], ghost[4];  ///< ghost: less zero
-  float offset[4];          ///< the quantizer's offset; where a product divides, with its snap
-};
-
-/// The sample type's numbers, and the quantizer's that all components share.
-struct RegisterNumbers {
-  int shift;
-  float gain, snap, max;
-  float divisor;  ///< by which remainder_value() divides; 0: a product does. Of 16-bit samples
-};
 
 struct MarchPlane {
   EdgeAxis columns, rows;
@@ -40,9 +24,9 @@ struct MarchPlane {
 
 struct MarchArgs {
   PlaneView in[max_planes], out[max_planes];
-  RegisterPlane plane[max_planes];
+  SamplePlane plane[max_planes];
   MarchPlane grid[max_planes];
-  RegisterNumbers numbers;
+  SampleNumbers numbers;
   int planes;
   int rows;                               ///< that a warp makes
   float taps[march_width * march_width];  ///< [row][column] of a square

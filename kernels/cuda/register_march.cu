@@ -77,7 +77,7 @@ const MarchKernel* find_march(SampleType type, int components, std::size_t width
 
 int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors, int resident) {
   for (int p = 0; p < args.planes; ++p) {
-    const RegisterPlane& plane = args.plane[p];
+    const SamplePlane& plane = args.plane[p];
     const int span = march_pixels(plane.components, width);
     if (plane.width % span != 0 || !edge_folds_once(plane.height, width / 2)) return 0;
     // What is left out of the kernel for speed.

@@ -11,7 +11,8 @@
 
 #include "cuda/launch.hpp"
 #include "cuda/prefetch.cuh"
-#include "cuda/register_window.cuh"
+#include "cuda/register.hpp"
+#include "cuda/samples.cuh"
 
 namespace convolve::cuda {
 
@@ -62,7 +63,7 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
   constexpr int span = Row::span, reach = Row::reach, ahead = march_ahead(sizeof(Sample), width);
   // Words that are floats are used where they are: the next ones can only follow them.
   constexpr bool late = std::is_floating_point_v<Sample> && ahead > 1;
-  const RegisterPlane& plane = args.plane[p];
+  const SamplePlane& plane = args.plane[p];
   const MarchPlane& grid = args.grid[p];
   const int shift = args.numbers.shift;
   float zero[C] = {};
@@ -160,7 +161,7 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
             complete.put(sum[0], args.numbers.max, shift);
             return complete;
           } else {
-            return quantized<Sample, C, span>(sum[0], plane, args.numbers);
+            return quantized<typename Row::Own, C>(sum[0], plane.offset, args.numbers);
           }
         }();
         if (keeps) {

@@ -7,7 +7,9 @@
 // reaches over the side.
 #pragma once
 
-#include "cuda/register_window.cuh"
+#include "cuda/frame.cuh"
+#include "cuda/register.hpp"
+#include "cuda/samples.cuh"
 
 namespace convolve::cuda {
 
@@ -21,9 +23,9 @@ struct PatchPlane {
 struct PatchArgs {
   PlaneView in[max_taps][max_planes];
   PlaneView out[max_planes];
-  RegisterPlane plane[max_planes];
+  SamplePlane plane[max_planes];
   PatchPlane grid[max_planes];
-  RegisterNumbers numbers;
+  SampleNumbers numbers;
   int planes, centre_t, centre_y;
   int height;          ///< of the filter
   int sums, combined;  ///< frames that have coefficients of their own; frames that are added up while they are loaded
@@ -33,10 +35,31 @@ struct PatchArgs {
 };
 static_assert(sizeof(PatchArgs) <= 4096);
 
-/// Kept out of line: it is long, and few threads need it.
-static __device__ __noinline__ int outside_index(Border border, int i, int n) {
-  return border_index(border, i, n);
-}
+/// What a thread reads of one row for `4 * groups` pixels of output, and how its groups of pixels lie in it.
+template <class Sample, int C, int width>
+struct WindowShape {
+  static constexpr int groups = register_groups(sizeof(Sample), C), reach = width / 2;
+  static constexpr int halo = (reach + 3) / 4;  ///< groups either side
+  static constexpr int all = groups + 2 * halo, span = 4 * groups;
+  static constexpr int pixels = span + 2 * reach, samples = pixels * C;
+  using Group = PixelGroup<Sample, C>;
+
+  /// Pixel o of group `n` lies `at` samples into the window, where that is not negative nor past its end.
+  static __host__ __device__ constexpr int at(int n, int o) { return (4 * (n - halo) + o + reach) * C; }
+  static __host__ __device__ constexpr bool holds(int n, int o) { return at(n, o) >= 0 && at(n, o) < samples; }
+
+  /// As floats less their zero level.
+  static __device__ __forceinline__ void convert(float (&f)[samples], const Group (&raw)[all], const float* zero,
+                                                 int shift) {
+#pragma unroll
+    for (int n = 0; n < all; ++n)
+#pragma unroll
+      for (int o = 0; o < 4; ++o)
+#pragma unroll
+        for (int c = 0; c < C; ++c)
+          if (holds(n, o)) f[at(n, o) + c] = raw[n].value(o * C + c, shift, zero[c]);
+  }
+};
 
 /// How one thread reads the rows of its window.
 template <class Sample, int C, int width>
@@ -46,7 +69,7 @@ struct Window1D {
   static constexpr int all = Shape::all, pixels = Shape::pixels, samples = Shape::samples;
 
   const PatchArgs& args;
-  const RegisterPlane& plane;
+  const SamplePlane& plane;
   const int x;  ///< this thread's first output pixel
 
   __device__ void load_inside(Group (&raw)[all], const PlaneView& view, int y) const {
@@ -63,13 +86,13 @@ struct Window1D {
     for (int k = 0; k < pixels; ++k) {
       column[k] = x - Shape::reach + k;
       if (static_cast<unsigned>(column[k]) >= plane.width)
-        column[k] = outside_index(args.border, column[k], plane.width);
+        column[k] = folded_index(args.border, column[k], plane.width);
     }
   }
   /// Any row, any place; `whole`: columns of no interest, vectors may be loaded.
   __device__ void load_anywhere(float (&f)[samples], const PlaneView& view, int y, bool whole,
                                 const int (&column)[pixels]) const {
-    if (static_cast<unsigned>(y) >= plane.height) y = outside_index(args.border, y, plane.height);
+    if (static_cast<unsigned>(y) >= plane.height) y = folded_index(args.border, y, plane.height);
     if (y < 0 || !view.data) {
 #pragma unroll
       for (int i = 0; i < samples; ++i) f[i] = plane.ghost[i % C];
@@ -213,7 +236,7 @@ __device__ __forceinline__ void filter_patch(const PatchArgs& args, int p) {
   using Shape = typename Window::Shape;
   using Group = typename Shape::Group;
   constexpr int span = Shape::span;
-  const RegisterPlane& plane = args.plane[p];
+  const SamplePlane& plane = args.plane[p];
   const PatchPlane& grid = args.grid[p];
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   const int2 block = perimeter_first(blockIdx.x - grid.first_block, grid.blocks_x, grid.blocks_y);
@@ -240,7 +263,7 @@ __device__ __forceinline__ void filter_patch(const PatchArgs& args, int p) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(left) * C;
       Sample* to = row_of<Sample>(out, top + j) + at;
       const Sample* from = row_of<Sample>(centre, top + j) + at;
-      Group group = quantized<Sample, C, 4>(patch.sum[j] + 4 * C * n, plane, args.numbers);
+      Group group = quantized<Group, C>(patch.sum[j] + 4 * C * n, plane.offset, args.numbers);
       const bool vectors = grid.vectors && left + 4 <= plane.width;
       if (plane.keeps) {
         Group raw;

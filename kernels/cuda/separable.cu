@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// separable: filters that are the product of a column and a row, both passes on chip. Here: what is served, and the
-// kernel that serves all of it, whatever the sample type, layout or alignment. A block adds up the frames of the
-// window while it loads its tile into shared memory, filters the tile's rows, then its columns.
+// separable: filters that are the product of a column and a row, or the sum of two or three of those, both passes on
+// chip. Here: what is served, and the kernel that serves all of rank 1, whatever the sample type, layout, precision or
+// alignment. A block adds up the frames of the window while it loads its tile into shared memory, filters the tile's
+// rows, then its columns. The fast ones are in separable_tensor.cu (bytes) and separable_single.cu (16 bits, floats,
+// and bytes of three components).
 #include "cuda/dispatch.cuh"
 #include "cuda/launch.hpp"
 #include "cuda/separable.hpp"
@@ -79,8 +81,9 @@ class SharedPlan final : public Plan {
     args_.frame = make_frame_args(desc, arithmetic);
     tiles_ = set_tiles(args_.frame, SharedTile::width, SharedTile::height);
     std::copy(factors.time.begin(), factors.time.end(), args_.time);
-    std::copy(factors.column.begin(), factors.column.end(), args_.column);
-    std::copy(factors.row.begin(), factors.row.end(), args_.row);
+    const SpaceFactors& space = factors.space.front();
+    std::copy(space.column.begin(), space.column.end(), args_.column);
+    std::copy(space.row.begin(), space.row.end(), args_.row);
   }
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     bind(args_.frame, planes_, window, out);
@@ -99,38 +102,59 @@ class SharedPlan final : public Plan {
   Args<Sum> args_{};
 };
 
-bool serves(const Device&, const PlanDesc& desc, std::string& why) {
-  const bool factors = desc.filter.depth() == 1
-                           ? desc.filter.space_factors().has_value()
-                           : !desc.filter.time_factor().empty() && desc.filter.space_filter().space_factors();
-  if (!factors) why = "a filter that is no product of a column and a row";
+Arithmetic arithmetic_of(const PlanDesc& desc) {
+  return choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+}
+
+/// Without terms where the filter has no such factors.
+Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
+  const Filter& filter = desc.filter;
+  const bool frames = filter.depth() > 1, exact = arithmetic.accumulator == Accumulator::exact;
+  if (frames && filter.time_factor().empty()) return {};
+  const Filter space = filter.space_filter();
+  Factors factors{{1.0}, {}};
+  if (frames && exact)
+    factors.time.assign(filter.exact_time_factor().begin(), filter.exact_time_factor().end());
+  else if (frames)
+    factors.time = filter.time_factor();
+  if (space.space_factors()) {
+    factors.space = {*space.space_factors()};
+    SpaceFactors& term = factors.space.front();
+    if (exact) {
+      term.column.assign(term.exact_column.begin(), term.exact_column.end());
+      term.row.assign(term.exact_row.begin(), term.exact_row.end());
+    }
+  } else {
+    factors.space = low_rank_terms(filter, arithmetic, desc.layout, desc.border == Border::constant);
+  }
   return factors;
 }
 
+bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+  const Arithmetic arithmetic = arithmetic_of(desc);
+  const std::size_t terms = factors_of(desc, arithmetic).space.size();
+  if (terms == 0)
+    why = "a filter that is no sum of up to " + std::to_string(max_terms) + " products of a column and a row";
+  else if (terms > 1 && !serves_separable_single(device, desc, arithmetic, terms))
+    why = "a filter of rank " + std::to_string(terms) + " on this layout, or in double precision";
+  else
+    return true;
+  return false;
+}
+
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
-  const Factors factors = *factors_of(desc.filter, arithmetic);
-  if (auto plan = make_separable_tensor(device, desc, arithmetic, factors)) return plan;
+  const Arithmetic arithmetic = arithmetic_of(desc);
+  const Factors factors = factors_of(desc, arithmetic);
+  if (factors.space.size() == 1)
+    if (auto plan = make_separable_tensor(device, desc, arithmetic, factors.space.front())) return plan;
+  if (serves_separable_single(device, desc, arithmetic, factors.space.size()))
+    return make_separable_single(device, desc, arithmetic, factors);
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
     return std::make_unique<SharedPlan<Sample, Sum>>(desc, arithmetic, factors);
   });
 }
 
 }  // namespace
-
-std::optional<Factors> factors_of(const Filter& filter, const Arithmetic& arithmetic) {
-  const Filter space = filter.space_filter();
-  if (!space.space_factors() || (filter.depth() > 1 && filter.time_factor().empty())) return std::nullopt;
-  const SpaceFactors& from = *space.space_factors();
-  Factors factors{{1.0}, from.column, from.row};
-  if (filter.depth() > 1) factors.time = filter.time_factor();
-  if (arithmetic.accumulator == Accumulator::exact) {
-    factors.column.assign(from.exact_column.begin(), from.exact_column.end());
-    factors.row.assign(from.exact_row.begin(), from.exact_row.end());
-    if (filter.depth() > 1) factors.time.assign(filter.exact_time_factor().begin(), filter.exact_time_factor().end());
-  }
-  return factors;
-}
 
 const Entry separable{Algorithm::separable, serves, make};
 

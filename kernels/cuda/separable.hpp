@@ -5,8 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "convolve/arithmetic.hpp"
@@ -14,17 +12,21 @@
 
 namespace convolve::cuda {
 
-/// tap(t, y, x) = time[t] * column[y] * row[x]: integers over the arithmetic's divisor in the exact class, where every
-/// intermediate sum is then exact as well, else effective taps.
+/// tap(t, y, x) = time[t] * the sum over `space` of column[y] * row[x]: one term of integers over the arithmetic's
+/// divisor in the exact class, where every intermediate sum is then exact as well, else effective taps.
 struct Factors {
-  std::vector<double> time, column, row;
+  std::vector<double> time;
+  std::vector<SpaceFactors> space;
 };
 
-/// Empty where the filter has none.
-std::optional<Factors> factors_of(const Filter& filter, const Arithmetic& arithmetic);
-
-/// Both passes as banded products on the tensor cores; null where that does not serve the case.
-std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+/// In single precision, and of some ranks: `serves` says for which cases.
+bool serves_separable_single(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             std::size_t terms);
+std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                                             const Factors& factors);
+
+/// Rank 1, both passes as banded products on the tensor cores; null where that does not serve the case.
+std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                            const SpaceFactors& factors);
 
 }  // namespace convolve::cuda

@@ -90,11 +90,6 @@ double sum_of(const std::vector<double>& values) {
   for (const double v : values) sum += v;
   return sum;
 }
-double magnitude_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double v : values) sum += std::abs(v);
-  return sum;
-}
 double at(const std::vector<double>& values, int i) {
   return i >= 0 && i < static_cast<int>(values.size()) ? values[i] : 0;
 }
@@ -145,7 +140,7 @@ double join_divisor(const PlanDesc& desc, double divisor, double most_row, Tenso
 }
 
 /// Integer taps in half precision: V is n * 2^-14, which is exact up to n = 2048.
-bool exact_halves(const PlanDesc& desc, double divisor, const Factors& f, TensorTaps& taps) {
+bool exact_halves(const PlanDesc& desc, double divisor, const SpaceFactors& f, TensorTaps& taps) {
   constexpr double unit = 0x1p-14, sample = 0x1p-24;
   const double sum = sum_of(f.column), magnitude = magnitude_of(f.column);
   const double start = -std::floor(127.5 * sum);
@@ -166,7 +161,7 @@ bool exact_halves(const PlanDesc& desc, double divisor, const Factors& f, Tensor
 }
 
 /// Integer taps in 8 bits.
-bool exact_digits(const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& f, TensorTaps& taps) {
+bool exact_digits(const PlanDesc& desc, const Arithmetic& arithmetic, const SpaceFactors& f, TensorTaps& taps) {
   const double sum = sum_of(f.column);
   if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
   if (128 * magnitude_of(f.column) > 32767) return false;  // V's two digits
@@ -193,7 +188,7 @@ bool exact_digits(const PlanDesc& desc, const Arithmetic& arithmetic, const Fact
 
 /// Real taps in half precision, where the result is within one code value of the exact one. Samples are scaled by
 /// 2^-24.
-bool real_halves(const PlanDesc& desc, const Factors& f, TensorTaps& taps) {
+bool real_halves(const PlanDesc& desc, const SpaceFactors& f, TensorTaps& taps) {
   constexpr double sample = 0x1p-24;
   double largest = 0;
   for (const double v : f.column) largest = std::max(largest, std::abs(v));
@@ -298,7 +293,7 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
 }  // namespace
 
 std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
-                                            const Factors& f) {
+                                            const SpaceFactors& f) {
   const FrameLayout& layout = desc.layout;
   const Filter& filter = desc.filter;
   if (device.capability < 80 || filter.depth() > 1) return nullptr;

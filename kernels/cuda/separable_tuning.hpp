@@ -4,6 +4,9 @@
 // separable's numbers.
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 namespace convolve::cuda {
 
 /// The kernel through shared memory: outputs of a block, in samples of one component.
@@ -20,5 +23,20 @@ struct TensorTile {
   /// Blocks to be resident on a multiprocessor: bounds the registers.
   static constexpr int blocks(int components) { return components == 3 ? 6 : 4; }
 };
+
+/// The kernel in single precision: samples of a row and rows of a tile.
+struct SingleTile {
+  static constexpr int width = 128, warps = 8, threads = 32 * warps;
+  /// Rows that a warp makes.
+  static constexpr int made(int terms) { return terms < 3 ? 8 : 4; }
+  /// Blocks to be resident on a multiprocessor: bounds the registers.
+  static constexpr int blocks(int bytes, int terms) { return terms > 1 ? 2 : bytes == 4 ? 3 : 4; }
+};
+/// Filters up to this wide and high have a kernel of their own, by rank; smaller ones are padded with zero taps.
+struct SingleSize {
+  int width, terms;
+};
+inline constexpr std::array single_sizes{SingleSize{5, 1}, SingleSize{7, 1},  SingleSize{11, 1}, SingleSize{15, 1},
+                                         SingleSize{7, 2}, SingleSize{11, 2}, SingleSize{15, 2}, SingleSize{15, 3}};
 
 }  // namespace convolve::cuda

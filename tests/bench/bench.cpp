@@ -27,13 +27,11 @@ void count(benchmark::State& state, const PlanDesc& desc, double us, double copy
   int components = 0;
   for (int p = 0; p < desc.layout.planes; ++p) components = std::max(components, desc.layout.plane[p].components);
   const Filter& filter = desc.filter;
-  const bool rank_one = filter.depth() == 1 ? filter.space_factors().has_value()
-                                            : !filter.time_factor().empty() && filter.space_filter().space_factors();
   state.counters["side"] = std::max(filter.height(), filter.width());
   state.counters["depth"] = filter.depth();
   state.counters["components"] = components;
   state.counters["type"] = static_cast<int>(desc.layout.type);
-  state.counters["rank_one"] = rank_one;
+  state.counters["rank"] = filter.rank();
   state.counters["accumulator"] =
       static_cast<int>(choose_arithmetic(filter, desc.layout, desc.border == Border::constant).accumulator);
   state.counters["copy_us"] = copy_us;

@@ -8,7 +8,7 @@
 //   us            median time of a frame
 //   copy_us       the same for a copy of one frame, measured between the same rows' runs
 //   times_copy    us / copy_us; windows of frames: us / (copy_us * (depth + 1) / 2), the copy of as many bytes
-//   side, depth, components, type, rank_one, accumulator   the case, as what `auto` chooses by sees it (choose.py)
+//   side, depth, components, type, rank, accumulator   the case, as what `auto` chooses by sees it (choose.py)
 //   GBps, TMACps  bytes and multiply-adds that the case asks for, over us; ops_per_byte their ratio, at 2 ops a MAC
 #pragma once
 

@@ -102,11 +102,17 @@ Filter gaussian(int depth, int side) {
   return Filter(make_preset(depth > 1 ? Preset::temporal_denoise : Preset::gaussian_blur, parameters));
 }
 
-constexpr std::array<TapsRow, 4> taps_table{{
-    {"integer", false, random_integers},
-    {"real", false, random_reals},
+/// Of rank 2, as unsharp masks, Laplacians and Laplacians of Gaussians are.
+Filter unsharp(int, int side) {
+  return Filter(make_preset(Preset::unsharp, {.radius = side / 2}));
+}
+
+constexpr std::array<TapsRow, 5> taps_table{{
+    {"integer", true, random_integers},
+    {"real", true, random_reals},
     {"separable-integer", true, triangle},
     {"separable-real", true, gaussian},
+    {"rank-2-real", false, unsharp},
 }};
 
 constexpr std::array sides{3, 5, 7, 9, 11, 15};
@@ -138,7 +144,8 @@ std::vector<Case> all_cases() {
     for (int side : sides)
       for (const TapsRow& taps : taps_table) cases.push_back({&layout, &taps, side, 1});
     for (int side : {1, 3, 7})
-      for (const TapsRow& taps : taps_table) cases.push_back({&layout, &taps, side, 5});
+      for (const TapsRow& taps : taps_table)
+        if (taps.frames) cases.push_back({&layout, &taps, side, 5});
   }
   return cases;
 }

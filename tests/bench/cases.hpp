@@ -20,10 +20,10 @@ struct LayoutRow {
 };
 std::span<const LayoutRow> layouts();
 
-/// A class of filters that are alike in cost. All sum to 1; only the two separable ones factor.
+/// A class of filters that are alike in cost. All sum to 1; only the separable ones factor.
 struct TapsRow {
   const char* nick;
-  bool separable;
+  bool frames;  ///< there are filters over several frames
   Filter (*make)(int depth, int side);
 };
 std::span<const TapsRow> tap_classes();

@@ -20,7 +20,7 @@ ACCUMULATORS = ("exact", "single", "double_")
 MAX_TAPS, MAX_COMPONENTS = 15, 4
 NEAR = 1.03
 
-Case = collections.namedtuple("Case", "rank_one depth components type accumulator side")
+Case = collections.namedtuple("Case", "rank depth components type accumulator side")
 
 
 @dataclasses.dataclass
@@ -29,7 +29,7 @@ class Row:
     algorithm: str
     types: frozenset = frozenset(range(len(TYPES)))
     accumulators: frozenset = frozenset(range(len(ACCUMULATORS)))
-    rank_one: bool = False
+    max_rank: int = MAX_TAPS
     max_components: int = MAX_COMPONENTS
     min_depth: int = 1
     max_depth: int = MAX_TAPS
@@ -38,7 +38,7 @@ class Row:
 
     def matches(self, case):
         return (case.type in self.types and case.accumulator in self.accumulators
-                and (case.rank_one or not self.rank_one) and case.components <= self.max_components
+                and case.rank <= self.max_rank and case.components <= self.max_components
                 and self.min_depth <= case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side)
 
     def __str__(self):
@@ -48,8 +48,7 @@ class Row:
             chosen = getattr(self, key)
             if len(chosen) < len(names):
                 fields.append(f".{key} = " + " | ".join(f"bit({of}::{names[i]})" for i in sorted(chosen)))
-        fields += [".rank_one = true"] if self.rank_one else []
-        for key, default in (("max_components", MAX_COMPONENTS), ("min_depth", 1), ("max_depth", MAX_TAPS),
+        for key, default in (("max_rank", MAX_TAPS), ("max_components", MAX_COMPONENTS), ("min_depth", 1), ("max_depth", MAX_TAPS),
                              ("min_side", 1), ("max_side", MAX_TAPS)):
             if getattr(self, key) != default:
                 fields.append(f".{key} = {getattr(self, key)}")
@@ -62,7 +61,7 @@ def measured(rows):
     layouts = collections.defaultdict(dict)
     for kernel, row in results.kernels(rows):
         if kernel.runner == "cuda" and kernel.algorithm != "auto":
-            case = Case(bool(row["rank_one"]), *(int(row[key]) for key in Case._fields[1:]))
+            case = Case(*(int(row[key]) for key in Case._fields))
             layouts[case, kernel.layout][kernel.algorithm] = row["us"]
     cases = collections.defaultdict(lambda: collections.defaultdict(float))
     for (case, _), times in layouts.items():
@@ -83,13 +82,13 @@ def first_rows(cases):
         for i, times in enumerate(all_times):
             by_side[case._replace(side=0), i][case.side] = times
     found = []
-    for case, i in sorted(by_side, key=lambda key: (not key[0].rank_one, key[0].depth, key[0].components, key[1])):
+    for case, i in sorted(by_side, key=lambda key: (key[0].rank, key[0].depth, key[0].components, key[1])):
         last = None
         for side, times in sorted(by_side[case, i].items()):
             if last is None or times.get(last.algorithm, float("inf")) > NEAR * min(times.values()):
                 if last is not None:
                     last.max_side = side - 1
-                last = Row(min(times, key=times.get), frozenset({case.type}), frozenset({case.accumulator}), case.rank_one,
+                last = Row(min(times, key=times.get), frozenset({case.type}), frozenset({case.accumulator}), case.rank,
                            case.components, min_depth=1 if case.depth == 1 else 2, max_depth=case.depth,
                            min_side=1 if last is None else side)
                 found.append(last)
@@ -118,7 +117,7 @@ def simplified(rows, cases):
                 rows, changed = fewer, True
         for i in range(len(rows)):
             for field in ("accumulators", "types", "min_depth", "max_depth", "max_components", "min_side", "max_side",
-                          "rank_one"):
+                          "max_rank"):
                 if field == "max_depth" and rows[i].max_depth == 1 and several_frames:
                     continue  # few sides are measured over several frames: what is best for one frame says nothing there
                 looser = copy.copy(rows[i])

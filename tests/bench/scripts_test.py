@@ -48,14 +48,14 @@ class FreshRun(unittest.TestCase):
         context, rows = results.load([self.result])
         self.assertEqual(context["hardware"], "test")
         self.assertEqual(context["frame"], "128x72")
-        self.assertEqual(len(rows), 2 * (6 + 3) * 4)  # threads, shapes, taps
+        self.assertEqual(len(rows), 2 * (6 * 5 + 3 * 4))  # threads, shapes, taps
         for kernel, row in results.kernels(rows):
             self.assertGreater(row["us"], 0, vars(kernel))
             self.assertGreater(row["times_copy"], 0, vars(kernel))
 
     def test_the_table_has_a_line_a_case(self):
         text = pathlib.Path(self.result).with_suffix(".md").read_text(encoding="utf-8")
-        self.assertEqual(text.count("| GRAY8 |"), (6 + 3) * 4)
+        self.assertEqual(text.count("| GRAY8 |"), (6 * 5 + 3 * 4))
 
     def test_plot(self):
         self.assertIn("<svg", drawn("cpu", f"{self.folder.name}/cpu.svg", self.result))
@@ -63,8 +63,8 @@ class FreshRun(unittest.TestCase):
 
 class Choose(unittest.TestCase):
     @staticmethod
-    def case(side, rank_one=False, depth=1):
-        return choose.Case(rank_one=rank_one, depth=depth, components=1, type=0, accumulator=0, side=side)
+    def case(side, rank=7, depth=1):
+        return choose.Case(rank=rank, depth=depth, components=1, type=0, accumulator=0, side=side)
 
     def rows(self, cases):
         cases = {(case, frozenset(times)): times for case, times in cases.items()}
@@ -92,7 +92,7 @@ class Choose(unittest.TestCase):
         cases = {
             self.case(3): {"register": 1, "matrix": 2},
             self.case(7): {"register": 4, "matrix": 2},
-            self.case(7, rank_one=True): {"register": 4, "matrix": 2, "separable": 1},
+            self.case(7, rank=1): {"register": 4, "matrix": 2, "separable": 1},
         }
         chosen = [next(row for row in self.rows(cases) if row.algorithm in times and row.matches(case)).algorithm
                   for case, times in cases.items()]

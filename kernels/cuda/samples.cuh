@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Neighbouring pixels of interleaved samples, as register loads, converts and stores them: whole vectors, one
-// byte-permute and one subtraction a sample.
+// Neighbouring pixels of interleaved samples, as kernels of single precision load, convert and store them: whole
+// vectors, one byte-permute and one subtraction a sample.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,6 +12,7 @@
 
 #include "convolve/plane.hpp"
 #include "cuda/rounding.cuh"
+#include "cuda/sample_plane.hpp"
 
 namespace convolve::cuda {
 
@@ -35,8 +36,9 @@ constexpr int group_alignment(int bytes) {
 }
 
 /// `pixels` is a multiple of four.
-template <class Sample, int C, int pixels = 4>
+template <class Stored, int C, int pixels = 4>
 struct PixelGroup {
+  using Sample = Stored;
   static constexpr int samples = pixels * C, bytes = samples * static_cast<int>(sizeof(Sample)), words = bytes / 4;
   static constexpr int alignment = group_alignment(bytes);
   std::uint32_t word[words] = {};
@@ -124,5 +126,27 @@ struct PixelGroup {
     to = (to & ~(mask << bit(i))) | bits << bit(i);
   }
 };
+
+/// Sums as samples; `offset` repeats after C of them.
+template <class Group, int C>
+__device__ __forceinline__ Group quantized(const float* sum, const float* offset, const SampleNumbers& numbers) {
+  float value[Group::samples];
+  const bool remainder = sizeof(typename Group::Sample) == 2 && numbers.divisor != 0;
+  if (remainder)
+#pragma unroll
+    for (int i = 0; i < Group::samples; ++i)
+      value[i] = remainder_value(sum[i], numbers.gain, offset[i % C], numbers.divisor);
+  else
+#pragma unroll
+    for (int i = 0; i < Group::samples; ++i) {
+      if constexpr (std::is_floating_point_v<typename Group::Sample>)
+        value[i] = sum[i] + offset[i % C];
+      else
+        value[i] = __fadd_rn(__fmaf_rn(sum[i], numbers.gain, offset[i % C]), -numbers.snap);
+    }
+  Group group;
+  group.put(value, numbers.max, numbers.shift);
+  return group;
+}
 
 }  // namespace convolve::cuda

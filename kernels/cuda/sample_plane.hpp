@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Planes of evenly interleaved components as the kernels that stream rows through registers see them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convolve/arithmetic.hpp"
+#include "convolve/plane.hpp"
+
+namespace convolve::cuda {
+
+struct SamplePlane {
+  int width, height;  ///< pixels
+  int components;
+  bool keeps;               ///< some components are not filtered:
+  std::uint32_t kept[3];    ///< their bits in a row's words, repeating after three words (of three components) or two
+  float zero[4], ghost[4];  ///< ghost: less zero
+  float offset[4];          ///< the quantizer's offset; where a product divides, with its snap
+};
+
+/// The sample type's numbers, and the quantizer's that all components of a frame share.
+struct SampleNumbers {
+  int shift;
+  float gain, snap, max;
+  float divisor;  ///< by which remainder_value() divides; 0: a product does. Of 16-bit samples
+};
+
+/// As the tables of kernels count a frame's components: 1 or 4; 3 for planes of one and two; 5 for three. 0: no kernel.
+int count_components(const FrameLayout& layout);
+
+/// True where such planes are what the layout has, and SampleNumbers can say how sums become samples; else sets `why`.
+bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, std::string& why);
+
+/// A plane of the layout, and what all planes share.
+SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& plane, const Arithmetic& arithmetic);
+SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& arithmetic);
+
+}  // namespace convolve::cuda
