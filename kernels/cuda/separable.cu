@@ -102,8 +102,18 @@ class SharedPlan final : public Plan {
   Args<Sum> args_{};
 };
 
+std::vector<SpaceFactors> low_rank_terms_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
+  return low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
+}
+
+/// Passes along the axes round fewer sums than all taps of a plane do: for terms, single precision may be enough where
+/// it is not for those.
 Arithmetic arithmetic_of(const PlanDesc& desc) {
-  return choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (arithmetic.accumulator != Accumulator::double_ || desc.filter.rank() == 1) return arithmetic;
+  Arithmetic single = arithmetic;
+  single.accumulator = Accumulator::single;
+  return low_rank_terms_of(desc, single).empty() ? arithmetic : single;
 }
 
 /// Without terms where the filter has no such factors.
@@ -125,7 +135,7 @@ Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
       term.row.assign(term.exact_row.begin(), term.exact_row.end());
     }
   } else {
-    factors.space = low_rank_terms(filter, arithmetic, desc.layout, desc.border == Border::constant);
+    factors.space = low_rank_terms_of(desc, arithmetic);
   }
   return factors;
 }

@@ -19,17 +19,17 @@ struct SingleKernel {
 };
 using KernelTable = std::array<SingleKernel, single_sizes.size()>;
 
-/// None of more than one term for bytes that the tensor cores filter faster whatever the rank.
+/// Bytes are the tensor cores' as a rule: of several terms there is but the largest, for taps that `matrix` does not
+/// hold, except where there are three components.
 template <class Sample, int components, SingleSize size>
 constexpr SingleKernel kernel() {
-  if constexpr (size.terms > 1 && sizeof(Sample) == 1 && components != 5)
+  if constexpr (sizeof(Sample) == 1 && components != 5 && size.terms > 1 && size.width < max_taps) {
     return {};
-  else {
+  } else {
     constexpr int most = components == 3 ? 2 : components == 5 ? 3 : components;
     return {single_kernel<Sample, components, size.width, size.terms>, 4 * single_shared<most, size.width>(size.terms)};
   }
 }
-
 template <class Sample, int components, std::size_t... n>
 constexpr KernelTable kernels_of(std::index_sequence<n...>) {
   return {kernel<Sample, components, single_sizes[n]>()...};
@@ -37,7 +37,12 @@ constexpr KernelTable kernels_of(std::index_sequence<n...>) {
 template <class Sample, int components>
 constexpr KernelTable kernels = kernels_of<Sample, components>(std::make_index_sequence<single_sizes.size()>{});
 
-const KernelTable* find_kernels(SampleType type, int components) {
+/// The kernel of a size that serves the filter, centred, and that size; null where there is none.
+struct Found {
+  const SingleKernel* kernel = nullptr;
+  int width = 0;
+};
+Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t terms) {
   struct TableRow {
     SampleType type;
     int components;
@@ -49,19 +54,15 @@ const KernelTable* find_kernels(SampleType type, int components) {
       {SampleType::u16, 1, &kernels<std::uint16_t, 1>}, {SampleType::u16, 3, &kernels<std::uint16_t, 3>},
       {SampleType::u16, 4, &kernels<std::uint16_t, 4>}, {SampleType::f32, 1, &kernels<float, 1>},
   };
-  for (const TableRow& row : table)
-    if (row.type == type && row.components == components) return row.kernels;
-  return nullptr;
-}
-
-/// The index of a size that serves the filter, centred; single_sizes.size() where none does.
-std::size_t find_size(const Filter& filter, std::size_t terms) {
   const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
-  std::size_t i = 0;
-  while (i < single_sizes.size() &&
-         (single_sizes[i].width < width || static_cast<std::size_t>(single_sizes[i].terms) != terms))
-    ++i;
-  return i;
+  for (const TableRow& row : table)
+    if (row.type == layout.type && row.components == count_components(layout))
+      for (std::size_t i = 0; i < single_sizes.size(); ++i) {
+        const SingleSize size = single_sizes[i];
+        const SingleKernel& kernel = (*row.kernels)[i];
+        if (kernel.run && size.width >= width && size.terms == static_cast<int>(terms)) return {&kernel, size.width};
+      }
+  return {};
 }
 
 class SingleTilesPlan final : public Plan {
@@ -70,9 +71,9 @@ class SingleTilesPlan final : public Plan {
       : capability_(device.capability), shape_(desc.filter.shape()), terms_(static_cast<int>(factors.space.size())) {
     const FrameLayout& layout = desc.layout;
     const std::vector<SpaceFactors>& terms = factors.space;
-    const std::size_t size = find_size(desc.filter, terms.size());
-    const int width = single_sizes[size].width;
-    kernel_ = (*find_kernels(layout.type, count_components(layout)))[size];
+    const Found found = find_kernel(layout, desc.filter, terms.size());
+    const int width = found.width;
+    kernel_ = *found.kernel;
     if (cudaFuncSetAttribute(kernel_.run, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel_.shared) != cudaSuccess)
       throw PlanError(std::string("separable: shared memory: ") + launch_error());
     args_.border = desc.border;
@@ -141,10 +142,8 @@ bool serves_separable_single(const Device& device, const PlanDesc& desc, const A
   const FrameLayout& layout = desc.layout;
   std::string why;
   if (!has_sample_planes(layout, arithmetic, why) || arithmetic.accumulator == Accumulator::double_) return false;
-  const KernelTable* table = find_kernels(layout.type, count_components(layout));
-  const std::size_t size = find_size(desc.filter, terms);
-  if (!table || size == single_sizes.size() || !(*table)[size].run || (*table)[size].shared > device.shared_bytes)
-    return false;
+  const SingleKernel* kernel = find_kernel(layout, desc.filter, terms).kernel;
+  if (!kernel || kernel->shared > device.shared_bytes) return false;
   for (int p = 0; p < layout.planes; ++p) {
     const SamplePlane plane = make_sample_plane(layout, layout.plane[p], arithmetic);
     // What is left out of the kernel for speed.
