@@ -145,6 +145,10 @@ struct RowPass {
   __device__ __forceinline__ int component_of(int k) const {
     return C == 3 ? 0 : extra_cell[k] % C;
   }
+  /// Sample k of the sides is this lane's. Others know of one that is not theirs.
+  __device__ __forceinline__ bool has_extra(int k) const {
+    return lane + Row::lanes * k < 2 * Row::reach;
+  }
   /// Group g, counted from this lane's leftmost.
   __device__ __forceinline__ float4* group(int g) const {
     return reinterpret_cast<float4*>(cells + 4 * lane + Row::at(g));
@@ -190,7 +194,7 @@ struct RowPass {
     for (int q = 0; q < 2; ++q) *group(own_group + q) = {f[4 * q], f[4 * q + 1], f[4 * q + 2], f[4 * q + 3]};
 #pragma unroll
     for (int k = 0; k < extras; ++k)
-      if (lane + Row::lanes * k < 2 * Row::reach) cells[extra_cell[k]] = g[k];
+      if (has_extra(k)) cells[extra_cell[k]] = g[k];
   }
   /// Adds frame t's samples to the cells.
   __device__ __forceinline__ void add(const Samples& from, int t) const {
@@ -208,7 +212,8 @@ struct RowPass {
         f[4 * q] += v.x, f[4 * q + 1] += v.y, f[4 * q + 2] += v.z, f[4 * q + 3] += v.w;
       }
 #pragma unroll
-      for (int k = 0; k < extras; ++k) g[k] += cells[extra_cell[k]];
+      for (int k = 0; k < extras; ++k)
+        if (has_extra(k)) g[k] += cells[extra_cell[k]];
     }
     put(f, g);
   }
