@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Remakes the table of kernels/cuda/choice.hpp from measured rows of every algorithm: choose.py result.json...
 
+choose.py --check kernels/cuda/choice.hpp result.json... tells for which measured cases that table chooses slow ones.
+
 It starts from one row a measured case, sides with the same winner joined, and then drops rows and loosens their
 conditions for as long as every measured case still gets an algorithm within 3 % of its fastest. The rows that it prints
 are tried in order, and an algorithm that does not serve the case is passed over, as choice.hpp says.
@@ -11,7 +13,9 @@ import argparse
 import collections
 import copy
 import dataclasses
+import re
 import statistics
+import sys
 
 import results
 
@@ -55,6 +59,21 @@ class Row:
         return f"    ChoiceRow{{{', '.join(fields)}}},"
 
 
+def parsed(text):
+    """The rows of a choice.hpp."""
+    table = text[text.index("std::array choices{"):]
+    rows = []
+    for fields in re.findall(r"ChoiceRow\{(.*?)\}", table, re.DOTALL):
+        row = Row(re.search(r"Algorithm::(\w+)", fields)[1].rstrip("_").replace("_", "-"))
+        for key, names, of in (("types", TYPES, "SampleType"), ("accumulators", ACCUMULATORS, "Accumulator")):
+            if chosen := re.findall(of + r"::(\w+)", fields):
+                setattr(row, key, frozenset(names.index(name) for name in chosen))
+        for key, value in re.findall(r"\.(m\w+) = (\d+)", fields):
+            setattr(row, key, int(value))
+        rows.append(row)
+    return rows
+
+
 def measured(rows):
     """{(case, which algorithms serve it): {algorithm: us}}. Two layouts may be one case. Where the same algorithms serve
     both (RGBA and RGBx), the sum decides; else (RGB and YUY2) each has to get its own."""
@@ -95,13 +114,17 @@ def first_rows(cases):
     return found
 
 
-def good(rows, cases):
-    """True where every case's first row that serves it is near the fastest."""
+def slow_choices(rows, cases):
+    """(case, what is chosen, times the fastest), where the first row that serves a case is not near it."""
     for (case, _), times in cases.items():
         chosen = next((row.algorithm for row in rows if row.algorithm in times and row.matches(case)), None)
-        if chosen is None or times[chosen] > NEAR * min(times.values()):
-            return False
-    return True
+        slower = times[chosen] / min(times.values()) if chosen else float("inf")
+        if slower > NEAR:
+            yield case, chosen, slower
+
+
+def good(rows, cases):
+    return next(slow_choices(rows, cases), None) is None
 
 
 def simplified(rows, cases):
@@ -130,8 +153,16 @@ def simplified(rows, cases):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", metavar="choice.hpp")
     parser.add_argument("results", nargs="+")
-    cases = measured(results.load(parser.parse_args().results)[1])
+    args = parser.parse_args()
+    cases = measured(results.load(args.results)[1])
+    if args.check:
+        with open(args.check, encoding="utf-8") as file:
+            slow = list(slow_choices(parsed(file.read()), cases))
+        for case, chosen, slower in slow:
+            print(f"{case}: {chosen}, {slower:.2f} times the fastest")
+        sys.exit(bool(slow))
     ratios = collections.defaultdict(list)
     for times in cases.values():
         for algorithm, us in times.items():

@@ -72,6 +72,16 @@ class Choose(unittest.TestCase):
         self.assertTrue(choose.good(rows, cases))
         return rows
 
+    def test_the_table_in_use_is_near_the_fastest_of_the_newest_run(self):
+        here = pathlib.Path(__file__).parent
+        table = choose.parsed((here / "../../kernels/cuda/choice.hpp").read_text(encoding="utf-8"))
+        self.assertEqual([str(row) for row in choose.parsed("std::array choices{" + "\n".join(map(str, table)))],
+                         [str(row) for row in table])
+        newest = sorted(here.glob("results/*-h200-kernels.json"))[-1]
+        cases = choose.measured(results.load([newest])[1])
+        self.assertGreater(len(cases), 200)
+        self.assertEqual(list(choose.slow_choices(table, cases)), [])
+
     def test_one_winner_is_one_row(self):
         rows = self.rows({self.case(3): {"matrix": 1, "tiled": 2}, self.case(7): {"matrix": 1, "tiled": 3}})
         self.assertEqual(rows, [choose.Row("matrix")])

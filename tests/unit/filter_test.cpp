@@ -267,6 +267,7 @@ TEST(FilterFactors, TermsOfLowRankSumToTheFilter) {
     const Filter filter(taps);
     const auto terms = filter.space_terms(3);
     ASSERT_EQ(terms.size(), rank <= 3 ? rank : 0);
+    EXPECT_EQ(filter.rank(), rank);
     for (int i = 0; i < 9 * 7 && rank <= 3; ++i) {
       double sum = 0;
       for (const auto& term : terms) sum += term.column[i / 7] * term.row[i % 7];
@@ -275,6 +276,14 @@ TEST(FilterFactors, TermsOfLowRankSumToTheFilter) {
   }
   EXPECT_TRUE(Filter(integers(2, 2, {0, 0, 0, 0})).space_terms(3).empty());
   EXPECT_EQ(Filter(integers(3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0})).space_terms(3).size(), 2);
+}
+
+TEST(FilterFactors, TheRankOfSeveralFramesIsThatOfTheirSpace) {
+  TapArray taps{2, 2, 2, {}};
+  for (const int tap : {1, 2, 2, 1, 3, 6, 6, 3}) taps.taps.push_back(Tap::integer(tap));
+  EXPECT_EQ(Filter(taps).rank(), 2);
+  taps.at(1, 1, 1) = Tap::integer(4);
+  EXPECT_EQ(Filter(taps).rank(), convolve::max_taps);
 }
 
 TEST(FilterFactors, HigherRanksAndZeroDoNotFactor) {
