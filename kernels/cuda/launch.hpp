@@ -38,6 +38,11 @@ std::uintptr_t bind(Plane& plane, const PlaneView& from, const PlaneView& to) no
          static_cast<std::uintptr_t>(from.stride) | static_cast<std::uintptr_t>(to.stride);
 }
 
+/// True where the plane's address and stride are multiples of so many bytes.
+inline bool aligned(const PlaneView& view, int bytes) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
+}
+
 /// Null, or the static text of what the launch just made on this thread failed with.
 inline const char* launch_error() noexcept {
   const cudaError_t error = cudaGetLastError();

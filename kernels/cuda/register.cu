@@ -134,10 +134,6 @@ class RegisterPlan final : public Plan {
   }
 
  private:
-  static bool aligned(const PlaneView& view, int bytes) {
-    return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
-  }
-
   void set_coefficients(const Filter& filter, const Arithmetic& arithmetic) {
     const bool exact = arithmetic.accumulator == Accumulator::exact;
     const Filter space = padded_.combined > 1 ? filter.space_filter() : filter;

@@ -140,9 +140,19 @@ Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   return factors;
 }
 
-bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+/// What a filter comes to on a layout.
+struct Case {
+  Arithmetic arithmetic;
+  Factors factors;
+};
+Case case_of(const PlanDesc& desc) {
   const Arithmetic arithmetic = arithmetic_of(desc);
-  const std::size_t terms = factors_of(desc, arithmetic).space.size();
+  return {arithmetic, factors_of(desc, arithmetic)};
+}
+
+bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+  const auto [arithmetic, factors] = case_of(desc);
+  const std::size_t terms = factors.space.size();
   if (terms == 0)
     why = "a filter that is no sum of up to " + std::to_string(max_terms) + " products of a column and a row";
   else if (terms > 1 && !serves_separable_single(device, desc, arithmetic, terms))
@@ -153,15 +163,15 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  const Arithmetic arithmetic = arithmetic_of(desc);
-  const Factors factors = factors_of(desc, arithmetic);
-  if (factors.space.size() == 1)
-    if (auto plan = make_separable_tensor(device, desc, arithmetic, factors.space.front())) return plan;
-  if (serves_separable_single(device, desc, arithmetic, factors.space.size()))
-    return make_separable_single(device, desc, arithmetic, factors);
-  return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
-    return std::make_unique<SharedPlan<Sample, Sum>>(desc, arithmetic, factors);
-  });
+  const Case it = case_of(desc);
+  if (it.factors.space.size() == 1)
+    if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
+  if (serves_separable_single(device, desc, it.arithmetic, it.factors.space.size()))
+    return make_separable_single(device, desc, it.arithmetic, it.factors);
+  return with_types(desc.layout.type, it.arithmetic.accumulator,
+                    [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
+                      return std::make_unique<SharedPlan<Sample, Sum>>(desc, it.arithmetic, it.factors);
+                    });
 }
 
 }  // namespace

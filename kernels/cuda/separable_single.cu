@@ -122,10 +122,6 @@ class SingleTilesPlan final : public Plan {
   }
 
  private:
-  static bool aligned(const PlaneView& view, int bytes) {
-    return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
-  }
-
   int capability_;
   std::string shape_;
   int terms_;

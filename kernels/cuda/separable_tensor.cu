@@ -72,10 +72,6 @@ class TensorPlan final : public Plan {
   }
 
  private:
-  static bool aligned(const PlaneView& view, int bytes) {
-    return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
-  }
-
   std::string shape_;
   DeviceArray<uint4> fragments_[max_planes];
   TensorArgs args_;
