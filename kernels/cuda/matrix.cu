@@ -24,6 +24,11 @@ bool is_large(const Filter& f) {
   return f.reach_y() > small_matrix_reach || f.reach_x() > small_matrix_margin;
 }
 
+/// True where warpgroups make it, if they serve it.
+bool is_groups(const PlanDesc& desc) {
+  return is_large(desc.filter) || most_components(desc.layout) == 3;
+}
+
 /// The least reach that there are small kernels for is one row.
 int small_reach(const Filter& f) {
   return std::max(1, f.reach_y());
@@ -157,13 +162,13 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   why.clear();
   if (device.capability < 80)
     why = "GPUs of compute capability below 8.0";
-  else if (layout.type != SampleType::u8 || layout.shift != 0)
-    why = "samples other than plain 8-bit ones";
+  else if (layout.type == SampleType::f32 || (layout.type == SampleType::u8 && layout.shift != 0))
+    why = "samples other than plain 8-bit ones, and 16-bit ones";
   const int most = most_components(layout);
   for (int p = 0; p < layout.planes && why.empty(); ++p) {
     const PlaneLayout& plane = layout.plane[p];
-    if (!plane.uniform() || plane.components == 3 || (most == 4 && plane.components != 4))
-      why = "planes of three components, or unevenly interleaved";
+    if (!plane.uniform() || (most > 2 && plane.components != most))
+      why = "unevenly interleaved planes, or planes of three or four components beside others";
     for (int c = 0; c < plane.components && why.empty(); ++c) {
       const double ghost = plane.component[c].ghost;
       if (desc.border == Border::constant && plane.component[c].filtered &&
@@ -171,8 +176,13 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
         why = "a border value that is no whole code value";
     }
   }
+  if (layout.type == SampleType::u16) {
+    WideTaps taps;
+    return why.empty() && serves_matrix_wide(device, desc, taps, why);
+  }
   MatrixTaps taps;
-  if (why.empty() && is_large(desc.filter) && serves_matrix_group(device, desc, taps)) return true;
+  if (why.empty() && is_groups(desc) && serves_matrix_group(device, desc, taps)) return true;
+  if (why.empty() && most == 3) why = "planes of three components on this GPU, or of frames smaller than the filter";
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_window(desc, why);
   else if (why.empty() && is_large(desc.filter))
@@ -181,9 +191,14 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  MatrixTaps taps;
-  if (is_large(desc.filter) && serves_matrix_group(device, desc, taps)) return make_matrix_group(device, desc, taps);
   std::string why;
+  if (desc.layout.type == SampleType::u16) {
+    WideTaps taps;
+    if (!serves_matrix_wide(device, desc, taps, why)) throw PlanError("matrix: " + why);
+    return make_matrix_wide(device, desc, taps);
+  }
+  MatrixTaps taps;
+  if (is_groups(desc) && serves_matrix_group(device, desc, taps)) return make_matrix_group(device, desc, taps);
   if (!make_matrix_taps(desc, reading_of(desc), taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_window(device, desc, taps);
   if (is_large(desc.filter)) return make_matrix_large(desc, taps);

@@ -90,6 +90,10 @@ struct Unit<2> {
   using Word = uint2;
 };
 template <>
+struct Unit<3> {
+  using Word = uint3;
+};
+template <>
 struct Unit<4> {
   using Word = uint4;
 };
@@ -103,6 +107,11 @@ __device__ __forceinline__ void planar(std::uint32_t u, std::uint32_t (&c)[1]) {
 __device__ __forceinline__ void planar(uint2 u, std::uint32_t (&c)[2]) {
   c[0] = __byte_perm(u.x, u.y, 0x6420);
   c[1] = __byte_perm(u.x, u.y, 0x7531);
+}
+__device__ __forceinline__ void planar(uint3 u, std::uint32_t (&c)[3]) {
+  c[0] = __byte_perm(__byte_perm(u.x, u.y, 0x0630), u.z, 0x5210);
+  c[1] = __byte_perm(__byte_perm(u.x, u.y, 0x0741), u.z, 0x6210);
+  c[2] = __byte_perm(__byte_perm(u.x, u.y, 0x0052), u.z, 0x7410);
 }
 __device__ __forceinline__ void planar(uint4 u, std::uint32_t (&c)[4]) {
   const std::uint32_t xy_low = __byte_perm(u.x, u.y, 0x5140), zw_low = __byte_perm(u.z, u.w, 0x5140);
@@ -120,6 +129,10 @@ __device__ __forceinline__ Word<C> interleaved(const std::uint32_t (&c)[C]) {
     return c[0];
   else if constexpr (C == 2)
     return {__byte_perm(c[0], c[1], 0x5140), __byte_perm(c[0], c[1], 0x7362)};
+  else if constexpr (C == 3)
+    return {__byte_perm(__byte_perm(c[0], c[1], 0x1040), c[2], 0x3410),
+            __byte_perm(__byte_perm(c[0], c[1], 0x6205), c[2], 0x3250),
+            __byte_perm(__byte_perm(c[0], c[1], 0x0730), c[2], 0x7216)};
   else {
     const std::uint32_t low01 = __byte_perm(c[0], c[1], 0x5140), high01 = __byte_perm(c[0], c[1], 0x7362);
     const std::uint32_t low23 = __byte_perm(c[2], c[3], 0x5140), high23 = __byte_perm(c[2], c[3], 0x7362);
@@ -145,6 +158,9 @@ __device__ __forceinline__ std::uint32_t& word_of(std::uint32_t& u, int) {
 }
 __device__ __forceinline__ std::uint32_t& word_of(uint2& u, int i) {
   return i == 0 ? u.x : u.y;
+}
+__device__ __forceinline__ std::uint32_t& word_of(uint3& u, int i) {
+  return i == 0 ? u.x : i == 1 ? u.y : u.z;
 }
 __device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
   return i == 0 ? u.x : i == 1 ? u.y : i == 2 ? u.z : u.w;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
 #include "cuda/tensor_taps.hpp"
 
@@ -53,5 +54,31 @@ struct MatrixTaps {
 
 /// True where the filter can be had in at most two digits; else `why` says what is in the way.
 bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why);
+
+/// The same for samples of 16 bits, or fewer that are moved up to the highest of 16: of these, low byte and high byte
+/// by themselves. The product of byte b and digit d, numbered from the lowest, has weight b + d.
+///
+/// Sums that begin with the highest weight are multiplied by 256 from one to the next, and exact where the taps are;
+/// those that begin with the lowest are divided and rounded, so that 32 bits hold what counts of them.
+struct WideTaps {
+  static constexpr int most_digits = 3;
+  static constexpr double most_error = MatrixTaps::most_error;
+
+  bool down = false;  ///< from the highest weight to the lowest
+  int digits = 1;
+  int lowest = 0;  ///< weight of the products that are made; 1: what low bytes and low digits lack is within the error
+  std::vector<std::int32_t> fixed;  ///< as Filter::taps()
+  float scale = 1;                  ///< of the sums, to sums of code values by coefficients of Arithmetic
+  /// By plane and component: what is added to the sums of the last weight.
+  std::array<std::array<std::int32_t, max_components>, max_planes> start{};
+
+  std::int32_t digit(int d, std::size_t tap) const;  ///< d = 0: the lowest
+};
+
+/// What the sums become samples by: theirs is no rounding that would ask for double precision.
+Arithmetic wide_arithmetic(const PlanDesc& desc);
+
+/// True where the filter can be had in at most so many digits; else `why` says what is in the way.
+bool make_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps, std::string& why);
 
 }  // namespace convolve::cuda

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // matrix_group.cu: its tiles, its arguments, and how the input of a tile comes into shared memory.
+//
+// A sample of 16 bits is two components here: its low byte, then its high one, moved up so that its highest bit is that
+// byte's.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,6 +15,7 @@
 #include "cuda/edge.cuh"
 #include "cuda/matrix.cuh"
 #include "cuda/prefetch.cuh"
+#include "cuda/sample_plane.hpp"
 #include "cuda/warpgroup.cuh"
 
 namespace convolve::cuda::group {
@@ -34,7 +38,7 @@ struct GroupTuning {
 };
 constexpr int most_stages = 4;
 constexpr GroupTuning tuning(int components) {
-  return components == 4   ? GroupTuning{2, 2, 48, 80, 2}
+  return components >= 3   ? GroupTuning{2, 2, 48, 80, 2}
          : components == 2 ? GroupTuning{2, 1, 48, 96, 3}
                            : GroupTuning{2, 1, 48, 96, most_stages};
 }
@@ -50,7 +54,7 @@ constexpr int taps_bytes(int height) {
   return (height + 2 * padding) * 512;
 }
 
-/// How a sum becomes a sample.
+/// How a sum becomes a sample of 8 bits.
 enum class GroupFinish : std::uint8_t {
   reading,  ///< as MatrixFinish::reading says
   lifted,   ///< the same with MatrixTaps::lift
@@ -67,8 +71,17 @@ struct GroupPlane {
   std::uint8_t components, copied;
   bool aligned;               ///< groups of pixels can be loaded and stored as words
   int last_x;                 ///< where the last tile of a row begins at the latest
+  int up;                     ///< bits that samples of 16 bits are moved up by
+  std::uint32_t mask;         ///< and then those that are theirs, of two
   int start[max_components];  ///< of the sums
   float level[max_components];
+};
+
+/// A step of sums of 16-bit samples: one byte of the samples by one digit of the taps.
+struct WideProduct {
+  int left, right;  ///< where the byte's rows and the digit's taps begin
+  int shift;        ///< of the sums, behind it: by 8 bits to the left, none, or, rounded, to the right
+  bool starts;      ///< which is the last time: they start then
 };
 
 struct GroupArgs {
@@ -78,6 +91,10 @@ struct GroupArgs {
   unsigned tiles;
   GroupFinish finish;
   float gain, gain_low;
+  // Of 16-bit samples:
+  WideProduct product[2 * WideTaps::most_digits];
+  int products;
+  SampleNumbers numbers;
 };
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -105,12 +122,16 @@ struct Tile {
 
 /// The input rows of a tile of C components in shared memory, one plane a component. By so many warpgroups of a block,
 /// from `first_group` on.
-template <int height, int C, int first_group, int warpgroups>
+template <class Sample, int height, int C, int first_group, int warpgroups>
 struct Input {
+  static constexpr bool wide = sizeof(Sample) == 2;
   static constexpr int rows = input_rows(height);
   static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
   static constexpr int threads = 128 * warpgroups;
-  static constexpr int rows_at_once = threads / groups, batch = 6;
+  static constexpr int rows_at_once = threads / groups, batch = C == 3 ? 4 : 6;
+  struct Loaded {
+    std::uint32_t word[group * C / 4];
+  };
 
   static __device__ __forceinline__ int number() {
     return static_cast<int>((threadIdx.y - first_group) * 128 + threadIdx.x);
@@ -144,9 +165,14 @@ struct Input {
     if (C == 1 || !plane.aligned || number() >= rows || row < 0 || row >= plane.down.length) return;
     const int begin = max(tile.x - margin, 0),
               end = min(tile.x + tile_width + margin, plane.across.length / group * group);
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(plane.in + row * plane.in_stride +
-                                                                    static_cast<std::ptrdiff_t>(begin) * C),
-                 "r"((end - begin) * C));
+    const std::uint8_t* from = plane.in + row * plane.in_stride + static_cast<std::ptrdiff_t>(begin) * C;
+    int bytes = (end - begin) * C;
+    if (C == 3) {  // whole multiples of 16
+      const int before = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) & 15);
+      from -= before;
+      bytes = bytes + before & ~15;
+    }
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
   }
 
   /// What lies in whole groups in the frame, or above or below it. `inside`: all rows are the frame's.
@@ -162,7 +188,7 @@ struct Input {
     const std::ptrdiff_t step = rows_at_once * plane.in_stride;
 #pragma unroll
     for (int r0 = 0; r0 < rows; r0 += batch * rows_at_once) {
-      uint4 loaded[batch];
+      Loaded loaded[batch];
 #pragma unroll
       for (int b = 0; b < batch; ++b) {
         const int r = r0 + b * rows_at_once;
@@ -182,8 +208,8 @@ struct Input {
           else
             copy_async<8>(static_cast<unsigned>(__cvta_generic_to_shared(to + r * pitch)), from);
         } else {
-          loaded[b] = __ldg(reinterpret_cast<const uint4*>(from));
-          if (ghost) loaded[b] = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
+          load(loaded[b], from);
+          if (ghost) fill(loaded[b], plane.ghost);
         }
       }
       if constexpr (C > 1) {
@@ -191,25 +217,52 @@ struct Input {
         for (int b = 0; b < batch; ++b) {
           const int r = r0 + b * rows_at_once;
           if (r >= rows || (r + rows_at_once > rows && first >= rows - r)) break;
-          put(to + r * pitch, loaded[b]);
+          put(to + r * pitch, plane, loaded[b]);
         }
       }
     }
   }
 
-  /// 16 bytes of pixels, their components apart.
-  static __device__ __forceinline__ void put(std::uint8_t* to, uint4 pixels) {
-    if constexpr (C == 4) {
-      std::uint32_t apart[4];
-      planar(pixels, apart);
+  static __device__ __forceinline__ void load(Loaded& to, const std::uint8_t* from) {
+    if constexpr (C == 3) {
 #pragma unroll
-      for (int c = 0; c < 4; ++c) *reinterpret_cast<std::uint32_t*>(to + c * input_bytes(height)) = apart[c];
+      for (int i = 0; i < 6; i += 2) {
+        const uint2 v = __ldg(reinterpret_cast<const uint2*>(from + 4 * i));
+        to.word[i] = v.x, to.word[i + 1] = v.y;
+      }
     } else {
-      std::uint32_t low[2], high[2];
-      planar(uint2{pixels.x, pixels.y}, low);
-      planar(uint2{pixels.z, pixels.w}, high);
+      const uint4 v = __ldg(reinterpret_cast<const uint4*>(from));
+      to.word[0] = v.x, to.word[1] = v.y, to.word[2] = v.z, to.word[3] = v.w;
+    }
+  }
+  /// `ghost`: the first of the words, of three components the others are its bytes turned round.
+  static __device__ __forceinline__ void fill(Loaded& to, std::uint32_t ghost) {
 #pragma unroll
-      for (int c = 0; c < 2; ++c) *reinterpret_cast<uint2*>(to + c * input_bytes(height)) = {low[c], high[c]};
+    for (int i = 0; i < group * C / 4; ++i)
+      to.word[i] = C != 3 || i % 3 == 0 ? ghost : __byte_perm(ghost, 0, i % 3 == 1 ? 0x1021 : 0x2102);
+  }
+  /// Two samples of 16 bits.
+  static __device__ __forceinline__ std::uint32_t moved_up(const GroupPlane& plane, std::uint32_t two) {
+    return wide ? two << plane.up & plane.mask : two;
+  }
+
+  /// The components of a group apart.
+  static __device__ __forceinline__ void put(std::uint8_t* to, const GroupPlane& plane, const Loaded& pixels) {
+    constexpr int fours = group / 4;
+    std::uint32_t apart[fours][C];
+#pragma unroll
+    for (int h = 0; h < fours; ++h) {
+      Word<C> four;
+#pragma unroll
+      for (int i = 0; i < C; ++i) word_of(four, i) = moved_up(plane, pixels.word[h * C + i]);
+      planar(four, apart[h]);
+    }
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+      if constexpr (fours == 2)
+        *reinterpret_cast<uint2*>(to + c * input_bytes(height)) = {apart[0][c], apart[1][c]};
+      else
+        *reinterpret_cast<std::uint32_t*>(to + c * input_bytes(height)) = apart[0][c];
     }
   }
 
@@ -226,10 +279,14 @@ struct Input {
       const int px = edge_index(plane.across, of_frame_x), row = edge_index(plane.down, of_frame_y);
       const bool ghost = plane.down.ghost && (px != of_frame_x || row != of_frame_y);
       const std::uint8_t* from = plane.in + row * plane.in_stride + static_cast<std::ptrdiff_t>(px) * C;
+      std::uint8_t* to = memory + r * pitch + column;
 #pragma unroll
-      for (int c = 0; c < C; ++c)
-        memory[c * input_bytes(height) + r * pitch + column] =
-            ghost ? static_cast<std::uint8_t>(plane.ghost >> 8 * c) : __ldg(from + c);
+      for (int c = 0; c < C; c += sizeof(Sample)) {
+        std::uint32_t sample = ghost ? plane.ghost >> 8 * c : __ldg(reinterpret_cast<const Sample*>(from + c));
+        sample = moved_up(plane, sample);
+        to[c * input_bytes(height)] = static_cast<std::uint8_t>(sample);
+        if (wide) to[(c + 1) * input_bytes(height)] = static_cast<std::uint8_t>(sample >> 8);
+      }
     }
   }
 };

@@ -15,11 +15,21 @@ namespace convolve::cuda {
 /// True where it serves this case, of plain 8-bit samples; `taps` are then those that it is made with.
 bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps);
 std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
+/// The same of 16-bit samples; else `why` says what is not served.
+bool serves_matrix_wide(const Device& device, const PlanDesc& desc, WideTaps& taps, std::string& why);
+std::unique_ptr<Plan> make_matrix_wide(const Device& device, const PlanDesc& desc, const WideTaps& taps);
 #else  // built without code for that chip
 inline bool serves_matrix_group(const Device&, const PlanDesc&, MatrixTaps&) {
   return false;
 }
 inline std::unique_ptr<Plan> make_matrix_group(const Device&, const PlanDesc&, const MatrixTaps&) {
+  return nullptr;
+}
+inline bool serves_matrix_wide(const Device&, const PlanDesc&, WideTaps&, std::string& why) {
+  why = "16-bit samples: this build has no code for compute capability 9.0";
+  return false;
+}
+inline std::unique_ptr<Plan> make_matrix_wide(const Device&, const PlanDesc&, const WideTaps&) {
   return nullptr;
 }
 #endif

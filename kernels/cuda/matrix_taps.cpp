@@ -117,8 +117,8 @@ std::int64_t move_into_float(std::int64_t low) {
   return (-low + grain - 1) / grain * grain;
 }
 
-std::string too_coarse() {
-  return "real taps that two 8-bit digits do not hold to within " +
+std::string too_coarse(int digits) {
+  return "real taps that " + std::to_string(digits) + " 8-bit digits do not hold to within " +
          std::to_string(MatrixTaps::most_error).substr(0, 4) + " code values";
 }
 
@@ -155,7 +155,7 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
     });
     return true;
   }
-  why = too_coarse();
+  why = too_coarse(2);
   return false;
 }
 
@@ -197,7 +197,95 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, bool reads,
     if (largest_input * std::max(above, below) + rounded <= MatrixTaps::most_error) return true;
     break;
   }
-  why = too_coarse();
+  why = too_coarse(2);
+  return false;
+}
+
+// How far samples are moved up, and the levels of the low byte then.
+int wide_shift(const FrameLayout& layout) {
+  return 16 - layout.bits;
+}
+int largest_low_byte(const FrameLayout& layout) {
+  const int shift = wide_shift(layout);
+  return shift < 8 ? 256 - (1 << shift) : 0;
+}
+
+bool wide_fits(const std::vector<double>& taps, int digits) {
+  double least = 0, most = 0;
+  for (int d = 0; d < digits; ++d) least = least * 256 - 128, most = most * 256 + 127;
+  return fits(taps, least, most);
+}
+
+// Sums of samples that are moved up, in 32 bits.
+bool wide_sums_fit(double sum_of_magnitudes, double start) {
+  return sum_of_magnitudes * 65535 + std::abs(start) < 2147483647.0;
+}
+
+// Taps that are integers, as they are.
+bool integer_wide_taps(const PlanDesc& desc, const ExactTaps& exact, int most_digits, WideTaps& taps) {
+  const std::vector<double> values(exact.taps.begin(), exact.taps.end());
+  taps.down = true;
+  taps.digits = 1;
+  taps.lowest = 0;
+  while (taps.digits < most_digits && !wide_fits(values, taps.digits)) ++taps.digits;
+  taps.fixed = exact.taps;
+  double sum = 0, magnitude = 0;
+  for (const double t : values) sum += t, magnitude += std::abs(t);
+  return wide_fits(values, taps.digits) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+           const double start = -std::ldexp(k.zero, wide_shift(desc.layout)) * sum;
+           taps.start[p][c] = static_cast<std::int32_t>(std::clamp(start, -0x1p31, 0x1p31 - 1));
+           return whole(start) && wide_sums_fit(magnitude, start);
+         });
+}
+
+// Taps as multiples of 2^-shift. Returns how far off a sample can be, in code values.
+double round_wide_taps(const PlanDesc& desc, const std::vector<double>& values, int shift, WideTaps& taps) {
+  const int up = wide_shift(desc.layout), max = desc.layout.max_value();
+  const int last = taps.down ? taps.lowest : taps.digits;
+  // Of a sum of this weight, in code values.
+  const auto unit = [&](int weight) { return std::ldexp(1.0, 8 * weight - shift - up); };
+  taps.fixed = round_keeping_sum(values, std::ldexp(1.0, shift));
+  taps.scale = static_cast<float>(unit(last));
+  double above = 0, below = 0, sum = 0, low_sum = 0, low_magnitude = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double off = std::ldexp(taps.fixed[i], -shift) - values[i];
+    (off > 0 ? above : below) += std::abs(off);
+    sum += taps.fixed[i];
+    low_sum += taps.digit(0, i);
+    low_magnitude += std::abs(taps.digit(0, i));
+  }
+  // What the taps are off by, and what rounding a sum, its start and the value as a float costs.
+  double error = max * std::max(above, below) + 0.5 * unit(last) + max * 0x1p-21;
+  for (int weight = taps.lowest + 1; weight <= last; ++weight) error += 0.5 * unit(weight);
+  // Low bytes by low digits, as if all were in the middle of their range.
+  const double middle = taps.lowest > 0 ? largest_low_byte(desc.layout) / 2.0 : 0;
+  error += middle * low_magnitude * unit(0);
+  all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+    const double start = middle * low_sum * unit(0) - k.zero * std::ldexp(sum, -shift);
+    taps.start[p][c] = static_cast<std::int32_t>(std::llround(start / unit(last)));
+    return true;
+  });
+  return error;
+}
+
+bool real_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps) {
+  const std::vector<double>& values = desc.filter.taps();
+  const double magnitude = magnitude_of(values);
+  // Rounding may add one to a tap. Levels are no larger than sums can be.
+  const auto fit = [&](int shift) {
+    std::vector<double> scaled = values;
+    for (double& t : scaled) t = std::ldexp(t, shift) + (t > 0 ? 1 : -1);
+    return wide_fits(scaled, taps.digits) &&
+           (!taps.down || wide_sums_fit(std::ldexp(2 * magnitude, shift - 8 * taps.lowest), 0));
+  };
+  for (taps.digits = 2; taps.digits <= most_digits; ++taps.digits)
+    for (taps.lowest = 1; taps.lowest >= 0; --taps.lowest)
+      for (const bool down : {false, true}) {
+        taps.down = down;
+        int shift = 30;
+        while (shift > 0 && !fit(shift)) --shift;
+        if (fit(shift) && round_wide_taps(desc, values, shift, taps) <= WideTaps::most_error) return true;
+      }
   return false;
 }
 
@@ -226,6 +314,41 @@ bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps,
   if (joins(how) && joined_taps(desc, arithmetic, true, taps, why)) return true;
   if (joins(how) || desc.filter.depth() > 1) return joined_taps(desc, arithmetic, false, taps, why);
   return real_taps(desc, arithmetic, taps, why);
+}
+
+std::int32_t WideTaps::digit(int d, std::size_t tap) const {
+  std::int32_t rest = fixed[tap], digit = 0;
+  for (int n = 0; n <= d; ++n) {
+    digit = ((rest + 128) & 255) - 128;
+    rest = (rest - digit) / 256;
+  }
+  return digit;
+}
+
+Arithmetic wide_arithmetic(const PlanDesc& desc) {
+  Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (arithmetic.accumulator == Accumulator::double_) arithmetic.accumulator = Accumulator::single;
+  return arithmetic;
+}
+
+bool make_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps, std::string& why) {
+  taps = {};
+  const Arithmetic arithmetic = wide_arithmetic(desc);
+  const bool exact = arithmetic.accumulator == Accumulator::exact;
+  const auto& integers = desc.filter.exact();
+  if (integers && integer_wide_taps(desc, *integers, most_digits, taps)) {
+    // Else a float is near enough to the sum.
+    const double divisor = exact ? 1 : static_cast<double>(integers->divisor);
+    taps.scale = static_cast<float>(std::ldexp(1 / divisor, -wide_shift(desc.layout)));
+    return true;
+  }
+  if (exact)
+    why = "integer taps or sums beyond 32 bits";
+  else if (real_wide_taps(desc, most_digits, taps))
+    return true;
+  else
+    why = too_coarse(most_digits);
+  return false;
 }
 
 }  // namespace convolve::cuda

@@ -3,12 +3,16 @@
 //
 // The quotients that the CUDA kernels of `matrix` form by one product, for every divisor, where they could go wrong: at
 // ties and beside them, at the ends of the range and beyond. Single precision here is that of the GPU.
+//
+// And the sums of bytes by digits of 16-bit samples, against sums in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <random>
 #include <vector>
 
 #include "cuda/matrix.hpp"
@@ -18,6 +22,7 @@ namespace {
 using convolve::cuda::MatrixFinish;
 using convolve::cuda::MatrixReading;
 using convolve::cuda::MatrixTaps;
+using convolve::cuda::WideTaps;
 
 MatrixTaps taps_over(int divisor, MatrixReading how) {
   convolve::PlanDesc desc;
@@ -99,6 +104,120 @@ TEST(MatrixTaps, RealTapsOverSeveralFramesKeepTheirLevels) {
       EXPECT_NEAR(start * taps.gain + taps.level[0][c], 250.0 - c, 1e-3);
     }
   }
+}
+
+convolve::PlanDesc wide_desc(int bits, int side, double zero, const std::vector<convolve::Tap>& taps) {
+  convolve::PlanDesc desc;
+  desc.layout.type = convolve::SampleType::u16;
+  desc.layout.bits = bits;
+  desc.layout.planes = desc.layout.plane[0].components = 1;
+  desc.layout.plane[0].component[0] = convolve::Component{.width = 64, .height = 64, .zero = zero};
+  desc.filter = convolve::Filter(convolve::TapArray{1, side, side, taps});
+  return desc;
+}
+
+/// As the kernel does, of samples that are code values: sums of products of one weight after the other.
+double by_bytes(const WideTaps& taps, int bits, const std::vector<int>& samples) {
+  std::int64_t sum = 0;
+  const int weights = taps.digits + 1 - taps.lowest;
+  for (int n = 0; n < weights; ++n) {
+    const int weight = taps.down ? taps.digits - n : taps.lowest + n;
+    if (n > 0) sum = taps.down ? sum * 256 : (sum + 128) >> 8;
+    if (n == weights - 1) sum += taps.start[0][0];
+    for (int byte = 0; byte < 2; ++byte) {
+      const int digit = weight - byte;
+      if (digit < 0 || digit >= taps.digits) continue;
+      for (std::size_t i = 0; i < samples.size(); ++i)
+        sum += std::int64_t{(samples[i] << (16 - bits)) >> 8 * byte & 255} * taps.digit(digit, i);
+    }
+    EXPECT_LE(std::abs(sum), std::numeric_limits<std::int32_t>::max());
+  }
+  return static_cast<double>(static_cast<float>(sum)) * static_cast<double>(taps.scale);
+}
+
+double in_doubles(const std::vector<double>& taps, double zero, const std::vector<int>& samples) {
+  double sum = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) sum += taps[i] * (samples[i] - zero);
+  return sum;
+}
+
+/// Random samples, and some that the digits like least.
+std::vector<std::vector<int>> samples_for(const WideTaps& taps, int max, std::mt19937& random) {
+  std::vector<std::vector<int>> all(6, std::vector<int>(taps.fixed.size()));
+  for (std::size_t i = 0; i < taps.fixed.size(); ++i) {
+    for (int n = 0; n < 3; ++n) all[n][i] = std::uniform_int_distribution<int>(0, max)(random);
+    all[3][i] = taps.digit(0, i) > 0 ? max : 0;
+    all[4][i] = taps.digit(0, i) > 0 ? 0 : max;
+    all[5][i] = max;
+  }
+  return all;
+}
+
+TEST(WideTaps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
+  std::mt19937 random(7);
+  int up = 0, down = 0;
+  for (const int bits : {9, 10, 12, 16})
+    for (const int side : {3, 5, 7, 9, 11, 15})
+      for (const double zero : {0.0, std::ldexp(1.0, bits - 1)})
+        for (const double low : {0.0, -0.3}) {
+          std::vector<double> values(static_cast<std::size_t>(side) * side);
+          double sum = 0;
+          for (double& v : values) sum += v = std::uniform_real_distribution<double>(low, 1)(random);
+          std::vector<convolve::Tap> given;
+          for (double& v : values) given.push_back(convolve::Tap::real(v /= sum));
+          const convolve::PlanDesc desc = wide_desc(bits, side, zero, given);
+          WideTaps taps;
+          std::string why;
+          ASSERT_TRUE(make_wide_taps(desc, 3, taps, why)) << bits << " bits, " << side << ": " << why;
+          EXPECT_TRUE(bits == 16 || taps.digits == 2) << bits << " bits, " << side;
+          const int max = (1 << bits) - 1;
+          for (const std::vector<int>& samples : samples_for(taps, max, random)) {
+            const double wanted = in_doubles(values, zero, samples);
+            if (wanted + zero < -1 || wanted + zero > max + 1) continue;  // clamped
+            ++(taps.down ? down : up);
+            ASSERT_NEAR(by_bytes(taps, bits, samples), wanted, WideTaps::most_error)
+                << bits << " bits, " << side << ", from " << zero;
+          }
+        }
+  // Both ways are taken.
+  EXPECT_GT(up, 50);
+  EXPECT_GT(down, 30);
+}
+
+TEST(WideTaps, IntegerSumsAreExact) {
+  std::mt19937 random(8);
+  for (const int bits : {9, 10, 12, 16})
+    for (const int side : {1, 3, 7, 15})
+      for (const int largest : {1, 100, 200, 30000}) {
+        const std::size_t count = static_cast<std::size_t>(side) * side;
+        if (largest * count * std::ldexp(1.0, bits) >= 0x1p24) continue;  // not of the exact ones
+        std::vector<double> values(count);
+        std::vector<convolve::Tap> given;
+        for (double& v : values) {
+          v = std::uniform_int_distribution<int>(-largest, largest)(random);
+          given.push_back(convolve::Tap::integer(static_cast<std::int64_t>(v)));
+        }
+        for (const double zero : {0.0, std::ldexp(1.0, bits - 4), std::ldexp(1.0, bits - 1)}) {
+          const convolve::PlanDesc desc = wide_desc(bits, side, zero, given);
+          WideTaps taps;
+          std::string why;
+          ASSERT_TRUE(make_wide_taps(desc, 2, taps, why)) << bits << " bits, " << side << ": " << why;
+          EXPECT_TRUE(taps.down && taps.lowest == 0);
+          for (const std::vector<int>& samples : samples_for(taps, (1 << bits) - 1, random))
+            ASSERT_EQ(by_bytes(taps, bits, samples), in_doubles(values, zero, samples))
+                << bits << " bits, " << side << ", up to " << largest << ", from " << zero;
+        }
+      }
+}
+
+TEST(WideTaps, WhatDigitsDoNotHoldIsRefused) {
+  std::vector<convolve::Tap> given(225, convolve::Tap::real(0.9 / 224));
+  given[112] = convolve::Tap::real(0.1);
+  WideTaps taps;
+  std::string why;
+  EXPECT_FALSE(make_wide_taps(wide_desc(16, 15, 0, given), 2, taps, why));
+  EXPECT_NE(why.find("2 8-bit digits"), std::string::npos) << why;
+  EXPECT_TRUE(make_wide_taps(wide_desc(10, 15, 0, given), 3, taps, why)) << why;
 }
 
 }  // namespace
