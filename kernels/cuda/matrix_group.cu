@@ -175,12 +175,12 @@ template <class Digit>
 std::vector<std::uint8_t> right_matrices(const Filter& filter, int digits, int height, const Digit& digit) {
   std::vector<std::uint8_t> bytes;
   for (int d = 0; d < digits; ++d)
-    for (int row = height - 1 + padding; row >= -padding; --row)
+    for (int row = height - 1 + padding; row >= 0; --row)
       for (int i = 0; i < 512; ++i) {  // which columns, then which half of the window
         const int n = (i >> 8) * 8 + (i >> 4 & 7), k = (i >> 7 & 1) * 16 + (i & 15);
         const int to = 4 * (n >> 1 & 3) + 2 * (n >> 3) + (n & 1);
         const int y = row - height / 2 + filter.centre_y(), x = k - margin - to + filter.centre_x();
-        const bool tap = row >= 0 && row < height && y >= 0 && y < filter.height() && x >= 0 && x < filter.width();
+        const bool tap = row < height && y >= 0 && y < filter.height() && x >= 0 && x < filter.width();
         bytes.push_back(tap ? static_cast<std::uint8_t>(digit(d, static_cast<std::size_t>(y) * filter.width() + x))
                             : 0);
       }

@@ -27,7 +27,8 @@ inline constexpr int warpgroup_rows = 8 * group_rows, tile_rows = makers * warpg
 inline constexpr int margin = 8;                       ///< pixels that a window reaches on either side of its strip
 inline constexpr int pitch = tile_width + 2 * margin;  ///< bytes of a component's input row
 inline constexpr int heights[] = {7, 9, 11, 15};       ///< of filters that there are kernels for
-inline constexpr int padding = group_rows - 1;         ///< empty rows of taps above and below the filter's
+
+inline constexpr int padding = group_rows - 1;  ///< empty rows of taps below the filter's
 
 /// What a block takes, by the most components of a plane.
 struct GroupTuning {
@@ -51,7 +52,7 @@ constexpr int input_bytes(int height) {
   return input_rows(height) * pitch;
 }
 constexpr int taps_bytes(int height) {
-  return (height + 2 * padding) * 512;
+  return (height + padding) * 512;
 }
 
 /// How a sum becomes a sample of 8 bits.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "cuda/matrix_group.cuh"
 
@@ -45,6 +46,15 @@ __device__ __forceinline__ void pass_turn() {
   arrive<128 * makers>(first_turn + 1 - threadIdx.y);
 }
 
+/// Calls what(std::integral_constant) of 0 to count - 1.
+template <int count, class What>
+__device__ __forceinline__ void static_for(const What& what) {
+  [&]<int... n>(std::integer_sequence<int, n...>) {
+    (what(std::integral_constant<int, n>{}), ...);
+  }
+  (std::make_integer_sequence<int, count>{});
+}
+
 template <GroupFinish finish>
 __device__ __forceinline__ float value_of(const GroupArgs& args, int sum, float level) {
   if (finish == GroupFinish::whole) {
@@ -55,30 +65,33 @@ __device__ __forceinline__ float value_of(const GroupArgs& args, int sum, float 
   return finish == GroupFinish::lifted ? __fsub_rn(value, MatrixTaps::lift) : value;
 }
 
+/// Adds the products of all input rows by the rows of taps that lead from them to output rows, for which the makers
+/// take turns. The first input rows lead to the first output rows alone: their products are narrower. (So are the last
+/// ones, but sums that do not begin with the first would not stay in their registers.)
+template <int height>
+__device__ __forceinline__ void multiply_rows(int (&sum)[8 * group_rows], SharedMatrix left, SharedMatrix right) {
+  constexpr int rows = group_rows + height - 1;
+  take_turn();
+  static_for<rows>([&](auto r) {
+    if (r < group_rows) begin_products(sum);
+    multiply_add<16 * (r < group_rows ? r + 1 : group_rows)>(sum, moved(left, r * pitch),
+                                                             moved(right, (rows - 1 - r) * 512));
+  });
+  send_products();
+  pass_turn();
+  end_products(sum);
+}
+
 /// A warpgroup's sums of a component.
 template <int height>
 __device__ __forceinline__ void make_sums(const GroupArgs& args, SharedMatrix left, SharedMatrix right, int start,
                                           int (&sum)[8 * group_rows]) {
-  bool adds = args.digits == 1;
 #pragma unroll
-  for (int i = 0; i < 8 * group_rows; ++i) {
-    if (adds)
-      sum[i] = start;
-    else
-      asm volatile("" : "=r"(sum[i]));  // the first product does not add
-  }
+  for (int i = 0; i < 8 * group_rows; ++i) sum[i] = args.digits == 1 ? start : 0;
 #pragma unroll 1
   for (int more = args.digits;;) {
-    take_turn();
-    begin_products(sum);
-#pragma unroll
-    for (int r = 0; r < group_rows + height - 1; ++r)
-      multiply_add(sum, moved(left, r * pitch), moved(right, (padding + height - 1 - r) * 512), r > 0 || adds);
-    send_products();
-    pass_turn();
-    end_products(sum);
+    multiply_rows<height>(sum, left, right);
     if (--more == 0) return;
-    adds = true;
     right = moved(right, taps_bytes(height));
 #pragma unroll
     for (int i = 0; i < 8 * group_rows; ++i) sum[i] = sum[i] * 256 + start;

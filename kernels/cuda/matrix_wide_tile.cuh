@@ -17,19 +17,11 @@ template <int height>
 __device__ __forceinline__ void make_wide_sums(const GroupArgs& args, SharedMatrix left, SharedMatrix right, int start,
                                                int (&sum)[8 * group_rows]) {
 #pragma unroll
-  for (int i = 0; i < 8 * group_rows; ++i) asm volatile("" : "=r"(sum[i]));  // the first product does not add
+  for (int i = 0; i < 8 * group_rows; ++i) sum[i] = 0;
 #pragma unroll 1
   for (int n = 0;;) {
     const WideProduct product = args.product[n];
-    const SharedMatrix samples = moved(left, product.left), taps = moved(right, product.right);
-    take_turn();
-    begin_products(sum);
-#pragma unroll
-    for (int r = 0; r < group_rows + height - 1; ++r)
-      multiply_add(sum, moved(samples, r * pitch), moved(taps, (padding + height - 1 - r) * 512), r > 0 || n > 0);
-    send_products();
-    pass_turn();
-    end_products(sum);
+    multiply_rows<height>(sum, moved(left, product.left), moved(right, product.right));
     if (++n == args.products) return;
     const int level = product.starts ? start : 0;
     if (product.shift > 0)

@@ -38,7 +38,8 @@ __device__ __forceinline__ void publish_to_products() {
   asm volatile("cp.async.wait_group %0;\n fence.proxy.async.shared::cta;" ::"n"(pending) : "memory");
 }
 
-/// Before the first of some products: the sums are as the registers say.
+/// Before the first of some products, and between those of so many columns and those of others: the sums are as the
+/// registers say.
 __device__ __forceinline__ void begin_products(int (&sum)[32]) {
 #pragma unroll
   for (int i = 0; i < 32; ++i) asm volatile("" : "+r"(sum[i])::"memory");
@@ -55,20 +56,36 @@ __device__ __forceinline__ void end_products(int (&sum)[32]) {
   for (int i = 0; i < 32; ++i) asm volatile("" : "+r"(sum[i])::"memory");
 }
 
-/// sum = left * right, or sum += left * right where `adds`: 64 rows of 32 u8 by 32 of 64 s8. Thread 32 w + 4 g + t
-/// holds sum[4 j + 2 h + e]: row 16 w + 8 h + g, column 8 j + 2 t + e.
-__device__ __forceinline__ void multiply_add(int (&sum)[32], SharedMatrix left, SharedMatrix right, bool adds) {
+/// sum += left * right: 64 rows of 32 u8 by 32 of so many columns of s8, the first of those that `sum` holds.
+/// Thread 32 w + 4 g + t holds sum[4 j + 2 h + e]: row 16 w + 8 h + g, column 8 j + 2 t + e.
+template <int columns>
+__device__ __forceinline__ void multiply_add(int (&sum)[32], SharedMatrix left, SharedMatrix right) {
+  static_assert(columns % 16 == 0 && columns <= 64);
 #define CONVOLVE_SUMS(i)                                                                                              \
   "+r"(sum[(i)]), "+r"(sum[(i) + 1]), "+r"(sum[(i) + 2]), "+r"(sum[(i) + 3]), "+r"(sum[(i) + 4]), "+r"(sum[(i) + 5]), \
       "+r"(sum[(i) + 6]), "+r"(sum[(i) + 7])
-  asm volatile(
-      "{.reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %36, 0; mov.b64 a, {%32,%33}; mov.b64 b, {%34,%35};"
-      "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 {"
-      "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,"
-      "%24,%25,%26,%27,%28,%29,%30,%31"
-      "},a,b,p;}"
-      : CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16), CONVOLVE_SUMS(24)
-      : "r"(left.place), "r"(left.shape), "r"(right.place), "r"(right.shape), "r"(static_cast<int>(adds)));
+#define CONVOLVE_PRODUCT(n, sums, a0, a1, b0, b1, ...)                                                           \
+  asm volatile("{.reg .pred p; .reg .b64 a, b; setp.eq.u32 p, 0, 0; mov.b64 a, {" a0 "," a1 "}; mov.b64 b, {" b0 \
+               "," b1                                                                                            \
+               "};"                                                                                              \
+               "wgmma.mma_async.sync.aligned.m64n" n "k32.s32.u8.s8 {" sums "},a,b,p;}"                          \
+               : __VA_ARGS__                                                                                     \
+               : "r"(left.place), "r"(left.shape), "r"(right.place), "r"(right.shape))
+  if constexpr (columns == 16)
+    CONVOLVE_PRODUCT("16", "%0,%1,%2,%3,%4,%5,%6,%7", "%8", "%9", "%10", "%11", CONVOLVE_SUMS(0));
+  else if constexpr (columns == 32)
+    CONVOLVE_PRODUCT("32", "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15", "%16", "%17", "%18", "%19",
+                     CONVOLVE_SUMS(0), CONVOLVE_SUMS(8));
+  else if constexpr (columns == 48)
+    CONVOLVE_PRODUCT("48", "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23",
+                     "%24", "%25", "%26", "%27", CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16));
+  else if constexpr (columns == 64)
+    CONVOLVE_PRODUCT("64",
+                     "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%"
+                     "26,%27,%28,%29,%30,%31",
+                     "%32", "%33", "%34", "%35", CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16),
+                     CONVOLVE_SUMS(24));
+#undef CONVOLVE_PRODUCT
 #undef CONVOLVE_SUMS
 }
 
