@@ -3,9 +3,9 @@
 //
 // MatrixTaps: a filter's taps as signed 8-bit digits, and what turns their sums back into samples.
 //
-// A tap is `fixed * unit`, fixed = digit or 256 * high + low. Exact filters keep their integers, the unit being one
-// over the divisor; others are rounded to a power of two, their sum kept, and refused where that could cost more than
-// `most_error` code values. Host code only.
+// A tap is `fixed * unit`, fixed = digit or 256 * high + low, or the same with a third digit. Exact filters keep their
+// integers, the unit being one over the divisor; others are rounded to a power of two, their sum kept, and refused
+// where that could cost more than `most_error` code values. Host code only.
 #pragma once
 
 #include <array>
@@ -52,8 +52,9 @@ struct MatrixTaps {
   std::int32_t digit(int d, std::size_t tap) const;  ///< d = 0: the highest
 };
 
-/// True where the filter can be had in at most two digits; else `why` says what is in the way.
-bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why);
+/// True where the filter can be had in so many digits, of more than two joined sums alone; else `why` says what is in
+/// the way.
+bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why, int most_digits = 2);
 
 /// The same for samples of 16 bits, or fewer that are moved up to the highest of 16: of these, low byte and high byte
 /// by themselves. The product of byte b and digit d, numbered from the lowest, has weight b + d.

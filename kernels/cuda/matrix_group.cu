@@ -327,7 +327,8 @@ bool all_or_none_filtered(const FrameLayout& layout) {
 bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps) {
   std::string why;
   return serves_shape(device, desc) && desc.layout.bits == 8 &&
-         make_matrix_taps(desc, MatrixReading::lifted, taps, why);
+         make_matrix_taps(desc, MatrixReading::lifted, taps, why,
+                          most_digits(height_for(desc.filter), most_bytes(desc.layout)));
 }
 
 std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {

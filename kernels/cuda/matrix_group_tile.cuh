@@ -94,7 +94,7 @@ __device__ __forceinline__ void make_sums(const GroupArgs& args, SharedMatrix le
     if (--more == 0) return;
     right = moved(right, taps_bytes(height));
 #pragma unroll
-    for (int i = 0; i < 8 * group_rows; ++i) sum[i] = sum[i] * 256 + start;
+    for (int i = 0; i < 8 * group_rows; ++i) sum[i] = sum[i] * 256 + (more == 1 ? start : 0);
   }
 }
 

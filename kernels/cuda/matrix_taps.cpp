@@ -10,7 +10,6 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int most_fixed = 127 * 256 + 127, least_fixed = -128 * 256 - 128;
 constexpr int largest_input = 255;
 constexpr int most_shift = 16, most_scaled_shift = 22;
 constexpr int most_reading_shift = 15;       // samples up to 255 are sums below 2^23
@@ -22,6 +21,26 @@ bool joins(MatrixReading how) {
 
 bool whole(double v) {
   return v == std::floor(v);
+}
+
+bool in_digits(const std::vector<double>& fixed, int digits) {
+  double least = 0, most = 0;
+  for (int d = 0; d < digits; ++d) least = least * 256 - 128, most = most * 256 + 127;
+  return fits(fixed, least, most);
+}
+// The same of taps that are to be rounded, which may add one.
+bool rounded_in_digits(const std::vector<double>& taps, double units, int digits) {
+  std::vector<double> scaled = taps;
+  for (double& t : scaled) t = t * units + (t > 0 ? 1 : -1);
+  return in_digits(scaled, digits);
+}
+
+std::int32_t digit_of(std::int32_t fixed, int from_lowest) {
+  for (;; --from_lowest) {
+    const std::int32_t digit = ((fixed + 128) & 255) - 128;
+    if (from_lowest == 0) return digit;
+    fixed = (fixed - digit) / 256;
+  }
 }
 
 // Sum of levels, in units: what the sum of fixed taps times plain samples lacks.
@@ -57,8 +76,8 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReadin
     why = "integer taps over a divisor of 65536 or more";
     return false;
   }
-  taps.digits = fits(scaled, -128, 127) ? 1 : 2;
-  if (taps.digits == 2 && !fits(scaled, least_fixed, most_fixed)) {
+  taps.digits = in_digits(scaled, 1) ? 1 : 2;
+  if (!in_digits(scaled, taps.digits)) {
     why = "integer taps that need more than 16 bits";
     return false;
   }
@@ -128,7 +147,7 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
   double error = 0;
   for (int shift = most_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
-    if (!fits(arithmetic.coefficients, -32766 / units, 32638 / units)) continue;
+    if (!rounded_in_digits(arithmetic.coefficients, units, 2)) continue;
     taps.fixed = round_keeping_sum(arithmetic.coefficients, units);
     double above = 0, below = 0, sum = 0;
     std::array<std::int64_t, 2> low{}, high{};
@@ -161,13 +180,14 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
 
 // The same for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
 // MatrixFinish::reading, with levels in the sums.
-bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, bool reads, MatrixTaps& taps, std::string& why) {
+bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int digits, bool reads, MatrixTaps& taps,
+                 std::string& why) {
   taps = {};
-  taps.digits = 2;
+  taps.digits = digits;
   taps.finish = reads ? MatrixFinish::reading : MatrixFinish::scaled;
   for (int shift = reads ? most_reading_shift : most_scaled_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
-    if (!fits(arithmetic.coefficients, -32766 / units, 32638 / units)) continue;
+    if (!rounded_in_digits(arithmetic.coefficients, units, digits)) continue;
     taps.fixed = round_keeping_sum(arithmetic.coefficients, units);
     double above = 0, below = 0, sum = 0, magnitude = 0, largest_level = 0;
     for (std::size_t i = 0; i < taps.fixed.size(); ++i) {
@@ -197,7 +217,7 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, bool reads,
     if (largest_input * std::max(above, below) + rounded <= MatrixTaps::most_error) return true;
     break;
   }
-  why = too_coarse(2);
+  why = too_coarse(digits);
   return false;
 }
 
@@ -208,12 +228,6 @@ int wide_shift(const FrameLayout& layout) {
 int largest_low_byte(const FrameLayout& layout) {
   const int shift = wide_shift(layout);
   return shift < 8 ? 256 - (1 << shift) : 0;
-}
-
-bool wide_fits(const std::vector<double>& taps, int digits) {
-  double least = 0, most = 0;
-  for (int d = 0; d < digits; ++d) least = least * 256 - 128, most = most * 256 + 127;
-  return fits(taps, least, most);
 }
 
 // Sums of samples that are moved up, in 32 bits.
@@ -227,11 +241,11 @@ bool integer_wide_taps(const PlanDesc& desc, const ExactTaps& exact, int most_di
   taps.down = true;
   taps.digits = 1;
   taps.lowest = 0;
-  while (taps.digits < most_digits && !wide_fits(values, taps.digits)) ++taps.digits;
+  while (taps.digits < most_digits && !in_digits(values, taps.digits)) ++taps.digits;
   taps.fixed = exact.taps;
   double sum = 0, magnitude = 0;
   for (const double t : values) sum += t, magnitude += std::abs(t);
-  return wide_fits(values, taps.digits) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+  return in_digits(values, taps.digits) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
            const double start = -std::ldexp(k.zero, wide_shift(desc.layout)) * sum;
            taps.start[p][c] = static_cast<std::int32_t>(std::clamp(start, -0x1p31, 0x1p31 - 1));
            return whole(start) && wide_sums_fit(magnitude, start);
@@ -271,11 +285,9 @@ double round_wide_taps(const PlanDesc& desc, const std::vector<double>& values, 
 bool real_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps) {
   const std::vector<double>& values = desc.filter.taps();
   const double magnitude = magnitude_of(values);
-  // Rounding may add one to a tap. Levels are no larger than sums can be.
+  // Levels are no larger than sums can be.
   const auto fit = [&](int shift) {
-    std::vector<double> scaled = values;
-    for (double& t : scaled) t = std::ldexp(t, shift) + (t > 0 ? 1 : -1);
-    return wide_fits(scaled, taps.digits) &&
+    return rounded_in_digits(values, std::ldexp(1.0, shift), taps.digits) &&
            (!taps.down || wide_sums_fit(std::ldexp(2 * magnitude, shift - 8 * taps.lowest), 0));
   };
   for (taps.digits = 2; taps.digits <= most_digits; ++taps.digits)
@@ -292,9 +304,7 @@ bool real_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps) {
 }  // namespace
 
 std::int32_t MatrixTaps::digit(int d, std::size_t tap) const {
-  if (digits == 1) return fixed[tap];
-  const std::int32_t low = ((fixed[tap] + 128) & 255) - 128;
-  return d == 1 ? low : (fixed[tap] - low) / 256;
+  return digit_of(fixed[tap], digits - 1 - d);
 }
 
 const char* name(MatrixFinish finish) {
@@ -303,7 +313,7 @@ const char* name(MatrixFinish finish) {
                                                                               : "fixed point";
 }
 
-bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why) {
+bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why, int most_digits) {
   taps = {};
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, how, taps, why);
@@ -311,18 +321,17 @@ bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps,
     why = "sums that need double precision";
     return false;
   }
-  if (joins(how) && joined_taps(desc, arithmetic, true, taps, why)) return true;
-  if (joins(how) || desc.filter.depth() > 1) return joined_taps(desc, arithmetic, false, taps, why);
+  if (joins(how) && joined_taps(desc, arithmetic, 2, true, taps, why)) return true;
+  if (joins(how) || desc.filter.depth() > 1) {
+    for (int digits = 2; digits <= most_digits; ++digits)
+      if (joined_taps(desc, arithmetic, digits, false, taps, why)) return true;
+    return false;
+  }
   return real_taps(desc, arithmetic, taps, why);
 }
 
 std::int32_t WideTaps::digit(int d, std::size_t tap) const {
-  std::int32_t rest = fixed[tap], digit = 0;
-  for (int n = 0; n <= d; ++n) {
-    digit = ((rest + 128) & 255) - 128;
-    rest = (rest - digit) / 256;
-  }
-  return digit;
+  return digit_of(fixed[tap], d);
 }
 
 Arithmetic wide_arithmetic(const PlanDesc& desc) {

@@ -106,6 +106,42 @@ TEST(MatrixTaps, RealTapsOverSeveralFramesKeepTheirLevels) {
   }
 }
 
+TEST(MatrixTaps, ThreeDigitsHoldWhatTwoDoNot) {
+  convolve::PlanDesc desc;
+  desc.layout.bits = 8;
+  desc.layout.planes = desc.layout.plane[0].components = 1;
+  desc.layout.plane[0].component[0] = convolve::Component{.width = 64, .height = 64};
+  std::mt19937 random(9);
+  std::vector<double> values(225);
+  for (double& v : values) v = std::uniform_real_distribution<double>(-0.006, 0)(random);
+  values[112] = 1.9;
+  std::vector<convolve::Tap> given;
+  for (const double v : values) given.push_back(convolve::Tap::real(v));
+  desc.filter = convolve::Filter(convolve::TapArray{1, 15, 15, given});
+  MatrixTaps taps;
+  std::string why;
+  EXPECT_FALSE(make_matrix_taps(desc, MatrixReading::lifted, taps, why));
+  EXPECT_NE(why.find("2 8-bit digits"), std::string::npos) << why;
+  ASSERT_TRUE(make_matrix_taps(desc, MatrixReading::lifted, taps, why, 3)) << why;
+  ASSERT_EQ(taps.digits, 3);
+  for (int n = 0; n < 100; ++n) {
+    std::int64_t sum = 0;
+    double wanted = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const int sample = n == 0 ? 255 : std::uniform_int_distribution<int>(0, 255)(random);
+      std::int64_t tap = 0;
+      for (int d = 0; d < taps.digits; ++d) {
+        EXPECT_TRUE(taps.digit(d, i) >= -128 && taps.digit(d, i) <= 127);
+        tap = tap * 256 + taps.digit(d, i);
+      }
+      sum += tap * sample;
+      wanted += values[i] * sample;
+    }
+    ASSERT_LE(std::abs(sum), std::numeric_limits<std::int32_t>::max());
+    ASSERT_NEAR(static_cast<double>(sum) * taps.gain + taps.level[0][0], wanted, MatrixTaps::most_error);
+  }
+}
+
 convolve::PlanDesc wide_desc(int bits, int side, double zero, const std::vector<convolve::Tap>& taps) {
   convolve::PlanDesc desc;
   desc.layout.type = convolve::SampleType::u16;
