@@ -134,7 +134,8 @@ GroupKernel kernel_for(SampleType type, int components) {
 }
 
 GroupKernel kernel_for(int height, SampleType type, int components) {
-  return height == 7    ? kernel_for<7>(type, components)
+  return height == 5    ? kernel_for<5>(type, components)
+         : height == 7  ? kernel_for<7>(type, components)
          : height == 9  ? kernel_for<9>(type, components)
          : height == 11 ? kernel_for<11>(type, components)
                         : kernel_for<15>(type, components);

@@ -26,7 +26,7 @@ inline constexpr int group_rows = 4;    ///< of a warpgroup's 8 groups of strips
 inline constexpr int warpgroup_rows = 8 * group_rows, tile_rows = makers * warpgroup_rows;
 inline constexpr int margin = 8;                       ///< pixels that a window reaches on either side of its strip
 inline constexpr int pitch = tile_width + 2 * margin;  ///< bytes of a component's input row
-inline constexpr int heights[] = {7, 9, 11, 15};       ///< of filters that there are kernels for
+inline constexpr int heights[] = {5, 7, 9, 11, 15};    ///< of filters that there are kernels for
 
 inline constexpr int padding = group_rows - 1;  ///< empty rows of taps below the filter's
 
