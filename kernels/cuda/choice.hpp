@@ -62,6 +62,11 @@ struct ChoiceRow {
 inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::matrix,
               .types = bit(SampleType::u8),
+              .max_components = 1,
+              .max_depth = 1,
+              .max_side = 4},
+    ChoiceRow{.algorithm = Algorithm::matrix,
+              .types = bit(SampleType::u8),
               .accumulators = bit(Accumulator::exact),
               .max_components = 1,
               .max_depth = 1,
