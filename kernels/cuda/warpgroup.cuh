@@ -64,27 +64,33 @@ __device__ __forceinline__ void multiply_add(int (&sum)[32], SharedMatrix left, 
 #define CONVOLVE_SUMS(i)                                                                                              \
   "+r"(sum[(i)]), "+r"(sum[(i) + 1]), "+r"(sum[(i) + 2]), "+r"(sum[(i) + 3]), "+r"(sum[(i) + 4]), "+r"(sum[(i) + 5]), \
       "+r"(sum[(i) + 6]), "+r"(sum[(i) + 7])
-#define CONVOLVE_PRODUCT(n, sums, a0, a1, b0, b1, ...)                                                           \
-  asm volatile("{.reg .pred p; .reg .b64 a, b; setp.eq.u32 p, 0, 0; mov.b64 a, {" a0 "," a1 "}; mov.b64 b, {" b0 \
-               "," b1                                                                                            \
-               "};"                                                                                              \
-               "wgmma.mma_async.sync.aligned.m64n" n "k32.s32.u8.s8 {" sums "},a,b,p;}"                          \
-               : __VA_ARGS__                                                                                     \
+// sums: as the instruction's operands; a, b: the matrices, as operands.
+#define CONVOLVE_PRODUCT(n, a, b, sums, ...)                                                         \
+  asm volatile("{.reg .pred p; .reg .b64 a, b; setp.eq.u32 p, 0, 0; mov.b64 a, " a "; mov.b64 b, " b \
+               ";"                                                                                   \
+               "wgmma.mma_async.sync.aligned.m64n" n "k32.s32.u8.s8 {" sums "},a,b,p;}"              \
+               : __VA_ARGS__                                                                         \
                : "r"(left.place), "r"(left.shape), "r"(right.place), "r"(right.shape))
   if constexpr (columns == 16)
-    CONVOLVE_PRODUCT("16", "%0,%1,%2,%3,%4,%5,%6,%7", "%8", "%9", "%10", "%11", CONVOLVE_SUMS(0));
+    CONVOLVE_PRODUCT("16", "{%8,%9}", "{%10,%11}", "%0,%1,%2,%3,%4,%5,%6,%7", CONVOLVE_SUMS(0));
   else if constexpr (columns == 32)
-    CONVOLVE_PRODUCT("32", "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15", "%16", "%17", "%18", "%19",
+    CONVOLVE_PRODUCT("32", "{%16,%17}", "{%18,%19}",
+                     "%0,%1,%2,%3,%4,%5,%6,%7,"
+                     "%8,%9,%10,%11,%12,%13,%14,%15",
                      CONVOLVE_SUMS(0), CONVOLVE_SUMS(8));
   else if constexpr (columns == 48)
-    CONVOLVE_PRODUCT("48", "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23",
-                     "%24", "%25", "%26", "%27", CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16));
+    CONVOLVE_PRODUCT("48", "{%24,%25}", "{%26,%27}",
+                     "%0,%1,%2,%3,%4,%5,%6,%7,"
+                     "%8,%9,%10,%11,%12,%13,%14,%15,"
+                     "%16,%17,%18,%19,%20,%21,%22,%23",
+                     CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16));
   else if constexpr (columns == 64)
-    CONVOLVE_PRODUCT("64",
-                     "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%"
-                     "26,%27,%28,%29,%30,%31",
-                     "%32", "%33", "%34", "%35", CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16),
-                     CONVOLVE_SUMS(24));
+    CONVOLVE_PRODUCT("64", "{%32,%33}", "{%34,%35}",
+                     "%0,%1,%2,%3,%4,%5,%6,%7,"
+                     "%8,%9,%10,%11,%12,%13,%14,%15,"
+                     "%16,%17,%18,%19,%20,%21,%22,%23,"
+                     "%24,%25,%26,%27,%28,%29,%30,%31",
+                     CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16), CONVOLVE_SUMS(24));
 #undef CONVOLVE_PRODUCT
 #undef CONVOLVE_SUMS
 }
