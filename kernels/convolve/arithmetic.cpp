@@ -95,6 +95,14 @@ std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic&
   return terms;
 }
 
+Arithmetic low_rank_arithmetic(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
+                               bool constant_border) {
+  if (arithmetic.accumulator != Accumulator::double_ || filter.rank() == 1) return arithmetic;
+  Arithmetic single = arithmetic;
+  single.accumulator = Accumulator::single;
+  return low_rank_terms(filter, single, layout, constant_border).empty() ? arithmetic : single;
+}
+
 Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {
   Quantizer q;
   const double offset = component.zero + component.bias;

@@ -84,6 +84,12 @@ inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a col
 std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
                                          bool constant_border);
 
+/// The arithmetic of such a sum, where `arithmetic` is that of all taps at once: passes along the axes round fewer
+/// sums, so that single precision may do where those ask for double. The same where there is no such sum, and for
+/// rank 1.
+Arithmetic low_rank_arithmetic(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
+                               bool constant_border);
+
 /// The quantizer of one component under that arithmetic.
 Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component);
 

@@ -65,7 +65,11 @@ bool separable_serves(const PlanDesc& desc) {
 }
 
 Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
-  if (!factors_over_space(desc.filter)) return make_real_engine(desc, arithmetic, group, terms_of(desc, arithmetic));
+  if (!factors_over_space(desc.filter)) {
+    const Arithmetic of_terms =
+        low_rank_arithmetic(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
+    return make_real_engine(desc, of_terms, group, terms_of(desc, of_terms));
+  }
   const SpaceFactors factors = factors_of(desc.filter, arithmetic);
   Engine best = make_real_engine(desc, arithmetic, group, {factors});
   for (const auto make : {make_fixed_separable, make_dot_separable})

@@ -106,16 +106,6 @@ std::vector<SpaceFactors> low_rank_terms_of(const PlanDesc& desc, const Arithmet
   return low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
 }
 
-/// Passes along the axes round fewer sums than all taps of a plane do: for terms, single precision may be enough where
-/// it is not for those.
-Arithmetic arithmetic_of(const PlanDesc& desc) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
-  if (arithmetic.accumulator != Accumulator::double_ || desc.filter.rank() == 1) return arithmetic;
-  Arithmetic single = arithmetic;
-  single.accumulator = Accumulator::single;
-  return low_rank_terms_of(desc, single).empty() ? arithmetic : single;
-}
-
 /// Without terms where the filter has no such factors.
 Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   const Filter& filter = desc.filter;
@@ -146,7 +136,9 @@ struct Case {
   Factors factors;
 };
 Case case_of(const PlanDesc& desc) {
-  const Arithmetic arithmetic = arithmetic_of(desc);
+  const bool constant = desc.border == Border::constant;
+  const Arithmetic arithmetic =
+      low_rank_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant), desc.layout, constant);
   return {arithmetic, factors_of(desc, arithmetic)};
 }
 
