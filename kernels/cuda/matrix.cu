@@ -181,8 +181,9 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     return why.empty() && serves_matrix_wide(device, desc, taps, why);
   }
   MatrixTaps taps;
-  if (why.empty() && is_groups(desc) && serves_matrix_group(device, desc, taps)) return true;
-  if (why.empty() && most == 3) why = "planes of three components on this GPU, or of frames smaller than the filter";
+  std::string why_not_groups;
+  if (why.empty() && is_groups(desc) && serves_matrix_group(device, desc, taps, why_not_groups)) return true;
+  if (why.empty() && most == 3) why = why_not_groups;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_window(desc, why);
   else if (why.empty() && is_large(desc.filter))
@@ -198,7 +199,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
     return make_matrix_wide(device, desc, taps);
   }
   MatrixTaps taps;
-  if (is_groups(desc) && serves_matrix_group(device, desc, taps)) return make_matrix_group(device, desc, taps);
+  if (is_groups(desc) && serves_matrix_group(device, desc, taps, why)) return make_matrix_group(device, desc, taps);
   if (!make_matrix_taps(desc, reading_of(desc), taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_window(device, desc, taps);
   if (is_large(desc.filter)) return make_matrix_large(desc, taps);

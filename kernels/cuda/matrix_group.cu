@@ -305,15 +305,21 @@ class GroupPlan final : public Plan {
   GroupKernel kernel_ = nullptr;
 };
 
-bool serves_shape(const Device& device, const PlanDesc& desc) {
+bool serves_shape(const Device& device, const PlanDesc& desc, std::string& why) {
   const Filter& filter = desc.filter;
   const int height = height_for(filter);
-  if (device.capability != 90 || filter.depth() > 1 || height == 0 || filter.reach_x() > margin) return false;
-  for (int p = 0; p < desc.layout.planes; ++p) {
+  if (device.capability != 90)
+    why = "16-bit samples, or planes of three components, on GPUs of a compute capability other than 9.0";
+  else if (filter.depth() > 1)
+    why = "several frames of 16-bit samples, or of planes of three components";
+  else if (height == 0 || filter.reach_x() > margin)
+    why = "a filter that reaches farther";
+  for (int p = 0; p < desc.layout.planes && why.empty(); ++p) {
     const Component& component = desc.layout.plane[p].component[0];
-    if (!edge_folds_once(component.width, margin) || !edge_folds_once(component.height, height / 2)) return false;
+    if (!edge_folds_once(component.width, margin) || !edge_folds_once(component.height, height / 2))
+      why = "16-bit samples, or three components, of planes that are smaller than what the filter reaches";
   }
-  return true;
+  return why.empty();
 }
 
 bool all_or_none_filtered(const FrameLayout& layout) {
@@ -325,10 +331,14 @@ bool all_or_none_filtered(const FrameLayout& layout) {
 
 }  // namespace
 
-bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps) {
-  std::string why;
-  return serves_shape(device, desc) && desc.layout.bits == 8 &&
-         make_matrix_taps(desc, MatrixReading::lifted, taps, why,
+bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
+  why.clear();
+  if (!serves_shape(device, desc, why)) return false;
+  if (desc.layout.bits != 8) {
+    why = "samples of fewer than 8 bits";
+    return false;
+  }
+  return make_matrix_taps(desc, MatrixReading::lifted, taps, why,
                           most_digits(height_for(desc.filter), most_bytes(desc.layout)));
 }
 
@@ -342,11 +352,9 @@ std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& de
 
 bool serves_matrix_wide(const Device& device, const PlanDesc& desc, WideTaps& taps, std::string& why) {
   const FrameLayout& layout = desc.layout;
-  if (!serves_shape(device, desc))
-    why =
-        "16-bit samples on GPUs of a compute capability other than 9.0, of several frames or of frames smaller than "
-        "the filter";
-  else if (most_components(layout) > 2)
+  why.clear();
+  if (!serves_shape(device, desc, why)) return false;
+  if (most_components(layout) > 2)
     why = "pixels of more than two 16-bit components";
   else if (!all_or_none_filtered(layout))
     why = "planes of 16-bit samples of which one component is copied";

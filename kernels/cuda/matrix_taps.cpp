@@ -130,6 +130,25 @@ std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, dou
   return fixed;
 }
 
+// Taps as multiples of 1 / units.
+struct RoundedTaps {
+  std::vector<std::int32_t> fixed;
+  double sum = 0, magnitude = 0;  // of those
+  double off = 0;                 // the sum of what taps are above the true ones by, or below, whichever is more
+};
+RoundedTaps round_taps(const std::vector<double>& taps, double units) {
+  RoundedTaps rounded{round_keeping_sum(taps, units)};
+  double above = 0, below = 0;
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    const double off = rounded.fixed[i] / units - taps[i];
+    (off > 0 ? above : below) += std::abs(off);
+    rounded.sum += rounded.fixed[i];
+    rounded.magnitude += std::abs(rounded.fixed[i]);
+  }
+  rounded.off = std::max(above, below);
+  return rounded;
+}
+
 // How far sums are moved up so that 2^23 + sum reads as a float in [2^23, 2^24): a multiple of 2^12, for few bits.
 std::int64_t move_into_float(std::int64_t low) {
   constexpr std::int64_t grain = 1 << 12;
@@ -148,26 +167,22 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
   for (int shift = most_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
     if (!rounded_in_digits(arithmetic.coefficients, units, 2)) continue;
-    taps.fixed = round_keeping_sum(arithmetic.coefficients, units);
-    double above = 0, below = 0, sum = 0;
+    const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
+    taps.fixed = rounded.fixed;
     std::array<std::int64_t, 2> low{}, high{};
-    for (std::size_t i = 0; i < taps.fixed.size(); ++i) {
-      const double off = taps.fixed[i] / units - arithmetic.coefficients[i];
-      (off > 0 ? above : below) += std::abs(off);
-      sum += taps.fixed[i];
+    for (std::size_t i = 0; i < taps.fixed.size(); ++i)
       for (int d = 0; d < 2; ++d) (taps.digit(d, i) < 0 ? low : high)[d] += taps.digit(d, i) * largest_input;
-    }
     const std::int64_t move = move_into_float(std::min(low[0], low[1]));
     if (std::max(high[0], high[1]) + move >= 1 << 23) continue;  // fewer fraction bits leave more room
     // What the float readings are off by.
     const double off_by = 257.0 * (0x1p23 + static_cast<double>(move)) / units;
     // The tap errors at their worst, and what the two float products and their constant round off.
-    error = largest_input * std::max(above, below) + off_by * 0x1p-23 + 0x1p-14;
+    error = largest_input * rounded.off + off_by * 0x1p-23 + 0x1p-14;
     if (error > MatrixTaps::most_error) break;
     taps.real_start = float_bits + static_cast<std::int32_t>(move);
     taps.gain = static_cast<float>(1 / units);
     all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-      const double level = k.zero + k.bias - k.zero * sum / units;
+      const double level = k.zero + k.bias - k.zero * rounded.sum / units;
       taps.base[p][c] = static_cast<float>(level - off_by);
       taps.level[p][c] = static_cast<float>(level);
       return true;
@@ -188,20 +203,15 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int digits,
   for (int shift = reads ? most_reading_shift : most_scaled_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
     if (!rounded_in_digits(arithmetic.coefficients, units, digits)) continue;
-    taps.fixed = round_keeping_sum(arithmetic.coefficients, units);
-    double above = 0, below = 0, sum = 0, magnitude = 0, largest_level = 0;
-    for (std::size_t i = 0; i < taps.fixed.size(); ++i) {
-      const double off = taps.fixed[i] / units - arithmetic.coefficients[i];
-      (off > 0 ? above : below) += std::abs(off);
-      sum += taps.fixed[i];
-      magnitude += std::abs(taps.fixed[i]);
-    }
-    const auto level_of = [&](const Component& k) { return k.zero + k.bias - k.zero * sum / units; };
+    const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
+    taps.fixed = rounded.fixed;
+    double largest_level = 0;
+    const auto level_of = [&](const Component& k) { return k.zero + k.bias - k.zero * rounded.sum / units; };
     all_filtered(desc.layout, [&](const Component& k, int, int) {
       largest_level = std::max(largest_level, std::abs(level_of(k)));
       return true;
     });
-    const double largest = magnitude * largest_input + (reads ? largest_level * units : 0);
+    const double largest = rounded.magnitude * largest_input + (reads ? largest_level * units : 0);
     if (largest >= (reads ? most_reading_sum : 2147483647.0)) continue;
     taps.gain = static_cast<float>(1 / units);
     all_filtered(desc.layout, [&](const Component& k, int p, int c) {
@@ -213,8 +223,8 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int digits,
     });
     // The tap errors at their worst, and what the level in whole units, or the sum as a float, its product and the
     // level round off where the sample is not clamped anyway.
-    const double rounded = reads ? 0.5 / units + 0x1p-16 : (largest_level + 512) * 0x1p-22;
-    if (largest_input * std::max(above, below) + rounded <= MatrixTaps::most_error) return true;
+    const double by_sums = reads ? 0.5 / units + 0x1p-16 : (largest_level + 512) * 0x1p-22;
+    if (largest_input * rounded.off + by_sums <= MatrixTaps::most_error) return true;
     break;
   }
   why = too_coarse(digits);
@@ -243,8 +253,7 @@ bool integer_wide_taps(const PlanDesc& desc, const ExactTaps& exact, int most_di
   taps.lowest = 0;
   while (taps.digits < most_digits && !in_digits(values, taps.digits)) ++taps.digits;
   taps.fixed = exact.taps;
-  double sum = 0, magnitude = 0;
-  for (const double t : values) sum += t, magnitude += std::abs(t);
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0), magnitude = magnitude_of(values);
   return in_digits(values, taps.digits) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
            const double start = -std::ldexp(k.zero, wide_shift(desc.layout)) * sum;
            taps.start[p][c] = static_cast<std::int32_t>(std::clamp(start, -0x1p31, 0x1p31 - 1));
@@ -258,24 +267,22 @@ double round_wide_taps(const PlanDesc& desc, const std::vector<double>& values, 
   const int last = taps.down ? taps.lowest : taps.digits;
   // Of a sum of this weight, in code values.
   const auto unit = [&](int weight) { return std::ldexp(1.0, 8 * weight - shift - up); };
-  taps.fixed = round_keeping_sum(values, std::ldexp(1.0, shift));
+  const RoundedTaps rounded = round_taps(values, std::ldexp(1.0, shift));
+  taps.fixed = rounded.fixed;
   taps.scale = static_cast<float>(unit(last));
-  double above = 0, below = 0, sum = 0, low_sum = 0, low_magnitude = 0;
+  double low_sum = 0, low_magnitude = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double off = std::ldexp(taps.fixed[i], -shift) - values[i];
-    (off > 0 ? above : below) += std::abs(off);
-    sum += taps.fixed[i];
     low_sum += taps.digit(0, i);
     low_magnitude += std::abs(taps.digit(0, i));
   }
   // What the taps are off by, and what rounding a sum, its start and the value as a float costs.
-  double error = max * std::max(above, below) + 0.5 * unit(last) + max * 0x1p-21;
+  double error = max * rounded.off + 0.5 * unit(last) + max * 0x1p-21;
   for (int weight = taps.lowest + 1; weight <= last; ++weight) error += 0.5 * unit(weight);
   // Low bytes by low digits, as if all were in the middle of their range.
   const double middle = taps.lowest > 0 ? largest_low_byte(desc.layout) / 2.0 : 0;
   error += middle * low_magnitude * unit(0);
   all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-    const double start = middle * low_sum * unit(0) - k.zero * std::ldexp(sum, -shift);
+    const double start = middle * low_sum * unit(0) - k.zero * std::ldexp(rounded.sum, -shift);
     taps.start[p][c] = static_cast<std::int32_t>(std::llround(start / unit(last)));
     return true;
   });

@@ -102,10 +102,6 @@ class SharedPlan final : public Plan {
   Args<Sum> args_{};
 };
 
-std::vector<SpaceFactors> low_rank_terms_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
-  return low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
-}
-
 /// Without terms where the filter has no such factors.
 Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   const Filter& filter = desc.filter;
@@ -125,17 +121,17 @@ Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
       term.row.assign(term.exact_row.begin(), term.exact_row.end());
     }
   } else {
-    factors.space = low_rank_terms_of(desc, arithmetic);
+    factors.space = low_rank_terms(filter, arithmetic, desc.layout, desc.border == Border::constant);
   }
   return factors;
 }
 
 /// What a filter comes to on a layout.
-struct Case {
+struct Decomposition {
   Arithmetic arithmetic;
   Factors factors;
 };
-Case case_of(const PlanDesc& desc) {
+Decomposition decompose(const PlanDesc& desc) {
   const bool constant = desc.border == Border::constant;
   const Arithmetic arithmetic =
       low_rank_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant), desc.layout, constant);
@@ -143,7 +139,7 @@ Case case_of(const PlanDesc& desc) {
 }
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
-  const auto [arithmetic, factors] = case_of(desc);
+  const auto [arithmetic, factors] = decompose(desc);
   const std::size_t terms = factors.space.size();
   if (terms == 0)
     why = "a filter that is no sum of up to " + std::to_string(max_terms) + " products of a column and a row";
@@ -155,7 +151,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  const Case it = case_of(desc);
+  const Decomposition it = decompose(desc);
   if (it.factors.space.size() == 1)
     if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
   if (serves_separable_single(device, desc, it.arithmetic, it.factors.space.size()))
