@@ -20,9 +20,9 @@ constexpr int least_strip = 512;
 constexpr int columns_step = 64;
 // What a thread is worth waking for: samples x Engine::cost.
 constexpr double least_work = 2e6;
-// The next band is a lane's share of the rows that are left, over this: bands become smaller, so that lanes end
-// together whoever was held up. But no smaller than so many times what has to be staged around a band.
-constexpr int bands_per_share = 2, least_band = 4;
+// A thread takes this part of what it was dealt and has not begun: others may steal the rest. Where a ring is filled
+// for each piece that is taken, pieces are larger, and a unit is so many times the rows that are staged around it.
+constexpr int usual_divisor = 8, whole_rows_divisor = 2, least_band = 4;
 
 std::size_t align(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
@@ -120,14 +120,17 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
     }
 }
 
+// In the units of Engine::cost.
+double RowPlan::work(const Part& part, int rows) const {
+  return static_cast<double>(part.group.samples()) * rows * part.engine.cost;
+}
+
 void RowPlan::plan_tasks(const Threads& threads) {
-  const auto work = [&](const Part& part) {
-    return static_cast<double>(part.group.samples()) * part.group.height * part.engine.cost;
-  };
   double total = 0;
-  for (const Part& part : parts_) total += work(part);
+  for (const Part& part : parts_) total += work(part, part.group.height);
   lanes_ = static_cast<unsigned>(std::clamp(total / least_work, 1.0, static_cast<double>(threads.count)));
-  // The groups of one plane share its rows, so one task has all of them.
+  divisor_ = lanes_ > 1 ? usual_divisor : 1;
+  int units = 0;
   for (const Part *first = parts_.data(), *last, *end = first + parts_.size(); first != end; first = last) {
     int height = 0, block = 1;
     bool same_height = true;
@@ -136,25 +139,38 @@ void RowPlan::plan_tasks(const Threads& threads) {
       block = std::max(block, last->engine.block_rows);
       same_height &= last->group.height == first->group.height;
     }
-    const int least = least_band * (desc_.filter.height() + block);
-    for (int y = 0, end_of_band; y < height; y = end_of_band) {
-      end_of_band = height;
-      if (lanes_ > 1 && same_height) {
-        const int rows = std::max(least, (height - y) / (bands_per_share * static_cast<int>(lanes_)));
-        const int whole_blocks = (rows + block - 1) / block * block;
-        if (height - y - whole_blocks >= least) end_of_band = y + whole_blocks;
-      }
-      tasks_.push_back({first, last, y, end_of_band});
+    Task task{first, last, height, block, 0, last - first > 1 || !first->engine.kernel.run, units, 0};
+    if (last - first > 1) {
+      if (lanes_ > 1) divisor_ = whole_rows_divisor;
+      task.rows = same_height ? least_band * (desc_.filter.height() + block) / block * block : height;
+    }
+    task.strip_units = (height + task.rows - 1) / task.rows;
+    const int strips = task.whole_rows ? 1 : (first->group.width + first->strip - 1) / first->strip;
+    task.last_unit = units += strips * task.strip_units;
+    least_stolen_ = std::max(least_stolen_, (desc_.filter.height() + task.rows - 1) / task.rows);
+    tasks_.push_back(task);
+  }
+  lanes_ = std::min(lanes_, static_cast<unsigned>(units));
+  deal(total);
+  if (lanes_ > 1) pool_ = threads.pool(threads.context, lanes_);
+}
+
+// To each lane, units that cost alike.
+void RowPlan::deal(double total_work) {
+  shares_ = std::make_unique<Shares>(2 * lanes_);
+  double done = 0;
+  int first = 0, unit = 0;
+  for (const Task& task : tasks_) {
+    double of_task = 0;
+    for (const Part* part = task.begin; part != task.end; ++part) of_task += work(*part, part->group.height);
+    for (; unit < task.last_unit; ++unit) {
+      const auto dealt = static_cast<unsigned>(dealt_.size()) + 1;
+      if (dealt < lanes_ && done * lanes_ >= total_work * dealt) dealt_.push_back({std::exchange(first, unit), unit});
+      done += of_task / (task.last_unit - task.first_unit);
     }
   }
-  const auto work_of = [&](const Task& task) {
-    double of_a_row = 0;
-    for (const Part* part = task.begin; part != task.end; ++part) of_a_row += work(*part) / part->group.height;
-    return of_a_row * (task.last - task.first);
-  };
-  std::stable_sort(tasks_.begin(), tasks_.end(), [&](const Task& a, const Task& b) { return work_of(a) > work_of(b); });
-  lanes_ = std::min(lanes_, static_cast<unsigned>(tasks_.size()));
-  if (lanes_ > 1) pool_ = threads.pool(threads.context, lanes_);
+  dealt_.push_back({first, unit});
+  dealt_.resize(lanes_);
 }
 
 const char* RowPlan::enqueue(const Window& window, const Image& out, void*) noexcept {
@@ -164,23 +180,47 @@ const char* RowPlan::enqueue(const Window& window, const Image& out, void*) noex
   } call{this, {&window, &out}};
   const Pool::Task task = [](void* context, unsigned index, unsigned lane) noexcept {
     const Call& c = *static_cast<Call*>(context);
-    const RowPlan& plan = *c.plan;
-    const std::size_t start = align(reinterpret_cast<std::uintptr_t>(plan.memory_.get()));
-    const Task& t = plan.tasks_[index];
-    for (const Part* part = t.begin; part != t.end; ++part) {
-      const Band band{part, t.first, std::min(t.last, part->group.height)};
-      if (part->engine.kernel.run)
-        plan.filter(band, c.frame, reinterpret_cast<unsigned char*>(start) + lane * plan.lane_bytes_);
-      else
-        plan.copy(band, c.frame);
-    }
+    const std::size_t start = align(reinterpret_cast<std::uintptr_t>(c.plan->memory_.get()));
+    c.plan->run(index, c.frame, reinterpret_cast<unsigned char*>(start) + lane * c.plan->lane_bytes_);
   };
-  const unsigned count = static_cast<unsigned>(tasks_.size());
+  for (unsigned i = 0; i < lanes_; ++i) shares_->deal(i, dealt_[i]);
   if (pool_)
-    pool_->run(lanes_, count, task, &call);
+    pool_->run(lanes_, 2 * lanes_, task, &call);
   else
-    for (unsigned i = 0; i < count; ++i) task(&call, i, 0);
+    task(&call, 0, 0);
   return nullptr;
+}
+
+// Shares are begun in order: by the time that one is which starts empty, all others have takers.
+void RowPlan::run(unsigned share, const Frame& frame, unsigned char* memory) const noexcept {
+  do {
+    Walk walk;
+    for (Shares::Range units; !(units = shares_->take(share, divisor_)).empty();) run(units, frame, memory, walk);
+  } while (share >= lanes_ && shares_->steal(share, least_stolen_));
+}
+
+void RowPlan::run(Shares::Range units, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept {
+  const Task* task = tasks_.data();
+  for (int unit = units.first, next; unit < units.last; walk.next_unit = unit = next) {
+    while (unit >= task->last_unit) ++task;
+    const int strip = (unit - task->first_unit) / task->strip_units;
+    const int at = (unit - task->first_unit) % task->strip_units;
+    next = std::min(units.last, unit - at + task->strip_units);
+    const int first = at * task->rows, last = std::min((at + next - unit) * task->rows, task->height);
+    if (!task->whole_rows) {
+      const Part& part = *task->begin;
+      if (at == 0 || unit != walk.next_unit) begin({&part, first, task->height}, strip * part.strip, memory, walk);
+      filter(first, last, frame, memory, walk);
+      continue;
+    }
+    for (const Part* part = task->begin; part != task->end; ++part) {
+      const Band band{part, first, std::min(last, part->group.height)};
+      if (part->engine.kernel.run)
+        filter(band, frame, memory);
+      else
+        copy(band, frame);
+    }
+  }
 }
 
 // A group of which nothing is filtered.
@@ -332,9 +372,13 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
   return ahead;
 }
 
-// The columns of the strip at `x`; how many there are.
-int RowPlan::divide(const Part& part, int x, unsigned char* memory, Columns (&columns)[3]) const noexcept {
+// A walk down `band`, in the columns of the strip at `x`.
+void RowPlan::begin(const Band& band, int x, unsigned char* memory, Walk& walk) const noexcept {
+  const Part& part = *band.part;
   const Group& g = part.group;
+  walk.band = band;
+  walk.count = 0;
+  const auto columns = [&](Columns of) { walk.columns[walk.count++] = of; };
   const int end = std::min(x + part.strip, g.width), left = desc_.filter.centre_x();
   unsigned char* const ring = memory + part.ring;
   if (part.in_place) {
@@ -342,25 +386,26 @@ int RowPlan::divide(const Part& part, int x, unsigned char* memory, Columns (&co
     const int beyond = (part.engine.reads_past + g.components - 1) / g.components;
     const int inside = (std::min(end, g.width + left - beyond) - first) / columns_step * columns_step;
     if (inside > 0) {
-      int n = 0;
-      if (first > x) columns[n++] = {x, first - x, true, ring};
-      columns[n++] = {first, inside, false};
-      if (first + inside < end) columns[n++] = {first + inside, end - first - inside, true, ring + part.ring_size};
-      return n;
+      if (first > x) columns({x, first - x, true, ring});
+      columns({first, inside, false});
+      if (first + inside < end) columns({first + inside, end - first - inside, true, ring + part.ring_size});
+      return;
     }
   }
-  columns[0] = {x, end - x, true, ring};
-  return 1;
+  columns({x, end - x, true, ring});
 }
 
 void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept {
-  const Part& part = *band.part;
-  for (int x = 0; x < part.group.width; x += part.strip) {
-    Columns columns[3];
-    const int n = divide(part, x, memory, columns);
-    for (int y = band.first; y < band.last; y += part.engine.block_rows)
-      for (int i = 0; i < n; ++i) filter(band, frame, memory, y, columns[i]);
+  for (int x = 0; x < band.part->group.width; x += band.part->strip) {
+    Walk walk;
+    begin(band, x, memory, walk);
+    filter(band.first, band.last, frame, memory, walk);
   }
+}
+
+void RowPlan::filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept {
+  for (int y = first; y < last; y += walk.band.part->engine.block_rows)
+    for (int i = 0; i < walk.count; ++i) filter(walk.band, frame, memory, y, walk.columns[i]);
 }
 
 // A block of rows, from `y` on.

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// RowPlan: runs an engine for each group of samples, over bands of rows on the pool's threads.
+// RowPlan: runs an engine for each group of samples, over blocks of rows on the pool's threads.
 //
-// A band is worked through in strips of columns, narrow enough for the ring of a strip to stay in the cache. All memory
-// is taken when the plan is made. enqueue() is called by one thread at a time.
+// A plane is worked through in strips of columns, narrow enough for the ring of a strip to stay in the cache, and a
+// thread goes down a strip as far as it can, so that a ring is filled once. All memory is taken when the plan is made.
+// enqueue() is called by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -14,6 +15,7 @@
 #include "cpu/algorithms.hpp"
 #include "cpu/lines.hpp"
 #include "cpu/pool.hpp"
+#include "cpu/shares.hpp"
 
 namespace convolve::cpu {
 
@@ -55,9 +57,15 @@ class RowPlan final : public Plan {
     }
     ByteMask keep{};  ///< of a uniform group: the components that are copied
   };
+  /// The units of work of a plane, strip after strip: so many rows of a strip each. Where several groups share the
+  /// plane, of all its strips and groups: what scatters the samples of one group touches those of others.
   struct Task {
     const Part *begin, *end;
-    int first, last;  ///< rows
+    int height;       ///< rows
+    int rows;         ///< of a unit
+    int strip_units;  ///< units that a strip has
+    bool whole_rows;  ///< a unit is of all strips and groups
+    int first_unit, last_unit;
   };
   struct Band {
     const Part* part;
@@ -74,13 +82,24 @@ class RowPlan final : public Plan {
     unsigned char* memory = nullptr;  ///< of their ring
     int rows_staged = 0;
   };
-  struct Lane;
+  /// How far a thread is in a strip.
+  struct Walk {
+    Band band{};  ///< from where it began, to the strip's end
+    Columns columns[3];
+    int count = 0;       ///< of columns
+    int next_unit = -1;  ///< that goes on where the last one ended
+  };
 
   void plan_part(Part& part, std::size_t& bytes);
   void plan_tasks(const Threads& threads);
+  void deal(double total_work);
+  double work(const Part& part, int rows) const;
+  void run(unsigned share, const Frame& frame, unsigned char* memory) const noexcept;
+  void run(Shares::Range units, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
   void copy(const Band& band, const Frame& frame) const noexcept;
   void filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept;
-  int divide(const Part& part, int x, unsigned char* memory, Columns (&columns)[3]) const noexcept;
+  void filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
+  void begin(const Band& band, int x, unsigned char* memory, Walk& walk) const noexcept;
   void filter(const Band& band, const Frame& frame, unsigned char* memory, int y, Columns& columns) const noexcept;
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
              unsigned char* const* to) const noexcept;
@@ -94,6 +113,10 @@ class RowPlan final : public Plan {
   std::vector<Part> parts_;
   std::vector<Task> tasks_;
   unsigned lanes_ = 1;
+  std::vector<Shares::Range> dealt_;  ///< units, to each thread
+  std::unique_ptr<Shares> shares_;    ///< two for each thread: what it was dealt, and what it steals
+  int divisor_ = 1;                   ///< of a share, that is taken at a time
+  int least_stolen_ = 1;              ///< units
   std::shared_ptr<Pool> pool_;
   std::size_t lane_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;
