@@ -22,7 +22,7 @@ constexpr int columns_step = 64;
 constexpr double least_work = 2e6;
 // A thread takes this part of what it was dealt and has not begun: others may steal the rest. Where a ring is filled
 // for each piece that is taken, pieces are larger, and a unit is so many times the rows that are staged around it.
-constexpr int usual_divisor = 8, whole_rows_divisor = 2, least_band = 4;
+constexpr int usual_divisor = 8, whole_rows_divisor = 2, least_band = 2;
 
 std::size_t align(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
