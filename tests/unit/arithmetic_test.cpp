@@ -257,4 +257,66 @@ TEST(ChooseArithmetic, LargeFiltersOf16BitsNeedNoDoubles) {
   EXPECT_EQ(accumulator(Filter(taps, {.normalize = true}), layout(16)), Accumulator::double_);
 }
 
+TEST(LowRankArithmetic, IsThatOfAllTapsAtOnceWhereThereIsNoSum) {
+  const FrameLayout l = layout(16);
+  const auto of = [&](const Filter& filter) {
+    return low_rank_arithmetic(filter, choose_arithmetic(filter, l, false), l, false).accumulator;
+  };
+  EXPECT_EQ(of(box(5, Tap::integer(1))), Accumulator::exact);
+  EXPECT_EQ(of(box(5, Tap::real(0.1))), Accumulator::single);
+  // Of rank 1: its factors are no sum of terms.
+  EXPECT_EQ(of(Filter(TapArray{1, 1, 2, {Tap::real(1000.223), Tap::real(-1000.123)}})), Accumulator::double_);
+}
+
+// Where single precision is chosen for terms, and only doubles would do for all taps at once, sums along the rows and
+// then along the columns stay within the contract's one code value.
+TEST(LowRankArithmetic, SinglePrecisionOfTermsStaysWithinOneCodeValue) {
+  std::mt19937 random(9);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const FrameLayout l = layout(16);
+  std::size_t singles = 0, doubles = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    // A centre less a blur, both of some strength: an unsharp mask.
+    const int n = 7 + 2 * (trial % 5);
+    const double strength = std::exp(trial * 0.02 - 1);
+    std::vector<double> blur(n);
+    for (double& b : blur) b = 1 + uniform(random) / 2;
+    const double sum = std::accumulate(blur.begin(), blur.end(), 0.0);
+    TapArray taps{1, n, n, {}};
+    for (int i = 0; i < n * n; ++i) taps.taps.push_back(Tap::real(-strength * blur[i / n] * blur[i % n] / (sum * sum)));
+    Tap& centre = taps.taps[n * n / 2];
+    centre = Tap::real(centre.value + 1 + strength);
+    const Filter filter(taps);
+    const Arithmetic direct = choose_arithmetic(filter, l, false);
+    const Arithmetic arithmetic = low_rank_arithmetic(filter, direct, l, false);
+    if (direct.accumulator != Accumulator::double_) continue;
+    if (arithmetic.accumulator == Accumulator::double_) {
+      ++doubles;
+      continue;
+    }
+    ASSERT_EQ(arithmetic.accumulator, Accumulator::single) << "trial " << trial;
+    ++singles;
+    const auto terms = low_rank_terms(filter, arithmetic, l, false);
+    ASSERT_EQ(terms.size(), 2u) << "trial " << trial;
+    for (const bool worst : {false, true}) {
+      float all = 0;
+      double exact = 0;
+      std::vector<double> in(n * n);
+      for (int i = 0; i < n * n; ++i) {
+        in[i] = worst ? (filter.taps()[i] > 0 ? 65535 : 0) : std::floor((uniform(random) + 1) / 2 * 65535.999);
+        exact += filter.taps()[i] * in[i];
+      }
+      for (const auto& term : terms)
+        for (int y = 0; y < n; ++y) {
+          float row = 0;
+          for (int x = 0; x < n; ++x) row += static_cast<float>(term.row[x]) * static_cast<float>(in[y * n + x]);
+          all += static_cast<float>(term.column[y]) * row;
+        }
+      ASSERT_LE(std::abs(all - exact), 0.95) << "trial " << trial;
+    }
+  }
+  EXPECT_GT(singles, 20u);
+  EXPECT_GT(doubles, 20u);
+}
+
 }  // namespace
