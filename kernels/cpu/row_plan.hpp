@@ -26,6 +26,11 @@ struct Threads {
   void* context = nullptr;
 };
 
+/// Up to whole lines of the cache.
+constexpr std::size_t whole_lines(std::size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
 class RowPlan final : public Plan {
  public:
   RowPlan(const PlanDesc& desc, const AlgorithmEntry& entry, const Threads& threads);
@@ -35,6 +40,8 @@ class RowPlan final : public Plan {
   std::string describe() const override { return description_; }
 
  private:
+  /// Pixels: columns that are read in place are a multiple, so that they end with a kernel's block.
+  static constexpr int in_place_step = 64;
   /// A group, with where things lie in a thread's scratch memory, in bytes.
   struct Part {
     Group group;
@@ -93,7 +100,7 @@ class RowPlan final : public Plan {
   void plan_part(Part& part, std::size_t& bytes);
   void plan_tasks(const Threads& threads);
   void deal(double total_work);
-  double work(const Part& part, int rows) const;
+  static double work(const Part& part);
   void run(unsigned share, const Frame& frame, unsigned char* memory) const noexcept;
   void run(Shares::Range units, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
   void copy(const Band& band, const Frame& frame) const noexcept;
