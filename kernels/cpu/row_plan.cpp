@@ -17,8 +17,8 @@ constexpr int least_strip = 512;
 // What a thread is worth waking for: samples x Engine::cost.
 constexpr double least_work = 2e6;
 // A thread takes this part of what it was dealt and has not begun: others may steal the rest. Where a ring is filled
-// for each piece that is taken, pieces are larger, and a unit is so many times the rows that are staged around it.
-constexpr int usual_divisor = 8, whole_rows_divisor = 2, least_band = 2;
+// for each piece that is taken, pieces are larger, and a unit is so many times what is staged around it.
+constexpr int usual_divisor = 8, whole_rows_divisor = 2, whole_rows_unit = 2;
 
 std::size_t take(std::size_t& bytes, std::size_t size) {
   const std::size_t at = bytes;
@@ -123,10 +123,12 @@ void RowPlan::plan_tasks(const Threads& threads) {
       block = std::max(block, last->engine.block_rows);
       same_height &= last->group.height == first->group.height;
     }
-    Task task{first, last, height, block, 0, last - first > 1 || !first->engine.kernel.run, units, 0};
-    if (last - first > 1) {
+    const bool shared = last - first > 1;
+    Task task{.begin = first, .end = last, .height = height, .rows = block, .first_unit = units};
+    task.whole_rows = shared || !first->engine.kernel.run;
+    if (shared) {
+      task.rows = same_height ? whole_rows_unit * (desc_.filter.height() + block) / block * block : height;
       if (lanes_ > 1) divisor_ = whole_rows_divisor;
-      task.rows = same_height ? least_band * (desc_.filter.height() + block) / block * block : height;
     }
     task.strip_units = (height + task.rows - 1) / task.rows;
     const int strips = task.whole_rows ? 1 : (first->group.width + first->strip - 1) / first->strip;
@@ -193,7 +195,7 @@ void RowPlan::run(Shares::Range units, const Frame& frame, unsigned char* memory
     const int first = at * task->rows, last = std::min((at + next - unit) * task->rows, task->height);
     if (!task->whole_rows) {
       const Part& part = *task->begin;
-      if (at == 0 || unit != walk.next_unit) begin({&part, first, task->height}, strip * part.strip, memory, walk);
+      if (at == 0 || unit != walk.next_unit) walk = begin({&part, first, task->height}, strip * part.strip, memory);
       filter(first, last, frame, memory, walk);
       continue;
     }

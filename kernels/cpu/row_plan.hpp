@@ -67,12 +67,12 @@ class RowPlan final : public Plan {
   /// The units of work of a plane, strip after strip: so many rows of a strip each. Where several groups share the
   /// plane, of all its strips and groups: what scatters the samples of one group touches those of others.
   struct Task {
-    const Part *begin, *end;
-    int height;       ///< rows
-    int rows;         ///< of a unit
-    int strip_units;  ///< units that a strip has
-    bool whole_rows;  ///< a unit is of all strips and groups
-    int first_unit, last_unit;
+    const Part *begin = nullptr, *end = nullptr;
+    int height = 0;           ///< rows
+    int rows = 0;             ///< of a unit
+    bool whole_rows = false;  ///< a unit is of all strips and groups
+    int strip_units = 0;      ///< units that a strip has
+    int first_unit = 0, last_unit = 0;
   };
   struct Band {
     const Part* part;
@@ -106,7 +106,7 @@ class RowPlan final : public Plan {
   void copy(const Band& band, const Frame& frame) const noexcept;
   void filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept;
   void filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
-  void begin(const Band& band, int x, unsigned char* memory, Walk& walk) const noexcept;
+  Walk begin(const Band& band, int x, unsigned char* memory) const noexcept;
   void filter(const Band& band, const Frame& frame, unsigned char* memory, int y, Columns& columns) const noexcept;
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
              unsigned char* const* to) const noexcept;

@@ -172,11 +172,11 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
 }
 
 // A walk down `band`, in the columns of the strip at `x`.
-void RowPlan::begin(const Band& band, int x, unsigned char* memory, Walk& walk) const noexcept {
+RowPlan::Walk RowPlan::begin(const Band& band, int x, unsigned char* memory) const noexcept {
   const Part& part = *band.part;
   const Group& g = part.group;
+  Walk walk;
   walk.band = band;
-  walk.count = 0;
   const auto columns = [&](Columns of) { walk.columns[walk.count++] = of; };
   const int end = std::min(x + part.strip, g.width), left = desc_.filter.centre_x();
   unsigned char* const ring = memory + part.ring;
@@ -188,16 +188,16 @@ void RowPlan::begin(const Band& band, int x, unsigned char* memory, Walk& walk) 
       if (first > x) columns({x, first - x, true, ring});
       columns({first, inside, false});
       if (first + inside < end) columns({first + inside, end - first - inside, true, ring + part.ring_size});
-      return;
+      return walk;
     }
   }
   columns({x, end - x, true, ring});
+  return walk;
 }
 
 void RowPlan::filter(const Band& band, const Frame& frame, unsigned char* memory) const noexcept {
   for (int x = 0; x < band.part->group.width; x += band.part->strip) {
-    Walk walk;
-    begin(band, x, memory, walk);
+    Walk walk = begin(band, x, memory);
     filter(band.first, band.last, frame, memory, walk);
   }
 }
