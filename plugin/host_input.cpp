@@ -12,10 +12,10 @@
 #include <mutex>
 #include <thread>
 
-#include "cpu/pool.hpp"
 #include "fault.hpp"
 #include "host_memory.hpp"
 #include "rows.hpp"
+#include "threads/pool.hpp"
 
 namespace convolve {
 
@@ -52,7 +52,7 @@ struct HostInput::Staging {
   GstMemory* memory = nullptr;
   GstMapInfo map{};
   Image image;
-  std::shared_ptr<cpu::Pool> pool = cpu::Pool::shared();
+  std::shared_ptr<Pool> pool = Pool::shared();
   unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
 
   explicit Staging(GstObject* context) : allocator(make_host_allocator(context)) { pool->reserve(threads - 1); }

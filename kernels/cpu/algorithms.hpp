@@ -5,24 +5,21 @@
 // the least cost.
 #pragma once
 
-#include "cpu/engine.hpp"
+#include "cpu/amx/matrix.hpp"
+#include "cpu/engine/engine.hpp"
 
 namespace convolve::cpu {
 
 bool direct_serves(const PlanDesc& desc);
-Engine make_direct(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+Engine make_direct(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group);
 
 bool separable_serves(const PlanDesc& desc);
-Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
-
-/// 8-bit samples on processors with AMX.
-bool matrix_serves(const PlanDesc& desc);
-Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group);
 
 struct AlgorithmEntry {
   Algorithm algorithm;
   bool (*serves)(const PlanDesc& desc);
-  Engine (*make)(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group);
+  EngineMaker make;
 };
 
 inline constexpr AlgorithmEntry algorithm_table[]{

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cpu/algorithms.hpp"
-#include "cpu/row_plan.hpp"
+#include "cpu/rows/row_plan.hpp"
 
 namespace convolve {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 double cost(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   double sum = 0;
-  for (const cpu::Group& group : cpu::make_groups(desc.layout))
+  for (const cpu::ComponentGroup& group : cpu::make_component_groups(desc.layout))
     if (group.any_filtered())
       sum += entry.make(desc, arithmetic, group).cost * group.samples() * static_cast<double>(group.height);
   return sum;
@@ -63,22 +63,24 @@ class CpuBackend final : public Backend {
     if (!chosen)
       throw PlanError(std::string("the CPU backend cannot run this case with algorithm \"") + nick(desc.algorithm) +
                       "\"; it can with: " + serving);
-    return std::make_unique<cpu::RowPlan>(desc, *chosen, cpu::Threads{threads_, pool, this});
+    PlanDesc chosen_desc = desc;
+    chosen_desc.algorithm = chosen->algorithm;
+    return std::make_unique<cpu::RowPlan>(chosen_desc, chosen->make, cpu::Threads{threads_, pool, this});
   }
 
  private:
-  static std::shared_ptr<cpu::Pool> pool(void* context, unsigned lanes) {
+  static std::shared_ptr<Pool> pool(void* context, unsigned workers) {
     auto& self = *static_cast<CpuBackend*>(context);
     const std::lock_guard lock(self.mutex_);
-    if (!self.pool_) self.pool_ = cpu::Pool::shared();
-    self.pool_->reserve(lanes - 1);
+    if (!self.pool_) self.pool_ = Pool::shared();
+    self.pool_->reserve(workers - 1);
     return self.pool_;
   }
 
   unsigned threads_;
   std::array<Algorithm, std::size(cpu::algorithm_table)> algorithms_{};
   std::mutex mutex_;
-  std::shared_ptr<cpu::Pool> pool_;
+  std::shared_ptr<Pool> pool_;
 };
 
 }  // namespace

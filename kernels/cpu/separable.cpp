@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/dot/separable.hpp"
+
 #include <utility>
 
 #include "cpu/algorithms.hpp"
-#include "cpu/dot.hpp"
-#include "cpu/fixed_separable.hpp"
-#include "cpu/integer_taps.hpp"
-#include "cpu/real.hpp"
+#include "cpu/fixed16/separable.hpp"
+#include "cpu/float/separable.hpp"
 
 namespace convolve::cpu {
 namespace {
@@ -30,33 +30,6 @@ std::vector<SpaceFactors> terms_of(const PlanDesc& desc, const Arithmetic& arith
   return low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
 }
 
-// In floating point; a sum of one term or of several.
-Engine make_real_engine(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group,
-                        const std::vector<SpaceFactors>& terms) {
-  const bool wide = arithmetic.accumulator == Accumulator::double_;
-  const int count = static_cast<int>(terms.size());
-  std::vector<double> columns;
-  std::vector<RowPass> passes(count);
-  Engine engine;
-  for (int i = 0; i < count; ++i) {
-    columns.insert(columns.end(), terms[i].column.begin(), terms[i].column.end());
-    passes[i].coefficients = terms[i].row;
-    passes[i].components = group.components;
-    passes[i].line_element_size = wide ? sizeof(double) : sizeof(float);
-    passes[i].run = row_functions().pass[wide];
-  }
-  make_real_kernel(engine, desc, arithmetic, group, columns, count, desc.filter.height(), 1);
-  make_real_staging(engine, desc, arithmetic, group);
-  engine.row_pass = passes.front();
-  engine.more_row_passes.assign(passes.begin() + 1, passes.end());
-  engine.cost = (combines_frames(desc.filter) ? 3.0 * desc.filter.depth() : 0) +
-                count * (1.5 * desc.filter.width() + desc.filter.height()) + 9;
-  constexpr const char* names[2][max_terms] = {{"f32", "f32, rank 2", "f32, rank 3"},
-                                               {"f64", "f64, rank 2", "f64, rank 3"}};
-  engine.name = names[wide][count - 1];
-  return engine;
-}
-
 }  // namespace
 
 bool separable_serves(const PlanDesc& desc) {
@@ -64,15 +37,15 @@ bool separable_serves(const PlanDesc& desc) {
   return !terms_of(desc, choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant)).empty();
 }
 
-Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const Group& group) {
+Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   if (!factors_over_space(desc.filter)) {
     const Arithmetic of_terms =
         low_rank_arithmetic(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
-    return make_real_engine(desc, of_terms, group, terms_of(desc, of_terms));
+    return make_float_separable(desc, of_terms, group, terms_of(desc, of_terms));
   }
   const SpaceFactors factors = factors_of(desc.filter, arithmetic);
-  Engine best = make_real_engine(desc, arithmetic, group, {factors});
-  for (const auto make : {make_fixed_separable, make_dot_separable})
+  Engine best = make_float_separable(desc, arithmetic, group, {factors});
+  for (const auto make : {make_fixed16_separable, make_dot_separable})
     if (Engine engine; make(engine, desc, arithmetic, group, factors.column, factors.row) && engine.cost < best.cost)
       best = std::move(engine);
   return best;

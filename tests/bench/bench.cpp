@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "convolve/arithmetic.hpp"
-#include "cpu/targets.hpp"
+#include "cpu/simd/targets.hpp"
 #include "skipped.hpp"
 
 namespace convolve::bench {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/targets.hpp"
+#include "cpu/simd/targets.hpp"
 #include "runner.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "cpu/targets.hpp"
+#include "cpu/simd/targets.hpp"
 #include "large.hpp"
 
 namespace conformance {

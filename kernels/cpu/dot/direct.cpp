@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/dot/direct.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "cpu/dot/packing.hpp"
+#include "cpu/rows/copy_staging.hpp"
+#include "cpu/simd/highway.hpp"
+#include "cpu/simd/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/dot/direct.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include "cpu/dot/dot-inl.hpp"
+
+#ifndef CONVOLVE_DOT_CPP_ONCE
+#define CONVOLVE_DOT_CPP_ONCE
+namespace convolve::cpu::dot {
+
+struct Packed {
+  WindowOrder window;
+  Epilogue epilogue;
+  int groups;  // of taps in a filter row
+  // As the kernel takes them: [depth][ring row][groups][output rows it is in], the taps of a group.
+  std::vector<std::int32_t> words;
+};
+
+// What a kernel is compiled for: rows of taps, or more than that. Ring row r has tap row r - i in output row i.
+enum class Height : std::uint8_t { more, one, two, three };
+
+// Of a target; rows is 0 where it has none.
+struct Functions {
+  int rows = 0, samples = 0;
+  // By the groups of taps in a filter row of one component; 0: of several components.
+  decltype(Kernel::run) (*filter)(bool pairs, int groups, Height height) = nullptr;
+};
+
+}  // namespace convolve::cpu::dot
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+#if CONVOLVE_DOT
+namespace {
+
+using dot::Height, dot::Packed;
+
+// So many neighbouring windows of one component come from one load. Measured: each takes a register.
+template <class Form, int Groups>
+constexpr int shared_windows() {
+  if (Form::pairs) return Groups == 0 ? 1 : Groups < 3 ? 4 : Groups < 5 ? 3 : 2;
+  return Groups == 0 ? 1 : Groups == 1 ? 2 : 3;
+}
+
+// Adds `Groups` groups of taps of one ring row of one component into output rows First..Last.
+template <class Form, int Groups, int First, int Last, int Shared>
+HWY_INLINE void AddGroups(Ints (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words,
+                          const Bytes (&orders)[Shared]) {
+  constexpr int apart = Form::taps, registers = 4 / apart, count = registers * (vectors - 1) + Groups;
+  Ints window[count];
+  CONVOLVE_UNROLL
+  for (int w = 0; w < count; ++w) window[w] = WindowAt(orders[w % Shared], q + w / Shared * Shared * apart);
+  CONVOLVE_UNROLL
+  for (int g = 0; g < Groups; ++g) {
+    CONVOLVE_UNROLL
+    for (int i = First; i <= Last; ++i) {
+      const auto taps = hn::Set(Tag<std::int32_t>(), *words++);
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Form>(sum[i][b], window[registers * b + g], taps);
+    }
+  }
+}
+
+// Adds one ring row. Groups: of one component, known to the compiler; or 0.
+template <class Form, int Groups, int First, int Last, int Shared>
+HWY_INLINE void AddRow(Ints (&sum)[rows][vectors], const std::uint8_t* q, const std::int32_t*& words, int groups,
+                       int step, const Bytes (&orders)[Shared]) {
+  if constexpr (Groups > 0) {
+    // Windows of four groups at a time: more would not stay in registers.
+    constexpr int once = Groups > 4 ? 4 : Groups;
+    AddGroups<Form, once, First, Last>(sum, q, words, orders);
+    if constexpr (Groups > once)
+      AddRow<Form, Groups - once, First, Last>(sum, q + once * Form::taps, words, groups, step, orders);
+  } else {
+    for (int g = 0; g < groups; ++g, q += step) {
+      Ints window[vectors];
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors; ++b) window[b] = WindowAt(orders[0], q + 4 * b);
+      CONVOLVE_UNROLL
+      for (int i = First; i <= Last; ++i) {
+        const auto taps = hn::Set(Tag<std::int32_t>(), *words++);
+        CONVOLVE_UNROLL
+        for (int b = 0; b < vectors; ++b) sum[i][b] = Dot<Form>(sum[i][b], window[b], taps);
+      }
+    }
+  }
+}
+
+// The taps of a block: where the next ones are, and how they are walked.
+template <int Shared>
+struct Walk {
+  const void* const* ring;
+  const std::int32_t*& words;
+  int x, groups, step;
+  const Bytes (&orders)[Shared];
+};
+
+template <class Form, int Groups, int First, int Last, int Shared>
+HWY_INLINE void AddRingRow(const Walk<Shared>& w, int r, Ints (&sum)[rows][vectors]) {
+  const auto* q = static_cast<const std::uint8_t*>(w.ring[r]) + w.x;
+  asm("" : "+r"(q));  // or GCC keeps x + 2, x + 4, ... in registers
+  AddRow<Form, Groups, First, Last>(sum, q, w.words, w.groups, w.step, w.orders);
+}
+
+// Ring rows R of a filter of a known height.
+template <class Form, int Groups, int Height, int... R, int Shared>
+HWY_INLINE void AddRingRows(std::integer_sequence<int, R...>, const Walk<Shared>& w, Ints (&sum)[rows][vectors]) {
+  (AddRingRow<Form, Groups, (R < Height ? 0 : R - Height + 1), (R < rows ? R : rows - 1)>(w, R, sum), ...);
+}
+// Those below the filter's last row in the first output row.
+template <class Form, int Groups, int... R, int Shared>
+HWY_INLINE void AddLastRows(std::integer_sequence<int, R...>, const Walk<Shared>& w, int height,
+                            Ints (&sum)[rows][vectors]) {
+  (AddRingRow<Form, Groups, R + 1, rows - 1>(w, height + R, sum), ...);
+}
+
+// All ring rows of one frame; see Packed::words.
+template <class Form, Height H, int Groups, int Shared>
+HWY_INLINE void AddRows(const Walk<Shared>& w, int height, Ints (&sum)[rows][vectors]) {
+  constexpr int last = rows - 1;
+  if constexpr (H != Height::more) {
+    constexpr int known = static_cast<int>(H);
+    AddRingRows<Form, Groups, known>(std::make_integer_sequence<int, known + last>(), w, sum);
+  } else {
+    constexpr std::make_integer_sequence<int, last> ends;
+    AddRingRows<Form, Groups, rows>(ends, w, sum);
+    for (int r = last; r < height; ++r) AddRingRow<Form, Groups, 0, last>(w, r, sum);
+    AddLastRows<Form, Groups>(ends, w, height, sum);
+  }
+}
+
+template <class Form, Height H, int Groups>
+void FilterDot(const Kernel& kernel, const Block& block) {
+  constexpr bool uniform = Groups > 0;
+  const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
+  constexpr int shared = shared_windows<Form, Groups>();
+  const Tag<std::uint8_t> db;
+  Bytes orders[shared];
+  for (int i = 0; i < shared; ++i)
+    orders[i] = hn::Add(hn::Load(db, k.window.order), hn::Set(db, static_cast<std::uint8_t>(i * Form::taps)));
+  const EpilogueConstants constants(kernel.quantization);
+  const EpilogueForm form = k.epilogue.form;
+  const Target to(block);
+  const int height = H == Height::more ? kernel.height : static_cast<int>(H);
+  const int step = Form::taps * kernel.components, turn = samples % kernel.components;
+  int position = 0;
+  for (int x = 0; x < to.n; x += samples) {
+    block.ahead.fetch<true>(x, samples);
+    const Phase& phase = k.epilogue.phases[position];
+    position += turn;
+    if (position >= kernel.components) position -= kernel.components;
+    Ints sum[rows][vectors];
+    StartBlock<uniform>(phase, sum);
+    const std::int32_t* words = k.words.data();
+    for (int t = 0; t < kernel.depth; ++t)
+      AddRows<Form, H, Groups>(Walk<shared>{block.rows + t * block.frame_rows, words, x, k.groups, step, orders},
+                               height, sum);
+    FinishBlock<uniform>(kernel.quantization, constants, form, phase, sum, to, x);
+  }
+}
+
+// [groups][height], 0 groups where there are several components. Of one or two rows no window is used again.
+template <class Form, int... Groups>
+constexpr auto table_of(std::integer_sequence<int, Groups...>) {
+  return std::array<std::array<decltype(Kernel::run), 4>, sizeof...(Groups)>{
+      {{FilterDot<Form, Height::more, Groups>, FilterDot<Form, Height::one, 0>, FilterDot<Form, Height::two, 0>,
+        FilterDot<Form, Height::three, Groups>}...}};
+}
+
+template <bool Vnni>
+decltype(Kernel::run) FilterOf(bool pairs, int groups, Height height) {
+  static constexpr auto of_bytes =
+      table_of<dot::Form<Vnni, false>>(std::make_integer_sequence<int, (max_taps + 3) / 4 + 1>());
+  static constexpr auto of_pairs =
+      table_of<dot::Form<Vnni, true>>(std::make_integer_sequence<int, (max_taps + 1) / 2 + 1>());
+  const auto h = static_cast<std::size_t>(height);
+  return pairs ? of_pairs[groups][h] : of_bytes[groups][h];
+}
+
+}  // namespace
+
+dot::Functions DotFilters([[maybe_unused]] bool vnni) {
+#ifndef CONVOLVE_EMULATE
+  if (!vnni) return {rows, samples, FilterOf<false>};
+#endif
+  return {rows, samples, FilterOf<true>};
+}
+#else
+dot::Functions DotFilters(bool) {
+  return {};
+}
+#endif
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convolve::cpu {
+
+HWY_EXPORT(DotFilters);
+
+bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
+  using namespace dot;
+  const bool vnni = use_vnni();
+  const Functions functions = HWY_DYNAMIC_DISPATCH(DotFilters)(vnni);
+  if (functions.rows == 0) return false;
+  const int width = desc.filter.width(), height = desc.filter.height();
+  std::optional<IntegerTaps> taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 127);
+  if (!taps || needs_pairs(*taps, width, vnni))
+    taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 32767);
+  if (!taps) return false;
+  const bool pairs = needs_pairs(*taps, width, vnni);
+  const int in_group = taps_in_group(pairs);
+  const int groups = (width + in_group - 1) / in_group;
+  engine.name = name_of(vnni, pairs);
+  // Measured: multiply-adds are ahead of f32, which fills a ring of its own, up to 9x9 (AVX-512) or 11x11 (AVX2).
+  const double products = desc.filter.depth() * height * groups;
+  engine.cost = vnni ? products + 3 : products * (pairs ? 1.96 : 2.2) - 3;
+  engine.cost += 1.5 * (desc.filter.depth() - 1);  // each frame has windows of its own
+  engine.element_size = 1;
+  engine.block_rows = functions.rows;
+  engine.block_samples = functions.samples;
+  engine.copies_passthrough = true;
+  engine.reads_past = 4 * (vectors - 1) + (groups - 1) * in_group * group.components;
+  engine.staging = make_copy_staging(desc, group);
+
+  Kernel& kernel = engine.kernel;
+  kernel.depth = desc.filter.depth();
+  kernel.height = height;
+  kernel.width = width;
+  kernel.components = group.components;
+  Quantization& q = kernel.quantization = make_quantization(arithmetic, desc.layout, group);
+  q.gain = static_cast<float>(q.gain * taps->gain);
+  q.divisor /= taps->gain;
+  double max_magnitude = 0;
+  for (const int tap : taps->taps) max_magnitude += std::abs(tap) * 255.0 / q.divisor;
+  auto packed = std::make_shared<Packed>(Packed{WindowOrder(group.components, pairs),
+                                                Epilogue(q, group, static_cast<double>(taps->sum), max_magnitude),
+                                                groups,
+                                                {}});
+  const Height known = height > 3 ? Height::more : static_cast<Height>(height);
+  const std::vector<std::int32_t> words = pack_words(taps->taps, width, pairs);
+  for (int t = 0; t < kernel.depth; ++t)
+    for (int r = 0; r < height + functions.rows - 1; ++r)
+      for (int g = 0; g < groups; ++g)
+        for (int i = 0; i < functions.rows; ++i)
+          if (r - i >= 0 && r - i < height) packed->words.push_back(words[(t * height + r - i) * groups + g]);
+  kernel.packed = packed;
+  kernel.run = functions.filter(pairs, group.components == 1 ? groups : 0, known);
+  return true;
+}
+
+}  // namespace convolve::cpu
+#endif

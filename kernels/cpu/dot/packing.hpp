@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Blocks of 32-bit sums, and the data that plans hold for them.
+//
+// A block is some rows of four registers of sums. Lane 4 * l + j of register b is sample 16 * l + 4 * b + j, whatever
+// the length of a register, so that packing within 128-bit parts keeps samples near their places. A window register
+// holds, for each lane, the samples under the next taps; one byte shuffle within 128-bit parts makes it from as many
+// bytes as a register has. The window of register b under the taps from k on lies 4 * b + k samples along the row.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cpu/engine/engine.hpp"
+#include "cpu/engine/integer_taps.hpp"
+
+namespace convolve::cpu::dot {
+
+constexpr int vectors = 4, max_lanes = 16, max_samples = 64;
+
+inline int sample_of(int vector, int lane) {
+  return lane / 4 * 16 + 4 * vector + lane % 4;
+}
+
+// What a block needs, for each position of its first sample within a pixel. Shorter registers have the first lanes.
+struct Phase {
+  alignas(64) std::int32_t start[vectors][max_lanes];  // of the sums: takes the zero levels off
+  alignas(64) float offset[vectors][max_lanes];
+  alignas(64) double wide_offset[vectors][max_lanes];
+  alignas(64) std::uint8_t passthrough[max_samples];  // 255: samples that are copied
+};
+
+// The epilogue turns sums into code values. plain: a sum is the code value, but for saturation. single: one product,
+// where no code value exceeds 16 bits. apart: a slower way, chosen by Division.
+enum class EpilogueForm : std::uint8_t { plain, single, apart };
+
+struct Epilogue {
+  EpilogueForm form = EpilogueForm::apart;
+  std::vector<Phase> phases;
+
+  /// `zero_weight` is the factor of the zero levels that the sums start from, so that they are taken off.
+  /// `max_magnitude` bounds a code value before it is clamped. `q` has the gain already.
+  Epilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude);
+};
+
+/// Taps in a group: what one lane of a window is multiplied with.
+constexpr int taps_in_group(bool pairs) {
+  return pairs ? 2 : 4;
+}
+
+/// What a kernel is compiled for, see Dot() in dot-inl.hpp.
+template <bool Vnni, bool Pairs>
+struct Form {
+  static constexpr bool vnni = Vnni, pairs = Pairs;
+  static constexpr int taps = taps_in_group(Pairs);
+};
+
+/// The byte shuffle that makes a window register.
+struct WindowOrder {
+  alignas(64) std::uint8_t order[max_samples];
+  WindowOrder(int components, bool pairs);
+};
+
+/// Whether a filter with these rows of taps has to be computed in pairs.
+bool needs_pairs(const IntegerTaps& taps, int width, bool vnni);
+
+/// For describe().
+const char* name_of(bool vnni, bool pairs);
+
+/// The taps of a group, for each row of `width`.
+std::vector<std::int32_t> pack_words(const std::vector<std::int32_t>& taps, int width, bool pairs);
+
+}  // namespace convolve::cpu::dot

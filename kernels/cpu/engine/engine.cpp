@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/engine/engine.hpp"
+
+#include <algorithm>
+
+namespace convolve::cpu {
+
+Pattern::Pattern(const std::vector<double>& values) {
+  for (int i = 0; i < pattern_length; ++i) {
+    wide.push_back(values[i % values.size()]);
+    single.push_back(static_cast<float>(wide.back()));
+  }
+}
+
+Staging make_staging(const FrameLayout& layout, const ComponentGroup& group) {
+  std::vector<double> zero, ghost;
+  for (int c = 0; c < group.components; ++c) {
+    zero.push_back(group.component[c]->zero);
+    ghost.push_back(group.component[c]->ghost - group.component[c]->zero);
+  }
+  Staging staging;
+  staging.components = group.components;
+  staging.shift = layout.shift;
+  staging.zero = Pattern(zero);
+  staging.ghost = Pattern(ghost);
+  return staging;
+}
+
+Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& layout, const ComponentGroup& group) {
+  Quantization quantization;
+  quantization.shift = layout.shift;
+  std::vector<double> offset;
+  for (int c = 0; c < group.components; ++c) {
+    const Quantizer q = make_quantizer(arithmetic, layout, *group.component[c]);
+    quantization.gain = q.gain;
+    quantization.gain_low = q.gain_low;
+    quantization.snap = std::max(quantization.snap, q.snap);
+    quantization.max = q.max;
+    quantization.divisor = q.divisor;
+    quantization.division = std::max(quantization.division, q.division);
+    offset.push_back(q.wide_offset);
+  }
+  if (quantization.division != Division::product) quantization.snap = 0;
+  quantization.offset = Pattern(offset);
+  for (float& value : quantization.offset.single) value += quantization.snap;
+  return quantization;
+}
+
+bool combines_frames(const Filter& filter) {
+  return filter.depth() > 1 && !filter.time_factor().empty();
+}
+
+std::vector<double> frame_weights(const Filter& filter, const Arithmetic& arithmetic) {
+  if (!combines_frames(filter)) return {};
+  if (arithmetic.accumulator != Accumulator::exact) return filter.time_factor();
+  return {filter.exact_time_factor().begin(), filter.exact_time_factor().end()};
+}
+
+}  // namespace convolve::cpu

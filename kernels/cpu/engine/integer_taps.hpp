@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// IntegerTaps: a filter over 8-bit samples in integers, for the kernels that form 32-bit sums of products.
+//
+// sum(tap * (in - z)) becomes scale * (sum(integer * in) - z * sum(integer)). Exact filters keep their own integers;
+// others are rounded to multiples of 1 / scale where that moves no result by more than a quarter of a code value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cpu/engine/engine.hpp"
+
+namespace convolve::cpu {
+
+/// What rounding taps and sums may move a result by, in code values.
+inline constexpr double max_error = 0.25;
+
+/// Whether samples are bytes, and so are the levels that stand for zero and for what is outside the frame.
+bool holds_bytes(const FrameLayout& layout, Border border, const ComponentGroup& group);
+
+struct IntegerTaps {
+  std::vector<std::int32_t> taps;  ///< [depth][height][width]
+  double gain = 1;                 ///< what a sum is multiplied by, before the quantizer's own gain
+  std::int64_t sum = 0;
+};
+
+/// For the coefficients of `arithmetic`: taps of magnitude at most `largest`, such that every sum fits 31 bits. Nothing
+/// where the layout, its levels, the accumulator or the error bound rule integers out. `weight`: what later multiplies
+/// the sums' errors.
+std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
+                                             const ComponentGroup& group, int largest, double weight = 1);
+
+}  // namespace convolve::cpu

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The data that the functions of fixed16/separable.cpp work with, and how a filter becomes that.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cpu/engine/engine.hpp"
+
+namespace convolve::cpu::fixed16 {
+
+/// Patterns repeat every `components` samples, as in Pattern. Without signs where integers are packed.
+using Words = std::vector<std::int16_t>;
+
+/// Elements are samples as they are (integers), or (sample - zero) * scale (fractions); of several frames, their
+/// weighted sum.
+struct PackedStaging {
+  int scale = 1;
+  Words zero, ghost;  ///< patterns, scaled
+  Words weights;
+};
+
+/// Of one axis; of mirrored taps only those up to the centre.
+struct PackedTaps {
+  Words taps;
+};
+
+/// How sums + start become code values. Fractions: times a power of 2. Integers: divided by `divisor`.
+enum class Epilogue : std::uint8_t { fraction, power_of_2, odd, even };
+
+struct PackedColumn {
+  Words taps;
+  Words start;  ///< a pattern; where integers divide by another number than a power of 2, with half of it
+  Epilogue epilogue = Epilogue::fraction;
+  std::int16_t multiplier = 0;
+  std::int16_t second = 0;  ///< multiplies what the first has left; 0: nothing
+  std::int16_t divisor = 0;
+  std::int16_t half = 0;  ///< of a power of 2, less 1
+};
+
+/// What the taps of an axis are compiled for.
+struct Axis {
+  int taps;
+  bool mirrored;  ///< the same from both ends; of an odd number
+};
+
+struct Packed {
+  std::shared_ptr<PackedStaging> staging = std::make_shared<PackedStaging>();
+  std::shared_ptr<PackedTaps> row = std::make_shared<PackedTaps>();
+  std::shared_ptr<PackedColumn> column = std::make_shared<PackedColumn>();
+  Axis along{}, down{};
+};
+
+/// Factors over time (empty: of one frame), column and row.
+struct Factors {
+  const std::vector<double>&weights, &column, &row;
+};
+
+/// Real taps as fractions. `offset`: of the quantizer, a pattern. False: not within a quarter of a code value.
+bool pack_fractions(Packed& packed, const ComponentGroup& group, const std::vector<double>& offset,
+                    const Factors& factors);
+
+/// Integer taps over a divisor. False: they have signs, or do not fit 16 bits.
+bool pack_integers(Packed& packed, const ComponentGroup& group, const std::vector<double>& offset, double divisor,
+                   const Factors& factors);
+
+}  // namespace convolve::cpu::fixed16

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/float/direct.hpp"
+
+#include "cpu/float/kernels.hpp"
+#include "cpu/float/staging.hpp"
+
+namespace convolve::cpu {
+
+Engine make_float_direct(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
+  Engine engine;
+  const Filter& filter = desc.filter;
+  const int taps = filter.height() * filter.width();
+  std::vector<double> coefficients = arithmetic.coefficients;
+  int depth = filter.depth();
+  engine.cost = depth * taps + 6;
+  if (combines_frames(filter)) {
+    const Filter space = filter.space_filter();
+    engine.cost = 3 * depth + taps + 6;
+    depth = 1;
+    if (arithmetic.accumulator == Accumulator::exact)
+      coefficients.assign(space.exact()->taps.begin(), space.exact()->taps.end());
+    else
+      coefficients = space.taps();
+  }
+  if (make_sample_kernel(engine, desc, arithmetic, group)) return engine;
+  make_float_staging(engine, desc, arithmetic, group);
+  make_float_kernel(engine, desc, arithmetic, group, coefficients, depth, filter.height(), filter.width());
+  return engine;
+}
+
+}  // namespace convolve::cpu

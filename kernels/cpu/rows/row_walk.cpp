@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a RowPlan goes down the rows of a strip: what is staged into the ring, what the kernel reads, what it leaves.
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "cpu/rows/gather_scatter.hpp"
+#include "cpu/rows/row_plan.hpp"
+
+namespace convolve::cpu {
+namespace {
+
+const unsigned char* row_of(const PlaneView& view, int y) {
+  return static_cast<const unsigned char*>(view.data) + y * view.stride;
+}
+
+unsigned char* row_of_output(const PlaneView& view, int y) {
+  return static_cast<unsigned char*>(view.data) + y * view.stride;
+}
+
+}  // namespace
+
+// A group of which nothing is filtered.
+void RowPlan::copy(const RowRange& range, const Frame& frame) const noexcept {
+  const ComponentGroup& g = range.part->group;
+  const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
+  for (int y = range.first; y < range.last; ++y) {
+    unsigned char* to = row_of_output(frame.out->plane[g.plane], y) + g.offset * sample_size_;
+    const unsigned char* from = row_of(in, y) + g.offset * sample_size_;
+    if (g.stride == 1)
+      std::memcpy(to, from, static_cast<std::size_t>(g.samples()) * sample_size_);
+    else
+      copy_samples(to, from, g.samples(), g.stride, sample_size_);
+  }
+}
+
+// One source row of a strip, borders included, into `to`, a ring row for each term: of frame `frame_index`, or of all
+// frames combined.
+void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels,
+                    int frame_index, unsigned char* const* to) const noexcept {
+  const ComponentGroup& g = part.group;
+  const Staging& staging = part.engine.staging;
+  const bool pass = part.engine.row_pass.run;
+  const std::size_t element = pass ? part.engine.row_pass.line_element_size : part.engine.element_size;
+  const int first_frame = staging.weights.empty() ? frame_index : 0;
+  const int frames = staging.weights.empty() ? 1 : static_cast<int>(staging.weights.size());
+
+  const unsigned char* source[max_taps];
+  for (int t = 0; t < frames; ++t) {
+    const Image* image = frame.window->image[first_frame + t];
+    source[t] = image ? row_of(image->plane[g.plane], row) + g.offset * sample_size_ : nullptr;
+  }
+
+  // Pixels [begin, end) are asked for, of which [a, b) lie inside the frame.
+  const int begin = x - desc_.filter.centre_x(), end = begin + pixels + desc_.filter.width() - 1;
+  const int a = std::max(begin, 0), b = std::min(end, g.width);
+  // The frame's own samples start on a cache line: vectors that straddle two are stored at half the speed.
+  const std::size_t before = static_cast<std::size_t>(a - begin) * g.components * element;
+  unsigned char* line = pass ? memory + part.line + (whole_lines(before) - before) : *to;
+  const std::size_t sample_step = static_cast<std::size_t>(g.stride) * sample_size_;
+  const std::size_t pixel_step = sample_step * g.components;
+
+  const auto border = [&](int from, int until) {
+    if (from >= until) return;
+    unsigned char* at = line + static_cast<std::size_t>(from - begin) * g.components * element;
+    const int n = (until - from) * g.components;
+    if (desc_.border == Border::constant) {
+      std::memcpy(at, part.ghost_line.data(), n * element);
+      return;
+    }
+    const void* rows[max_taps];
+    for (int t = 0; t < frames; ++t) {
+      rows[t] = nullptr;
+      if (!source[t]) continue;
+      unsigned char* edge = memory + part.edge + static_cast<std::size_t>(t) * max_taps * g.components * sample_size_;
+      rows[t] = edge;
+      for (int i = from; i < until; ++i) {
+        const unsigned char* pixel = source[t] + border_index(desc_.border, i, g.width) * pixel_step;
+        for (int c = 0; c < g.components; ++c, edge += sample_size_)
+          std::memcpy(edge, pixel + c * sample_step, sample_size_);
+      }
+    }
+    staging.run(staging, rows, at, n);
+  };
+
+  if (part.in_place) {
+    // Few samples as they are: no function of the engine is worth its call.
+    const auto edge = [&](int from, int until) {
+      for (int i = from; i < until; ++i)
+        if (const int at = border_index(desc_.border, i, g.width); at >= 0)
+          std::memcpy(line + (i - begin) * pixel_step, source[0] + at * pixel_step, pixel_step);
+        else
+          std::memcpy(line + (i - begin) * pixel_step, part.ghost_line.data(), pixel_step);
+    };
+    edge(begin, a);
+    std::memcpy(line + (a - begin) * pixel_step, source[0] + a * pixel_step, (b - a) * pixel_step);
+    edge(b, end);
+    return;
+  }
+  border(begin, a);
+  const void* rows[max_taps];
+  for (int t = 0; t < frames; ++t) {
+    rows[t] = nullptr;
+    if (!source[t]) continue;
+    rows[t] = source[t] + a * pixel_step;
+    if (g.stride != 1) {
+      unsigned char* raw = memory + part.raw + t * part.line_pitch;
+      gather(raw, source[t] + a * pixel_step, (b - a) * g.components, g.stride, sample_size_);
+      rows[t] = raw;
+    }
+  }
+  staging.run(staging, rows, line + before, (b - a) * g.components);
+  border(b, end);
+  if (!pass) return;
+  part.engine.row_pass.run(part.engine.row_pass, line, *to, pixels * g.components);
+  for (const RowPass& more : part.engine.more_row_passes) more.run(more, line, *++to, pixels * g.components);
+}
+
+// What a kernel leaves to be done: samples back among those of other groups, and components that are copied.
+void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
+                     int pixels) const noexcept {
+  const ComponentGroup& g = part.group;
+  if (g.stride == 1 && (!part.copies || part.engine.copies_passthrough)) return;
+  const std::size_t start = (g.offset + static_cast<std::size_t>(x) * g.components * g.stride) * sample_size_;
+  const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
+  for (int i = 0; i < rows; ++i) {
+    unsigned char* to = row_of_output(frame.out->plane[g.plane], y + i) + start;
+    const unsigned char* from = row_of(in, y + i) + start;
+    if (g.stride == 1) {
+      blend(to, from, pixels * g.components * sample_size_, part.passthrough);
+      continue;
+    }
+    scatter(to, lines + i * part.line_pitch, pixels * g.components, g.stride, sample_size_);
+    if (!part.copies) continue;
+    for (int c = 0; c < g.components; ++c)
+      if (!g.component[c]->filtered)
+        copy_samples(to + c * g.stride * sample_size_, from + c * g.stride * sample_size_, pixels,
+                     g.components * g.stride, sample_size_);
+  }
+}
+
+// What the block of rows after `y` will touch first.
+Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const noexcept {
+  const ComponentGroup& g = part.group;
+  const int step = g.stride * sample_size_;
+  const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(x) * g.components * step;
+  const int below = part.engine.kernel.height - 1 - desc_.filter.centre_y();
+  const int rows = part.engine.ahead_rows;
+  const auto fill = [&](const char** to, unsigned char* data, std::ptrdiff_t stride, int first) {
+    for (int i = 0; i < rows; ++i)
+      to[i] = reinterpret_cast<const char*>(data + std::min(first + i, g.height - 1) * stride + start);
+  };
+  Ahead ahead;
+  ahead.step = step;
+  ahead.inputs = rows;
+  const int centre = desc_.filter.centre_t();
+  const auto fill_in = [&](int to, const Image& image) {
+    const PlaneView& in = image.plane[g.plane];
+    fill(ahead.in + to, static_cast<unsigned char*>(in.data), in.stride, y + below);
+  };
+  fill_in(0, *frame.window->image[centre]);
+  for (int t = 0; t < desc_.filter.depth(); ++t)
+    if (const Image* image = frame.window->image[t]; image && t != centre) {
+      fill_in(ahead.inputs, *image);
+      ahead.inputs += rows;
+    }
+  const PlaneView& out = frame.out->plane[g.plane];
+  fill(ahead.out, static_cast<unsigned char*>(out.data), out.stride, y);
+  return ahead;
+}
+
+// A walk down `range`, in the columns of the strip at `x`.
+RowPlan::Walk RowPlan::begin(const RowRange& range, int x, unsigned char* memory) const noexcept {
+  const Part& part = *range.part;
+  const ComponentGroup& g = part.group;
+  Walk walk;
+  walk.range = range;
+  const auto columns = [&](Columns of) { walk.columns[walk.count++] = of; };
+  const int end = std::min(x + part.strip, g.width), left = desc_.filter.centre_x();
+  unsigned char* const ring = memory + part.ring;
+  if (part.in_place) {
+    const int first = x < left ? x + in_place_step : x;
+    const int beyond = (part.engine.reads_past + g.components - 1) / g.components;
+    const int inside = (std::min(end, g.width + left - beyond) - first) / in_place_step * in_place_step;
+    if (inside > 0) {
+      if (first > x) columns({x, first - x, true, ring});
+      columns({first, inside, false});
+      if (first + inside < end) columns({first + inside, end - first - inside, true, ring + part.ring_size});
+      return walk;
+    }
+  }
+  columns({x, end - x, true, ring});
+  return walk;
+}
+
+void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* memory) const noexcept {
+  for (int x = 0; x < range.part->group.width; x += range.part->strip) {
+    Walk walk = begin(range, x, memory);
+    filter(range.first, range.last, frame, memory, walk);
+  }
+}
+
+void RowPlan::filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept {
+  for (int y = first; y < last; y += walk.range.part->engine.block_rows)
+    for (int i = 0; i < walk.count; ++i) filter(walk.range, frame, memory, y, walk.columns[i]);
+}
+
+// A block of rows, from `y` on.
+void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y,
+                     Columns& columns) const noexcept {
+  const Part& part = *range.part;
+  const ComponentGroup& g = part.group;
+  const Engine& e = part.engine;
+  const int height = e.kernel.height, window_rows = part.ring_rows, x = columns.x, pixels = columns.pixels;
+  const bool combined = !e.staging.weights.empty();
+  assert(height == desc_.filter.height() && e.block_rows <= max_block_rows);
+
+  // Rows count from the first that the range needs; row r, from `top` on, lies in slot r % ring_rows.
+  const int needed = range.last - range.first + height - 1, top = y - range.first, first_slot = top % window_rows;
+  const auto slot_of = [&](int r) {
+    const int slot = first_slot + r - top;
+    return slot < window_rows ? slot : slot - window_rows;
+  };
+  const auto source_row = [&](int r) {
+    return border_index(desc_.border, range.first - desc_.filter.centre_y() + std::min(r, needed - 1), g.height);
+  };
+  int& staged = columns.rows_staged;
+  for (; columns.staged && staged < std::min(top + window_rows, needed); ++staged) {
+    const int row = source_row(staged);
+    for (int t = 0; t < part.frames; t += part.terms) {
+      unsigned char* slots[max_terms];
+      for (int i = 0; i < part.terms; ++i) slots[i] = part.slot(columns.memory, t + i, slot_of(staged));
+      if (row >= 0 && (combined || frame.window->image[t]))
+        stage(part, frame, memory, row, x, pixels, t, slots);
+      else if (e.paired_rows)
+        e.row_pass.run(e.row_pass, part.ghost_line.data(), *slots, pixels * g.components);
+    }
+  }
+  const void* rows[max_taps * (max_taps + max_block_rows)];
+  for (int t = 0; t < part.frames; ++t) {
+    const Image* image = frame.window->image[t / part.terms];
+    const bool ghosts = !combined && !image;
+    const unsigned char* begin = nullptr;  // of the frame's first row, where rows are read in place
+    std::ptrdiff_t stride = 0;
+    if (!columns.staged && image) {
+      const PlaneView& in = image->plane[g.plane];
+      stride = in.stride;
+      begin = row_of(in, 0) +
+              (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
+    }
+    for (int i = 0; i < window_rows; ++i) {
+      const int row = source_row(top + i);
+      const void*& to = rows[t * window_rows + i];
+      if ((row < 0 || ghosts) && !e.paired_rows)
+        to = part.ghost_rows[t % part.terms].data();
+      else if (columns.staged)
+        to = part.slot(columns.memory, t, slot_of(top + i));
+      else
+        to = begin + row * stride;
+    }
+  }
+  void* out[max_block_rows] = {};
+  const void* passthrough[max_block_rows] = {};
+  const bool copies_passthrough = e.copies_passthrough && g.stride == 1 && part.copies;
+  const int wanted = std::min(e.block_rows, range.last - y);
+  const std::ptrdiff_t at = (g.offset + static_cast<std::ptrdiff_t>(x) * g.components) * sample_size_;
+  for (int i = 0; i < wanted; ++i) {
+    out[i] =
+        g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) + at : memory + part.out + i * part.line_pitch;
+    if (copies_passthrough)
+      passthrough[i] = row_of(frame.window->image[desc_.filter.centre_t()]->plane[g.plane], y + i) + at;
+  }
+  const Block b{rows,
+                window_rows,
+                out,
+                pixels * g.components,
+                copies_passthrough ? passthrough : nullptr,
+                memory + part.scratch,
+                ahead(part, frame, y + e.block_rows, x)};
+  e.kernel.run(e.kernel, b);
+  finish(part, frame, memory + part.out, y, wanted, x, pixels);
+}
+
+}  // namespace convolve::cpu
