@@ -94,7 +94,7 @@ if [ -x build-asan/tests/conformance/conformance_emulated ]; then
 fi
 other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
 suites build-tsan "threads under TSan" --suite threads --timeout-multiplier 8
-step "shares of work under TSan" build-tsan/tests/unit/unit --gtest_filter='Shares.*'
+step "work stealing under TSan" build-tsan/tests/unit/unit --gtest_filter='WorkStealingRanges.*'
 step "conformance of the CPU backend under TSan" build-tsan/tests/conformance/conformance --backend=cpu --cases=20
 
 if [ $failed -gt 0 ]; then printf 'FAILED: %s\n' "${failures[@]}"; fi
