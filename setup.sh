@@ -2,20 +2,34 @@
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Installs what the build and the examples need (Debian 12, Ubuntu 24.04 and later, where it is missing) and builds
-# into build/. Arguments go to `meson setup` of a first build. Called by pipelines/demo.sh and tests/run.sh.
+# setup.sh [--plugin] [MESON-ARGUMENT...]: installs what is missing (Debian 12, Ubuntu 24.04 and later) and builds.
+# Without --plugin everything is built into build/: the plugin for the usual GPUs, tests and benchmarks.
+# With --plugin the plugin alone is built into build-plugin/, for the GPUs of this machine or, where there is none, for
+# the CPU; a build/ that is already there is brought up to date and used instead. The last line printed is the folder of
+# the plugin, to be set as GST_PLUGIN_PATH. The meson arguments are those of a first build.
+# Called by pipelines/demo.sh (--plugin) and tests/run.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(
+plugin_packages=(
   g++ meson ninja-build pkg-config
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev libhwy-dev
-  libgtest-dev libbenchmark-dev
+)
+run_packages=(
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
   gstreamer1.0-plugins-ugly gstreamer1.0-libav
   python3 python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
   ffmpeg imagemagick mate-backgrounds fonts-dejavu-core
 )
+test_packages=(libgtest-dev libbenchmark-dev)
+
+what=all
+if [ "${1:-}" = --plugin ]; then
+  what=plugin
+  shift
+fi
+packages=("${plugin_packages[@]}" "${run_packages[@]}")
+[ $what = plugin ] || packages+=("${test_packages[@]}")
 
 install_packages() {
   local missing=()
@@ -40,5 +54,28 @@ else
   echo "No apt-get here: going on with what is installed. Needed (Debian's names): ${packages[*]}"
 fi
 
-[ -f build/build.ninja ] || meson setup build "$@"
-ninja -C build
+export NINJA_STATUS="[%f of %t, %es] "
+if [ $what = all ]; then
+  [ -f build/build.ninja ] || meson setup build "$@"
+  ninja -C build
+  exit
+fi
+
+build=build
+if [ ! -f build/build.ninja ]; then
+  build="build-plugin"
+  # The machine code of one GPU takes a seventh of the time that the usual seven take, and none takes none.
+  chips=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd, || true)
+  if [[ $chips =~ ^[0-9,]+$ ]]; then
+    cuda=("-Dcuda-arch=$chips")
+    echo "Building the plugin for the CPU and, where nvcc is found, for compute capability $chips of this machine's GPU."
+  else
+    cuda=(-Dcuda=disabled)
+    echo "No NVIDIA GPU was found (nvidia-smi): building the plugin for the CPU alone."
+  fi
+  [ -f $build/build.ninja ] ||
+    meson setup $build -Dtests=disabled -Dbenchmarks=disabled "${cuda[@]}" "$@" >$build.log || { cat $build.log; exit 1; }
+  rm -f $build.log
+fi
+ninja -C $build plugin/libgstconvolve.so
+echo "$PWD/$build/plugin"

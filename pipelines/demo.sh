@@ -7,8 +7,8 @@
 # photographs. Results go to demo-out/ (DEMO_OUT to change).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-"$here/../setup.sh"
-export GST_PLUGIN_PATH="$here/../build/plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"
+plugin=$("$here/../setup.sh" --plugin | tee /dev/stderr | tail -n 1)
+export GST_PLUGIN_PATH="$plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"
 out=${DEMO_OUT:-$here/../demo-out}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
