@@ -49,9 +49,15 @@ Plane filter(const Kernel& kernel, const std::vector<const Plane*>& window, Edge
     throw std::logic_error("the window is not as deep as the filter");
   const Plane* some = *std::find_if(window.begin(), window.end(), [](const Plane* p) { return p != nullptr; });
   const int width = some->width, height = some->height;
-  const bool ghosts = edge == Edge::constant || std::count(window.begin(), window.end(), nullptr) > 0;
-  const bool exact = kernel.divisor > 0 && levels.bits > 0 && levels.zero == std::floor(levels.zero) &&
-                     (!ghosts || levels.ghost == std::floor(levels.ghost));
+  const bool exact = kernel.divisor > 0 && levels.bits > 0 && levels.zero == std::floor(levels.zero);
+  const bool fractional_ghost = levels.ghost != std::floor(levels.ghost);
+  const bool ghost_frames = std::count(window.begin(), window.end(), nullptr) > 0;
+  const auto sees_ghost = [&](int x, int y) {
+    if (ghost_frames) return true;
+    const int left = x - kernel.centre_x, top = y - kernel.centre_y;
+    return edge == Edge::constant &&
+           (left < 0 || top < 0 || left + kernel.width > width || top + kernel.height > height);
+  };
   const double ghost = levels.ghost - levels.zero;
 
   Plane out{width, height, std::vector<double>(static_cast<std::size_t>(width) * height)};
@@ -77,7 +83,9 @@ Plane filter(const Kernel& kernel, const std::vector<const Plane*>& window, Edge
     for (int x = 0; x < width; ++x) {
       double& result = out.samples[static_cast<std::size_t>(y) * width + x];
       const double offset = levels.zero + levels.offset;
-      if (exact) {
+      if (exact && fractional_ghost && sees_ghost(x, y)) {
+        result = std::nearbyint(sums[x] / static_cast<double>(kernel.divisor) + offset);
+      } else if (exact) {
         // Sums of integers below 2^52 are exact in double precision.
         if (std::abs(sums[x]) >= 0x1p52) throw std::logic_error("the sum is too large to be exact");
         result = static_cast<double>(rounded_quotient(static_cast<std::int64_t>(sums[x]), kernel.divisor, offset));

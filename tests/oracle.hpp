@@ -45,8 +45,8 @@ struct Plane {
 std::int64_t rounded_quotient(std::int64_t sum, std::int64_t divisor, double offset);
 
 /// One output frame from its window of `depth` frames, oldest first; a null one is a frame of ghost cells.
-/// With integer taps the result is the correctly rounded exact value as long as zero, and ghost where it takes part,
-/// are whole.
+/// With integer taps and a whole zero level the result is the correctly rounded exact value at every sample that sees
+/// no ghost cell of a fractional level.
 Plane filter(const Kernel& kernel, const std::vector<const Plane*>& window, Edge edge, const Levels& levels);
 
 /// A whole stream: output t comes from the frames t - centre_t .. t - centre_t + depth - 1, `time_edge` standing in

@@ -9,18 +9,30 @@
 namespace convolve {
 namespace {
 
-// The largest magnitude that (in - z) can have, over the filtered components.
-double largest_input(const FrameLayout& layout, bool constant_border) {
+std::vector<const Component*> all_components(const FrameLayout& layout) {
+  std::vector<const Component*> all;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) all.push_back(&layout.plane[p].component[c]);
+  return all;
+}
+
+// The largest magnitude that (in - z) can have.
+double largest_input(const FrameLayout& layout, const Component& component, bool constant_border) {
+  const double largest = std::max(component.zero, layout.max_value() - component.zero);
+  return constant_border ? std::max(largest, std::abs(component.ghost - component.zero)) : largest;
+}
+
+// The same over those of the components that are filtered.
+double largest_input(const FrameLayout& layout, bool constant_border, std::span<const Component* const> components) {
   if (layout.type == SampleType::f32) return 1;
   double largest = 0;
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c) {
-      const Component& component = layout.plane[p].component[c];
-      if (!component.filtered) continue;
-      largest = std::max({largest, component.zero, layout.max_value() - component.zero});
-      if (constant_border) largest = std::max(largest, std::abs(component.ghost - component.zero));
-    }
+  for (const Component* component : components)
+    if (component->filtered) largest = std::max(largest, largest_input(layout, *component, constant_border));
   return largest;
+}
+
+double largest_input(const FrameLayout& layout, bool constant_border) {
+  return largest_input(layout, constant_border, all_components(layout));
 }
 
 bool whole(double v) {
@@ -48,11 +60,36 @@ double roundings(const Filter& filter) {
   return std::min(std::max(direct, passes), filter.count() * all) + 2 * all;
 }
 
+// Sums below this are exact in single precision.
+constexpr double exact_sums = 1 << 24;
+
 // What a sum that rounds so much, in f32 of inputs of 1, can be off by in code values; less than `largest_rounding`
 // keeps it within one of the right sample.
 constexpr double largest_rounding = 0.95;
-double rounding_error(double roundings, const FrameLayout& layout, bool constant_border) {
-  return roundings * largest_input(layout, constant_border) * std::numeric_limits<float>::epsilon() / 2;
+double rounding_error(double roundings, double input) {
+  return roundings * input * std::numeric_limits<float>::epsilon() / 2;
+}
+
+void take_exact_taps(Arithmetic& arithmetic, const ExactTaps& exact, Accumulator accumulator) {
+  arithmetic.accumulator = accumulator;
+  arithmetic.coefficients.assign(exact.taps.begin(), exact.taps.end());
+  arithmetic.divisor = static_cast<double>(exact.divisor);
+  arithmetic.exact_taps = true;
+}
+
+double magnitude_of(const ExactTaps& exact) {
+  double magnitude = 0;
+  for (const std::int32_t n : exact.taps) magnitude += std::abs(static_cast<double>(n));
+  return magnitude;
+}
+
+// The effective taps, in single precision where that is within one code value.
+Arithmetic real_arithmetic(const Filter& filter, const FrameLayout& layout, double input) {
+  Arithmetic arithmetic;
+  arithmetic.coefficients = filter.taps();
+  const bool single = layout.type == SampleType::f32 || rounding_error(roundings(filter), input) < largest_rounding;
+  arithmetic.accumulator = single ? Accumulator::single : Accumulator::double_;
+  return arithmetic;
 }
 
 }  // namespace
@@ -61,43 +98,52 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
   Arithmetic arithmetic;
   const double input = largest_input(layout, constant_border);
   if (layout.type != SampleType::f32 && filter.exact() && (!constant_border || whole_ghosts(layout))) {
-    double magnitude = 0;
-    for (const std::int32_t n : filter.exact()->taps) magnitude += std::abs(static_cast<double>(n));
-    if (magnitude * input < (1 << 24)) {
-      arithmetic.accumulator = Accumulator::exact;
-      arithmetic.coefficients.assign(filter.exact()->taps.begin(), filter.exact()->taps.end());
-      arithmetic.divisor = static_cast<double>(filter.exact()->divisor);
+    if (magnitude_of(*filter.exact()) * input < exact_sums) {
+      take_exact_taps(arithmetic, *filter.exact(), Accumulator::exact);
       return arithmetic;
     }
   }
-  arithmetic.coefficients = filter.taps();
-  if (layout.type == SampleType::f32) {
-    arithmetic.accumulator = Accumulator::single;
-  } else {
-    const double worst = rounding_error(roundings(filter), layout, constant_border);
-    arithmetic.accumulator = worst < largest_rounding ? Accumulator::single : Accumulator::double_;
+  return real_arithmetic(filter, layout, input);
+}
+
+Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border,
+                             std::span<const Component* const> components) {
+  const double input = largest_input(layout, constant_border, components);
+  if (layout.type == SampleType::f32 || !filter.exact()) return real_arithmetic(filter, layout, input);
+  const double magnitude = magnitude_of(*filter.exact());
+  bool some_fit = false, all_fit = true, whole_ghosts_alone = true;
+  for (const Component* component : components) {
+    if (!component->filtered) continue;
+    const bool fits = magnitude * largest_input(layout, *component, constant_border) < exact_sums;
+    some_fit |= fits;
+    all_fit &= fits;
+    whole_ghosts_alone &= !constant_border || whole(component->ghost);
   }
+  if (!some_fit) return real_arithmetic(filter, layout, input);
+  const bool in_single = whole_ghosts_alone || rounding_error(roundings(filter), input) < largest_rounding;
+  Arithmetic arithmetic;
+  take_exact_taps(arithmetic, *filter.exact(), all_fit && in_single ? Accumulator::exact : Accumulator::double_);
   return arithmetic;
 }
 
 std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
                                          bool constant_border) {
   const bool frames = filter.depth() > 1;
-  if (arithmetic.accumulator == Accumulator::exact || (frames && filter.time_factor().empty())) return {};
+  if (arithmetic.exact_taps || (frames && filter.time_factor().empty())) return {};
   std::vector<SpaceFactors> terms = filter.space_filter().space_terms(max_terms);
   double all = 0;
   for (const SpaceFactors& term : terms) all += magnitude_of(term.column) * magnitude_of(term.row);
   if (frames) all *= magnitude_of(filter.time_factor());
   const double roundings = all * (filter.depth() + filter.height() * terms.size() + filter.width() + 2);
   if (arithmetic.accumulator == Accumulator::single &&
-      rounding_error(roundings, layout, constant_border) >= largest_rounding)
+      rounding_error(roundings, largest_input(layout, constant_border)) >= largest_rounding)
     return {};
   return terms;
 }
 
 Arithmetic low_rank_arithmetic(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
                                bool constant_border) {
-  if (arithmetic.accumulator != Accumulator::double_ || filter.rank() == 1) return arithmetic;
+  if (arithmetic.accumulator != Accumulator::double_ || arithmetic.exact_taps || filter.rank() == 1) return arithmetic;
   Arithmetic single = arithmetic;
   single.accumulator = Accumulator::single;
   return low_rank_terms(filter, single, layout, constant_border).empty() ? arithmetic : single;

@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "convolve/filter.hpp"
@@ -65,16 +66,24 @@ CONVOLVE_HD float remainder_value(float sum, float gain, float offset, float div
   return even + (fmaf(rest, gain * less, whole) - whole);
 }
 
-/// What a plan computes with: chosen once, for all components of a frame.
+/// What a plan computes with: chosen once, for all components of a frame or for some of them.
 struct Arithmetic {
   Accumulator accumulator = Accumulator::single;
   std::vector<double> coefficients;  ///< what multiplies (in - z): exact integers, or the effective taps
-  double divisor = 1;                ///< of an exact sum, else 1
+  double divisor = 1;                ///< of exact integers, else 1
+  bool exact_taps = false;           ///< the coefficients are exact integers; always so with Accumulator::exact
 };
 
 /// Chooses the accumulator for a filter over samples of `layout`. `constant_border`: the components' ghost levels
 /// take part in sums.
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
+
+/// Chooses it for these components alone, those of them that are filtered. A component whose exact sum fits 24 bits
+/// gets exact sums whatever stands beside it: where others do not fit, or where a ghost level is no whole number and
+/// would round too much in single precision, integer taps are summed in double precision. A sample that sees no such
+/// ghost level is exact with either accumulator.
+Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border,
+                             std::span<const Component* const> components);
 
 inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a column and a row
 

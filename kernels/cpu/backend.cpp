@@ -16,11 +16,11 @@ namespace {
 
 // The cost of a frame with this algorithm, over all groups.
 double cost(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   double sum = 0;
   for (const cpu::ComponentGroup& group : cpu::make_component_groups(desc.layout))
     if (group.any_filtered())
-      sum += entry.make(desc, arithmetic, group).cost * group.samples() * static_cast<double>(group.height);
+      sum += entry.make(desc, choose_arithmetic(desc, group), group).cost * group.samples() *
+             static_cast<double>(group.height);
   return sum;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu/dot/separable.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cpu/algorithms.hpp"
@@ -19,7 +20,7 @@ bool factors_over_space(const Filter& filter) {
 // The factors to sum with: integers where the arithmetic is exact.
 SpaceFactors factors_of(const Filter& filter, const Arithmetic& arithmetic) {
   SpaceFactors factors = *filter.space_filter().space_factors();
-  if (arithmetic.accumulator == Accumulator::exact) {
+  if (arithmetic.exact_taps) {
     factors.column.assign(factors.exact_column.begin(), factors.exact_column.end());
     factors.row.assign(factors.exact_row.begin(), factors.exact_row.end());
   }
@@ -34,7 +35,10 @@ std::vector<SpaceFactors> terms_of(const PlanDesc& desc, const Arithmetic& arith
 
 bool separable_serves(const PlanDesc& desc) {
   if (factors_over_space(desc.filter)) return true;
-  return !terms_of(desc, choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant)).empty();
+  const std::vector<ComponentGroup> groups = make_component_groups(desc.layout);
+  return std::all_of(groups.begin(), groups.end(), [&](const ComponentGroup& group) {
+    return !group.any_filtered() || !terms_of(desc, choose_arithmetic(desc, group)).empty();
+  });
 }
 
 Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {

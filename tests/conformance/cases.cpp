@@ -49,28 +49,15 @@ bool multiple_of_quarter(double v) {
   return 4 * v == std::floor(4 * v);
 }
 
-// The numeric contract's exact class: integers over one divisor, in lowest terms, whose sum of products fits 24 bits.
-bool is_exact(const Case& c) {
-  if (c.kernel.divisor == 0 || c.desc.layout.type == convolve::SampleType::f32) return false;
-  std::int64_t common = c.kernel.divisor;
-  for (const std::int64_t n : c.kernel.integers) common = std::gcd(common, n);
-  double magnitude = 0;
-  for (const std::int64_t n : c.kernel.integers) magnitude += static_cast<double>(std::abs(n / common));
-  const double full = std::ldexp(1.0, c.desc.layout.bits) - 1;
-  double input = 0;
+// Every component is exact everywhere: the stricter class that the frame as a whole falls into.
+bool whole_frame_is_exact(const Case& c) {
   for (int p = 0; p < c.desc.layout.planes; ++p)
     for (int i = 0; i < c.desc.layout.plane[p].components; ++i) {
       const convolve::Component& k = c.desc.layout.plane[p].component[i];
       if (!k.filtered) continue;
-      // An offset that is no short binary fraction makes ties of its own rounding.
-      if (!multiple_of_quarter(k.bias)) return false;
-      input = std::max({input, k.zero, full - k.zero});
-      if (c.desc.border == Border::constant) {
-        if (k.ghost != std::floor(k.ghost)) return false;
-        input = std::max(input, std::abs(k.ghost - k.zero));
-      }
+      if (!is_exact(c, k) || (c.desc.border == Border::constant && k.ghost != std::floor(k.ghost))) return false;
     }
-  return magnitude * input < 0x1p24;
+  return true;
 }
 
 template <class T, std::size_t n>
@@ -134,6 +121,29 @@ convolve::FrameLayout any_layout(int width, int height, Random& random) {
 
 }  // namespace
 
+// Integers over one divisor, in lowest terms, whose sum of products fits 24 bits.
+bool is_exact(const Case& c, const convolve::Component& component) {
+  if (c.kernel.divisor == 0 || c.desc.layout.type == convolve::SampleType::f32) return false;
+  // An offset that is no short binary fraction makes ties of its own rounding.
+  if (!multiple_of_quarter(component.bias)) return false;
+  std::int64_t common = c.kernel.divisor;
+  for (const std::int64_t n : c.kernel.integers) common = std::gcd(common, n);
+  double magnitude = 0;
+  for (const std::int64_t n : c.kernel.integers) magnitude += static_cast<double>(std::abs(n / common));
+  const double full = std::ldexp(1.0, c.desc.layout.bits) - 1;
+  double input = std::max(component.zero, full - component.zero);
+  if (c.desc.border == Border::constant) input = std::max(input, std::abs(component.ghost - component.zero));
+  return magnitude * input < 0x1p24;
+}
+
+bool sees_fractional_ghost(const Case& c, const convolve::Component& component, int x, int y) {
+  if (component.ghost == std::floor(component.ghost)) return false;
+  if (c.ghosts) return true;
+  if (c.edge != oracle::Edge::constant) return false;
+  const int left = x - c.kernel.centre_x, top = y - c.kernel.centre_y;
+  return left < 0 || top < 0 || left + c.kernel.width > component.width || top + c.kernel.height > component.height;
+}
+
 Case make_case(const CaseOptions& o, std::uint64_t seed) {
   Random random(seed);
   Case c;
@@ -152,7 +162,7 @@ Case make_case(const CaseOptions& o, std::uint64_t seed) {
   c.out = o.out;
   if (o.border == Border::constant && o.shape.depth > 1 && random.chance(0.7))
     c.ghosts = static_cast<unsigned>(random.next()) & ((1u << o.shape.depth) - 1) & ~(1u << c.kernel.centre_t);
-  c.exact = is_exact(c);
+  c.exact = whole_frame_is_exact(c);
 
   char text[512];
   std::snprintf(text, sizeof text, "%s %dx%d, %s, %s value=%g bias=%g, %s, in %s, out %s%s%s, seed %llx",

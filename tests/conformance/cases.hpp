@@ -28,7 +28,7 @@ struct Case {
   convolve::PlanDesc desc;  ///< algorithm: automatic
   oracle::Kernel kernel;
   oracle::Edge edge = oracle::Edge::replicate;
-  bool exact = false;  ///< every backend gives the correctly rounded exact value
+  bool exact = false;  ///< every component is exact and no ghost level is a fraction
   Content content = Content::noise;
   Placement in = Placement::tight, out = Placement::tight;
   unsigned ghosts = 0;  ///< bit t: image t of the window is null
@@ -45,6 +45,13 @@ struct CaseOptions {
   LevelChoice levels;
   Placement in, out;
 };
+
+/// The numeric contract for one component, whatever stands beside it: the correctly rounded exact value at every sample
+/// that sees no fractional ghost level.
+bool is_exact(const Case& c, const convolve::Component& component);
+
+/// Whether the filter at sample (x, y) of a component reaches a ghost level that is no whole number.
+bool sees_fractional_ghost(const Case& c, const convolve::Component& component, int x, int y);
 
 Case make_case(const CaseOptions& options, std::uint64_t seed);
 

@@ -311,7 +311,9 @@ amx::EpilogueForm epilogue_form(const Quantization& q, const IntegerTaps& taps, 
   if (max_magnitude >= 0x1p31 - 512 || group.components == 3) return EpilogueForm::any;
   switch (q.division) {
     case Division::product:
-      return q.snap == 0 ? EpilogueForm::plain_product : max_magnitude < 0x1p15 - 1 ? EpilogueForm::product : EpilogueForm::any;
+      return q.snap == 0                  ? EpilogueForm::plain_product
+             : max_magnitude < 0x1p15 - 1 ? EpilogueForm::product
+                                          : EpilogueForm::any;
     case Division::two_products:
       return EpilogueForm::two_products;
     default:
@@ -322,18 +324,18 @@ amx::EpilogueForm epilogue_form(const Quantization& q, const IntegerTaps& taps, 
 }  // namespace
 
 bool matrix_serves(const PlanDesc& desc) {
-  if (!use_amx()) return false;
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (!use_amx() || !HWY_DYNAMIC_DISPATCH(Tiles)().filter) return false;
   const std::vector<ComponentGroup> groups = make_component_groups(desc.layout);
   int limbs;
   return std::all_of(groups.begin(), groups.end(), [&](const ComponentGroup& group) {
-    return !group.any_filtered() || taps_of(desc, arithmetic, group, limbs);
+    return !group.any_filtered() || taps_of(desc, choose_arithmetic(desc, group), group, limbs);
   });
 }
 
 Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   using namespace amx;
   const Functions functions = HWY_DYNAMIC_DISPATCH(Tiles)();
+  if (!functions.filter) throw PlanError("AMX tiles need a build for AVX-512, which the SIMD target in force is not");
   int limbs;
   const IntegerTaps taps = *taps_of(desc, arithmetic, group, limbs);
   Engine engine;

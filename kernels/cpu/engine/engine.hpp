@@ -156,6 +156,9 @@ struct Engine {
 Staging make_staging(const FrameLayout& layout, const ComponentGroup& group);
 Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& layout, const ComponentGroup& group);
 
+/// The arithmetic of one group: components of other groups have no say in it.
+Arithmetic choose_arithmetic(const PlanDesc& desc, const ComponentGroup& group);
+
 /// Frames are combined while they are staged where the filter factors into time x space.
 bool combines_frames(const Filter& filter);
 

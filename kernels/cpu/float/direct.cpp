@@ -18,7 +18,7 @@ Engine make_float_direct(const PlanDesc& desc, const Arithmetic& arithmetic, con
     const Filter space = filter.space_filter();
     engine.cost = 3 * depth + taps + 6;
     depth = 1;
-    if (arithmetic.accumulator == Accumulator::exact)
+    if (arithmetic.exact_taps)
       coefficients.assign(space.exact()->taps.begin(), space.exact()->taps.end());
     else
       coefficients = space.taps();

@@ -31,14 +31,13 @@ std::size_t take(std::size_t& bytes, std::size_t size) {
 RowPlan::RowPlan(const PlanDesc& desc, EngineMaker make_engine, const Threads& threads)
     : desc_(desc), sample_size_(bytes_per_sample(desc.layout.type)) {
   description_ = std::string(nick(desc_.algorithm)) + " " + desc_.filter.shape() + ", " + simd_target();
-  const Arithmetic arithmetic = choose_arithmetic(desc_.filter, desc_.layout, desc_.border == Border::constant);
   bool named = false;
   for (const ComponentGroup& group : make_component_groups(desc_.layout)) {
     Part part;
     part.group = group;
     std::size_t bytes = 0;
     if (group.any_filtered()) {
-      part.engine = make_engine(desc_, arithmetic, group);
+      part.engine = make_engine(desc_, choose_arithmetic(desc_, group), group);
       plan_part(part, bytes);
       if (!std::exchange(named, true)) {
         description_ += std::string(", ") + part.engine.name;
