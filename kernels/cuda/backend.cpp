@@ -1,11 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/backend.hpp"
+//
+// The CUDA backend: the table of algorithms, and who makes the plan of a case. A new algorithm is a folder and a row of
+// this table.
+#include "convolve/backend.hpp"
 
 #include <array>
 
-#include "convolve/backend.hpp"
+#include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/choice.hpp"
+#include "cuda/device.hpp"
+#include "cuda/matrix/matrix.hpp"
+#include "cuda/register/register.hpp"
+#include "cuda/separable/separable.hpp"
+#include "cuda/textbook/textbook.hpp"
 
 namespace convolve {
 namespace cuda {

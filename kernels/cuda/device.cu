@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cuda_runtime.h>
 
-#include "cuda/backend.hpp"
+#include "cuda/device.hpp"
 
 namespace convolve::cuda {
 namespace {

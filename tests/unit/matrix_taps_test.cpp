@@ -15,7 +15,7 @@
 #include <random>
 #include <vector>
 
-#include "cuda/matrix.hpp"
+#include "cuda/matrix/taps.hpp"
 
 namespace {
 

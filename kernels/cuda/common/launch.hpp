@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What every plan's host side shares: arguments made once and bound to each frame's planes, owned device memory,
+// and the text of a launch that failed.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "convolve/plan.hpp"
+#include "cuda/common/frame.cuh"
+
+namespace convolve::cuda {
+
+/// Everything but the planes' addresses and the tiles.
+FrameArgs make_frame_args(const PlanDesc& desc, const Arithmetic& arithmetic);
+
+/// Covers every component with tiles of this many samples and returns the number of tiles, all of them blocks of
+/// one launch. Throws PlanError where that is more than a launch may have.
+int set_tiles(FrameArgs& frame, int tile_width, int tile_height);
+
+/// Puts this frame's planes in.
+void bind(FrameArgs& frame, int planes, const Window& window, const Image& out) noexcept;
+
+/// Puts one plane in. Returns all bits that are set in its addresses and strides: what is a multiple of 2^n, they are.
+template <class Plane>
+std::uintptr_t bind(Plane& plane, const PlaneView& from, const PlaneView& to) noexcept {
+  plane.in = static_cast<const std::uint8_t*>(from.data);
+  plane.out = static_cast<std::uint8_t*>(to.data);
+  plane.in_stride = from.stride;
+  plane.out_stride = to.stride;
+  return reinterpret_cast<std::uintptr_t>(from.data) | reinterpret_cast<std::uintptr_t>(to.data) |
+         static_cast<std::uintptr_t>(from.stride) | static_cast<std::uintptr_t>(to.stride);
+}
+
+/// True where the plane's address and stride are multiples of so many bytes.
+inline bool aligned(const PlaneView& view, int bytes) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride)) % bytes == 0;
+}
+
+/// Null, or the static text of what the launch just made on this thread failed with.
+inline const char* launch_error() noexcept {
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+}
+
+/// Shared memory to ask for beyond what a kernel needs, so that a multiprocessor holds no more than so many of its
+/// blocks of so many threads: the launch that comes early would crowd where the one before ends first. Throws
+/// PlanError.
+unsigned memory_to_spare(const void* kernel, unsigned threads, std::int64_t blocks);
+
+/// Launches on a GPU of this capability. From 9.0 on blocks start while the launch before them in the stream still
+/// ends: the kernel calls wait_for_stream() before it touches a frame.
+template <class Args>
+void launch_early(int capability, void (*kernel)(Args), unsigned blocks, dim3 threads, void* stream, const Args& args,
+                  unsigned shared_memory = 0) noexcept {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared_memory;
+  config.stream = static_cast<cudaStream_t>(stream);
+  config.attrs = &early;
+  config.numAttrs = capability >= 90 ? 1 : 0;
+  cudaLaunchKernelEx(&config, kernel, args);
+}
+
+#ifdef __CUDACC__
+/// Lets the next launch start its blocks, and waits until what the stream did before this one is done.
+__device__ __forceinline__ void wait_for_stream() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+#endif
+
+}  // namespace convolve::cuda

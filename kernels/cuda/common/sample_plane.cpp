@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/common/sample_plane.hpp"
+
+#include <algorithm>
+
+namespace convolve::cuda {
+namespace {
+
+/// How sums become samples, the same for all components of a frame.
+Division division_of(const FrameLayout& layout, const Arithmetic& arithmetic) {
+  Division division = Division::product;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) {
+      const Component& component = layout.plane[p].component[c];
+      if (component.filtered) division = std::max(division, make_quantizer(arithmetic, layout, component).division);
+    }
+  return division;
+}
+
+bool divides(const FrameLayout& layout, const Arithmetic& arithmetic) {
+  return division_of(layout, arithmetic) != Division::product;
+}
+
+}  // namespace
+
+int count_components(const FrameLayout& layout) {
+  unsigned counts = 0;
+  for (int p = 0; p < layout.planes; ++p) {
+    if (!layout.plane[p].uniform()) return 0;
+    counts |= 1u << layout.plane[p].components;
+  }
+  return counts == 1 << 1 ? 1 : (counts & ~(1u << 1)) == 1 << 2 ? 3 : counts == 1 << 3 ? 5 : counts == 1 << 4 ? 4 : 0;
+}
+
+bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, std::string& why) {
+  if (layout.type == SampleType::u8 && (layout.bits != 8 || layout.shift != 0))
+    why = "bytes of fewer than 8 bits";
+  else if (count_components(layout) == 0)
+    why = "a layout with components at uneven steps";
+  else if (division_of(layout, arithmetic) > (layout.type == SampleType::u16 ? Division::remainder : Division::product))
+    why = "a filter whose sums need double precision";
+  else
+    return true;
+  return false;
+}
+
+SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& from, const Arithmetic& arithmetic) {
+  SamplePlane plane{};
+  plane.components = from.components;
+  plane.width = from.component[0].width;
+  plane.height = from.component[0].height;
+  for (int c = 0; c < from.components; ++c) {
+    const Component& component = from.component[c];
+    const Quantizer q = make_quantizer(arithmetic, layout, component);
+    plane.zero[c] = static_cast<float>(component.zero);
+    plane.ghost[c] = static_cast<float>(component.ghost - component.zero);
+    plane.offset[c] = divides(layout, arithmetic) ? q.offset : q.offset + q.snap;
+  }
+  for (int i = 0; i < (from.components == 3 ? 12 : 8); ++i) {
+    const int bytes = bytes_per_sample(layout.type);
+    if (from.component[i / bytes % from.components].filtered) continue;
+    plane.keeps = true;
+    plane.kept[i / 4] |= 255u << (8 * (i % 4));
+  }
+  return plane;
+}
+
+SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& arithmetic) {
+  SampleNumbers numbers{};
+  numbers.shift = layout.type == SampleType::f32 ? 0 : layout.shift;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) {
+      const Component& component = layout.plane[p].component[c];
+      if (!component.filtered) continue;
+      const Quantizer q = make_quantizer(arithmetic, layout, component);
+      numbers.gain = q.gain;
+      numbers.snap = q.snap;
+      numbers.max = q.max;
+    }
+  if (divides(layout, arithmetic)) numbers.divisor = static_cast<float>(arithmetic.divisor);
+  return numbers;
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the kernels of `matrix` share: their arguments, words of pixels, sums to samples, and the samples at the
+// borders.
+//
+// All planes are blocks of one launch, each warp making a tile. Of small filters, whose arguments these are, tiles
+// cover the plane, the last of a row or column moving back over what its neighbour makes too, with the same result;
+// what planes that are small, not aligned or of an odd width leave is made one sample to a thread, by blocks that come
+// first.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "convolve/border.hpp"
+#include "cuda/common/border_map.cuh"
+#include "cuda/common/prefetch.cuh"
+#include "cuda/matrix/taps.hpp"
+
+namespace convolve::cuda {
+
+inline constexpr int matrix_tile_width = 128;  ///< pixels
+inline constexpr int small_matrix_reach = 3;   ///< of the kernel in dense.cu: rows above and below the centre
+inline constexpr int small_matrix_margin = 4;  ///< and pixels on either side of a strip, and columns beside the centre
+inline constexpr int small_matrix_warps = 4;   ///< of a block
+
+struct MatrixPlane {
+  const std::uint8_t* in;
+  std::uint8_t* out;
+  std::ptrdiff_t in_stride, out_stride;
+  int width, height;  ///< pixels
+  EdgeAxis across, down;
+  int left, right;  ///< the columns that tiles make, left <= x < right
+  unsigned first_block, edge_blocks;
+  unsigned tiles, tiles_x, reciprocal;  ///< inner; reciprocal: 2^32 / tiles_x, rounded up
+  std::uint32_t ghost;                  ///< level of ghost cells, in the order of a word's bytes
+  std::uint32_t keep;                   ///< mask of copied components in a word of pixels
+  std::uint8_t components, copied;      ///< copied: bit mask of the components that are not filtered
+};
+
+/// What the sums of a plane's components start from and are moved by.
+struct MatrixLevels {
+  int4 start[max_components];     ///< four times the same, as a product takes it
+  float base[max_components];     ///< sums read as floats: what is added to their value
+  float level[max_components];    ///< real sums: what is added to their value as integers
+  int sum_start[max_components];  ///< exact sums: what they start from as integers
+  uint4 ghosts;                   ///< four ghost pixels
+};
+
+struct MatrixArgs {
+  MatrixPlane plane[max_planes];
+  const uint4* taps;           ///< matrices of taps, as lanes hold them, in the order of the kernel
+  const MatrixLevels* levels;  ///< by plane
+  const int* fixed;            ///< taps as integers: [row][column]
+  unsigned planes;
+  unsigned wave;                    ///< tiles that are made at once
+  std::uint32_t max;                ///< the largest sample, in each byte
+  float gain, gain_low, gain_high;  ///< high: of the digit of 256
+  int taps_x, taps_y, centre_x, centre_y;
+  MatrixFinish finish;
+  Border border;
+};
+
+using MatrixKernel = void (*)(MatrixArgs);
+
+/// `reach`: rows above and below the centre; `components`: the most of a plane.
+MatrixKernel small_matrix_kernel(int reach, const MatrixTaps& taps, int components);
+/// Which taps the kernel for them takes.
+MatrixReading small_matrix_reading(int reach, int components);
+/// The taps as lanes hold them, [digit][row pair][lane], words in the order of a lane's two products.
+std::vector<uint4> small_matrix_taps(const Filter& filter, const MatrixTaps& taps, int reach);
+
+#ifdef __CUDACC__
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Four pixels of a row.
+template <int C>
+struct Unit;
+template <>
+struct Unit<1> {
+  using Word = std::uint32_t;
+};
+template <>
+struct Unit<2> {
+  using Word = uint2;
+};
+template <>
+struct Unit<3> {
+  using Word = uint3;
+};
+template <>
+struct Unit<4> {
+  using Word = uint4;
+};
+template <int C>
+using Word = typename Unit<C>::Word;
+
+/// The four samples of each component, from four pixels.
+__device__ __forceinline__ void planar(std::uint32_t u, std::uint32_t (&c)[1]) {
+  c[0] = u;
+}
+__device__ __forceinline__ void planar(uint2 u, std::uint32_t (&c)[2]) {
+  c[0] = __byte_perm(u.x, u.y, 0x6420);
+  c[1] = __byte_perm(u.x, u.y, 0x7531);
+}
+__device__ __forceinline__ void planar(uint3 u, std::uint32_t (&c)[3]) {
+  c[0] = __byte_perm(__byte_perm(u.x, u.y, 0x0630), u.z, 0x5210);
+  c[1] = __byte_perm(__byte_perm(u.x, u.y, 0x0741), u.z, 0x6210);
+  c[2] = __byte_perm(__byte_perm(u.x, u.y, 0x0052), u.z, 0x7410);
+}
+__device__ __forceinline__ void planar(uint4 u, std::uint32_t (&c)[4]) {
+  const std::uint32_t xy_low = __byte_perm(u.x, u.y, 0x5140), zw_low = __byte_perm(u.z, u.w, 0x5140);
+  const std::uint32_t xy_high = __byte_perm(u.x, u.y, 0x7362), zw_high = __byte_perm(u.z, u.w, 0x7362);
+  c[0] = __byte_perm(xy_low, zw_low, 0x5410);
+  c[1] = __byte_perm(xy_low, zw_low, 0x7632);
+  c[2] = __byte_perm(xy_high, zw_high, 0x5410);
+  c[3] = __byte_perm(xy_high, zw_high, 0x7632);
+}
+
+/// Four pixels, from the words of their components.
+template <int C>
+__device__ __forceinline__ Word<C> interleaved(const std::uint32_t (&c)[C]) {
+  if constexpr (C == 1)
+    return c[0];
+  else if constexpr (C == 2)
+    return {__byte_perm(c[0], c[1], 0x5140), __byte_perm(c[0], c[1], 0x7362)};
+  else if constexpr (C == 3)
+    return {__byte_perm(__byte_perm(c[0], c[1], 0x1040), c[2], 0x3410),
+            __byte_perm(__byte_perm(c[0], c[1], 0x6205), c[2], 0x3250),
+            __byte_perm(__byte_perm(c[0], c[1], 0x0730), c[2], 0x7216)};
+  else {
+    const std::uint32_t low01 = __byte_perm(c[0], c[1], 0x5140), high01 = __byte_perm(c[0], c[1], 0x7362);
+    const std::uint32_t low23 = __byte_perm(c[2], c[3], 0x5140), high23 = __byte_perm(c[2], c[3], 0x7362);
+    return {__byte_perm(low01, low23, 0x5410), __byte_perm(low01, low23, 0x7632), __byte_perm(high01, high23, 0x5410),
+            __byte_perm(high01, high23, 0x7632)};
+  }
+}
+
+/// Writes four pixels to `to`: of those at `low` and at `high`, as __byte_perm takes bytes.
+template <int C>
+__device__ __forceinline__ void choose_pixels(const std::uint8_t* low, const std::uint8_t* high, std::uint8_t* to,
+                                              std::uint32_t selector) {
+  std::uint32_t a[C], b[C];
+  planar(*reinterpret_cast<const Word<C>*>(low), a);
+  planar(*reinterpret_cast<const Word<C>*>(high), b);
+#pragma unroll
+  for (int c = 0; c < C; ++c) a[c] = __byte_perm(a[c], b[c], selector);
+  *reinterpret_cast<Word<C>*>(to) = interleaved<C>(a);
+}
+
+__device__ __forceinline__ std::uint32_t& word_of(std::uint32_t& u, int) {
+  return u;
+}
+__device__ __forceinline__ std::uint32_t& word_of(uint2& u, int i) {
+  return i == 0 ? u.x : u.y;
+}
+__device__ __forceinline__ std::uint32_t& word_of(uint3& u, int i) {
+  return i == 0 ? u.x : i == 1 ? u.y : u.z;
+}
+__device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
+  return i == 0 ? u.x : i == 1 ? u.y : i == 2 ? u.z : u.w;
+}
+
+/// sum = start + left * right (m16n8k32, u8 by s8), of which this lane has these words.
+__device__ __forceinline__ void multiply_add(int (&sum)[4], const int* start, const std::uint32_t* left,
+                                             const std::uint32_t* right) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
+      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]), "r"(start[0]),
+        "r"(start[1]), "r"(start[2]), "r"(start[3]));
+}
+
+/// Four sums to four bytes, the first lowest, clamped.
+__device__ __forceinline__ std::uint32_t pack(int a, int b, int c, int d) {
+  std::uint32_t high, all;
+  asm("cvt.pack.sat.u8.s32.b32 %0,%1,%2,%3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
+  asm("cvt.pack.sat.u8.s32.b32 %0,%1,%2,%3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
+  return all;
+}
+/// Rounded to nearest, ties to even: the compiler makes two instructions of these six.
+__device__ __forceinline__ std::uint32_t pack(float a, float b, float c, float d) {
+  return pack(__float2int_rn(a), __float2int_rn(b), __float2int_rn(c), __float2int_rn(d));
+}
+
+/// The sample that a sum stands for, before it is rounded or clamped.
+template <MatrixFinish finish>
+__device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum)[2], float base) {
+  if constexpr (finish == MatrixFinish::pack) {
+    return sum[0];
+  } else if constexpr (finish == MatrixFinish::reading) {
+    return __fmaf_rn(__int_as_float(sum[0]), args.gain, base);
+  } else if constexpr (finish == MatrixFinish::real) {
+    return __fmaf_rn(__int_as_float(sum[1]), args.gain, __fmaf_rn(__int_as_float(sum[0]), args.gain_high, base));
+  } else {
+    const float whole = __int2float_rn(sum[0]);
+    return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
+  }
+}
+
+/// Copies to shared memory in the background.
+template <int bytes>
+__device__ __forceinline__ void copy_async(unsigned to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
+}
+
+/// The same, where `wanted`, without a branch.
+template <int bytes>
+__device__ __forceinline__ void copy_async(unsigned to, const void* from, bool wanted) {
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "setp.ne.s32 p, %3, 0;\n"
+      "@p cp.async.ca.shared.global [%0],[%1],%2;\n}" ::"r"(to),
+      "l"(from), "n"(bytes), "r"(static_cast<int>(wanted))
+      : "memory");
+}
+
+/// The input rows of a tile as the border's rule finds them, of ghosts from where they lie in memory.
+struct InputRows {
+  const MatrixPlane& plane;
+  const std::uint8_t* ghosts;
+  int first;  ///< row of the frame
+
+  __device__ __forceinline__ InputRows(const MatrixPlane& plane, const MatrixLevels& levels, int first)
+      : plane(plane), ghosts(reinterpret_cast<const std::uint8_t*>(&levels.ghosts)), first(first) {}
+  /// Row r from `x` bytes on. `ghost`: what is there is one at any rate.
+  __device__ __forceinline__ const std::uint8_t* at(int r, int x, bool ghost) const {
+    const int y = first + r, stands = edge_index(plane.down, y);
+    ghost |= plane.down.ghost && stands != y;
+    return ghost ? ghosts : plane.in + stands * plane.in_stride + x;
+  }
+};
+
+/// Copies an inner tile of a plane that has nothing to filter.
+__device__ __forceinline__ void copy_inner(const MatrixPlane& plane, int2 origin, int rows) {
+  const int end = matrix_tile_width * plane.components;
+  for (int y = origin.y; y < origin.y + rows; ++y)
+    for (int b = 4 * static_cast<int>(threadIdx.x); b < end; b += 128) {
+      const std::ptrdiff_t at = origin.x * plane.components + b;
+      *reinterpret_cast<std::uint32_t*>(plane.out + y * plane.out_stride + at) =
+          __ldg(reinterpret_cast<const std::uint32_t*>(plane.in + y * plane.in_stride + at));
+    }
+}
+
+/// What a block does: edge(plane, levels, number of the edge block), or inner(plane, levels, number of the warp's
+/// tile).
+template <class Inner, class Edge>
+__device__ __forceinline__ void for_plane(const MatrixArgs& args, int warps, const Inner& inner, const Edge& edge) {
+  unsigned p = 0;
+  while (p + 1 < args.planes && blockIdx.x >= args.plane[p + 1].first_block) ++p;
+  const MatrixPlane& plane = args.plane[p];
+  const MatrixLevels& levels = args.levels[p];
+  const unsigned block = blockIdx.x - plane.first_block;
+  if (block < plane.edge_blocks) return edge(plane, levels, block);
+  const unsigned tile = (block - plane.edge_blocks) * warps + threadIdx.y;
+  if (tile < plane.tiles) inner(plane, levels, tile);
+}
+
+#endif
+#endif
+
+}  // namespace convolve::cuda

@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// wgmma.cu: its tiles, its arguments, and how the input of a tile comes into shared memory.
+//
+// A sample of 16 bits is two components here: its low byte, then its high one, moved up so that its highest bit is that
+// byte's.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/common/border_map.cuh"
+#include "cuda/common/prefetch.cuh"
+#include "cuda/common/sample_plane.hpp"
+#include "cuda/matrix/dense.cuh"
+#include "cuda/matrix/hopper/products.cuh"
+
+namespace convolve::cuda::group {
+
+inline constexpr int makers = 2;        ///< warpgroups of a block that make tiles
+inline constexpr int tile_width = 128;  ///< pixels
+inline constexpr int group_rows = 4;    ///< of a warpgroup's 8 groups of strips: their sums are registers
+inline constexpr int warpgroup_rows = 8 * group_rows, tile_rows = makers * warpgroup_rows;
+inline constexpr int margin = 8;                       ///< pixels that a window reaches on either side of its strip
+inline constexpr int pitch = tile_width + 2 * margin;  ///< bytes of a component's input row
+inline constexpr int heights[] = {5, 7, 9, 11, 15};    ///< of filters that there are kernels for
+
+inline constexpr int padding = group_rows - 1;  ///< empty rows of taps below the filter's
+
+/// What a block takes, by the most components of a plane.
+struct GroupTuning {
+  int blocks_resident;                    ///< that a multiprocessor holds
+  int loaders;                            ///< warpgroups of a block that load input
+  int loader_registers, maker_registers;  ///< of a thread; together what an even share would be
+  int stages;                             ///< tiles whose input is held
+};
+constexpr int most_stages = 4;
+constexpr GroupTuning tuning(int components) {
+  return components >= 3   ? GroupTuning{2, 2, 48, 80, 2}
+         : components == 2 ? GroupTuning{2, 1, 48, 96, 3}
+                           : GroupTuning{2, 1, 48, 96, most_stages};
+}
+
+constexpr int input_rows(int height) {
+  return tile_rows + height - 1;
+}
+/// Bytes of a tile's input rows of a component, and of a digit's right matrix.
+constexpr int input_bytes(int height) {
+  return input_rows(height) * pitch;
+}
+constexpr int taps_bytes(int height) {
+  return (height + padding) * 512;
+}
+
+/// How a sum becomes a sample of 8 bits.
+enum class GroupFinish : std::uint8_t {
+  reading,  ///< as MatrixFinish::reading says
+  lifted,   ///< the same with MatrixTaps::lift
+  whole,    ///< sum * (gain + gain_low) + level
+};
+
+struct GroupPlane {
+  const std::uint8_t* in;
+  std::uint8_t* out;
+  std::ptrdiff_t in_stride, out_stride;
+  EdgeAxis across, down;                     ///< pixels
+  unsigned first_tile, tiles_x, reciprocal;  ///< reciprocal: 2^32 / tiles_x, rounded up
+  std::uint32_t ghost;                       ///< as in MatrixPlane
+  std::uint8_t components, copied;
+  bool aligned;               ///< groups of pixels can be loaded and stored as words
+  int last_x;                 ///< where the last tile of a row begins at the latest
+  int up;                     ///< bits that samples of 16 bits are moved up by
+  std::uint32_t mask;         ///< and then those that are theirs, of two
+  int start[max_components];  ///< of the sums
+  float level[max_components];
+};
+
+/// A step of sums of 16-bit samples: one byte of the samples by one digit of the taps.
+struct WideProduct {
+  int left, right;  ///< where the byte's rows and the digit's taps begin
+  int shift;        ///< of the sums, behind it: by 8 bits to the left, none, or, rounded, to the right
+  bool starts;      ///< which is the last time: they start then
+};
+
+struct GroupArgs {
+  GroupPlane plane[max_planes];
+  const uint4* taps;  ///< [digit][row, last first][512 bytes]
+  int planes, digits;
+  unsigned tiles;
+  GroupFinish finish;
+  float gain, gain_low;
+  // Of 16-bit samples:
+  WideProduct product[2 * WideTaps::most_digits];
+  int products;
+  SampleNumbers numbers;
+};
+
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+__device__ __forceinline__ void end_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// A tile of a plane.
+struct Tile {
+  const GroupPlane* plane;
+  int x, y;  ///< its first pixel
+
+  __device__ __forceinline__ Tile(const GroupArgs& args, unsigned number) {
+    int p = 0;
+    while (p + 1 < args.planes && number >= args.plane[p + 1].first_tile) ++p;
+    plane = &args.plane[p];
+    number -= plane->first_tile;
+    const unsigned row = plane->tiles_x == 1 ? number : __umulhi(number, plane->reciprocal);
+    // The last of a row or column move back over what their neighbours make too, where the plane is large enough.
+    x = min(static_cast<int>(number - row * plane->tiles_x) * tile_width, plane->last_x);
+    y = min(static_cast<int>(row) * tile_rows, max(plane->down.length - tile_rows, 0));
+  }
+};
+
+/// The input rows of a tile of C components in shared memory, one plane a component. By so many warpgroups of a block,
+/// from `first_group` on.
+template <class Sample, int height, int C, int first_group, int warpgroups>
+struct Input {
+  static constexpr bool wide = sizeof(Sample) == 2;
+  static constexpr int rows = input_rows(height);
+  static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
+  static constexpr int threads = 128 * warpgroups;
+  static constexpr int rows_at_once = threads / groups, batch = C == 3 ? 4 : 6;
+  struct Loaded {
+    std::uint32_t word[group * C / 4];
+  };
+
+  static __device__ __forceinline__ int number() {
+    return static_cast<int>((threadIdx.y - first_group) * 128 + threadIdx.x);
+  }
+
+  /// Single components are on their way on return, others there.
+  static __device__ __forceinline__ void load(std::uint8_t* memory, const Tile& tile) {
+    const GroupPlane& plane = *tile.plane;
+    if (plane.aligned) {
+      if (tile.y >= height / 2 && tile.y - height / 2 + rows <= plane.down.length)
+        load_groups<true>(memory, plane, tile.x, tile.y);
+      else
+        load_groups<false>(memory, plane, tile.x, tile.y);
+    }
+    if (!plane.aligned || tile.x == 0 || tile.x + tile_width + margin > plane.across.length)
+      load_rest(memory, plane, tile.x, tile.y);
+  }
+
+  /// Asks for a tile's own rows. For a warpgroup.
+  static __device__ __forceinline__ void prefetch_tile(const Tile& tile) {
+    const GroupPlane& plane = *tile.plane;
+    prefetch_rows<tile_rows, C * tile_width / cache_line, 128>(
+        plane.in + tile.y * plane.in_stride + static_cast<std::ptrdiff_t>(tile.x) * C, plane.in_stride,
+        static_cast<int>(threadIdx.x), plane.down.length - tile.y, (plane.across.length - tile.x) * C);
+  }
+
+  /// Asks for the frame's part of several components, which are loaded through registers, few at a time.
+  static __device__ __forceinline__ void prefetch(const Tile& tile) {
+    const GroupPlane& plane = *tile.plane;
+    const int row = tile.y - height / 2 + number();
+    if (C == 1 || !plane.aligned || number() >= rows || row < 0 || row >= plane.down.length) return;
+    const int begin = max(tile.x - margin, 0),
+              end = min(tile.x + tile_width + margin, plane.across.length / group * group);
+    const std::uint8_t* from = plane.in + row * plane.in_stride + static_cast<std::ptrdiff_t>(begin) * C;
+    int bytes = (end - begin) * C;
+    if (C == 3) {  // whole multiples of 16
+      const int before = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) & 15);
+      from -= before;
+      bytes = bytes + before & ~15;
+    }
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
+  }
+
+  /// What lies in whole groups in the frame, or above or below it. `inside`: all rows are the frame's.
+  template <bool inside>
+  static __device__ __forceinline__ void load_groups(std::uint8_t* memory, const GroupPlane& plane, int x, int y) {
+    const int id = number(), first = id / groups, column = group * (id - first * groups);
+    const int at = x - margin + column;
+    if (first >= rows_at_once || at < 0 || at + group > plane.across.length) return;
+    const int y0 = y - height / 2 + first;
+    std::uint8_t* to = memory + first * pitch + column;
+    const std::uint8_t* in = plane.in + static_cast<std::ptrdiff_t>(at) * C;
+    const std::uint8_t* next = in + y0 * plane.in_stride;
+    const std::ptrdiff_t step = rows_at_once * plane.in_stride;
+#pragma unroll
+    for (int r0 = 0; r0 < rows; r0 += batch * rows_at_once) {
+      Loaded loaded[batch];
+#pragma unroll
+      for (int b = 0; b < batch; ++b) {
+        const int r = r0 + b * rows_at_once;
+        if (r >= rows || (r + rows_at_once > rows && first >= rows - r)) break;
+        const std::uint8_t* from = next;
+        bool ghost = false;
+        if (inside) {
+          next += step;
+        } else {
+          const int row = min(y0 + r, plane.down.length + height / 2 - 1), stands = edge_index(plane.down, row);
+          ghost = plane.down.ghost && stands != row;
+          from = in + stands * plane.in_stride;
+        }
+        if (C == 1) {
+          if (ghost)
+            *reinterpret_cast<uint2*>(to + r * pitch) = {plane.ghost, plane.ghost};
+          else
+            copy_async<8>(static_cast<unsigned>(__cvta_generic_to_shared(to + r * pitch)), from);
+        } else {
+          load(loaded[b], from);
+          if (ghost) fill(loaded[b], plane.ghost);
+        }
+      }
+      if constexpr (C > 1) {
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+          const int r = r0 + b * rows_at_once;
+          if (r >= rows || (r + rows_at_once > rows && first >= rows - r)) break;
+          put(to + r * pitch, plane, loaded[b]);
+        }
+      }
+    }
+  }
+
+  static __device__ __forceinline__ void load(Loaded& to, const std::uint8_t* from) {
+    if constexpr (C == 3) {
+#pragma unroll
+      for (int i = 0; i < 6; i += 2) {
+        const uint2 v = __ldg(reinterpret_cast<const uint2*>(from + 4 * i));
+        to.word[i] = v.x, to.word[i + 1] = v.y;
+      }
+    } else {
+      const uint4 v = __ldg(reinterpret_cast<const uint4*>(from));
+      to.word[0] = v.x, to.word[1] = v.y, to.word[2] = v.z, to.word[3] = v.w;
+    }
+  }
+  /// `ghost`: the first of the words, of three components the others are its bytes turned round.
+  static __device__ __forceinline__ void fill(Loaded& to, std::uint32_t ghost) {
+#pragma unroll
+    for (int i = 0; i < group * C / 4; ++i)
+      to.word[i] = C != 3 || i % 3 == 0 ? ghost : __byte_perm(ghost, 0, i % 3 == 1 ? 0x1021 : 0x2102);
+  }
+  /// Two samples of 16 bits.
+  static __device__ __forceinline__ std::uint32_t moved_up(const GroupPlane& plane, std::uint32_t two) {
+    return wide ? two << plane.up & plane.mask : two;
+  }
+
+  /// The components of a group apart.
+  static __device__ __forceinline__ void put(std::uint8_t* to, const GroupPlane& plane, const Loaded& pixels) {
+    constexpr int fours = group / 4;
+    std::uint32_t apart[fours][C];
+#pragma unroll
+    for (int h = 0; h < fours; ++h) {
+      Word<C> four;
+#pragma unroll
+      for (int i = 0; i < C; ++i) word_of(four, i) = moved_up(plane, pixels.word[h * C + i]);
+      planar(four, apart[h]);
+    }
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+      if constexpr (fours == 2)
+        *reinterpret_cast<uint2*>(to + c * input_bytes(height)) = {apart[0][c], apart[1][c]};
+      else
+        *reinterpret_cast<std::uint32_t*>(to + c * input_bytes(height)) = apart[0][c];
+    }
+  }
+
+  /// The pixels that are in no such group.
+  static __device__ __forceinline__ void load_rest(std::uint8_t* memory, const GroupPlane& plane, int x, int y) {
+    const int x0 = x - margin, y0 = y - height / 2, width = plane.across.length;
+    const int end = min(pitch, width - x0 + margin), left = plane.aligned && x0 < 0 ? margin : 0;
+    const int right = plane.aligned ? min((width - x0) / group * group, end) : 0, columns = left + end - right;
+    if (columns == 0) return;
+#pragma unroll 4
+    for (int i = number(); i < rows * columns; i += threads) {
+      const int r = i / columns, n = i - r * columns, column = n < left ? n : right + n - left;
+      const int of_frame_x = x0 + column, of_frame_y = min(y0 + r, plane.down.length + height / 2 - 1);
+      const int px = edge_index(plane.across, of_frame_x), row = edge_index(plane.down, of_frame_y);
+      const bool ghost = plane.down.ghost && (px != of_frame_x || row != of_frame_y);
+      const std::uint8_t* from = plane.in + row * plane.in_stride + static_cast<std::ptrdiff_t>(px) * C;
+      std::uint8_t* to = memory + r * pitch + column;
+#pragma unroll
+      for (int c = 0; c < C; c += sizeof(Sample)) {
+        std::uint32_t sample = ghost ? plane.ghost >> 8 * c : __ldg(reinterpret_cast<const Sample*>(from + c));
+        sample = moved_up(plane, sample);
+        to[c * input_bytes(height)] = static_cast<std::uint8_t>(sample);
+        if (wide) to[(c + 1) * input_bytes(height)] = static_cast<std::uint8_t>(sample >> 8);
+      }
+    }
+  }
+};
+
+#endif
+
+}  // namespace convolve::cuda::group

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// wgmma.cu: how a warpgroup makes its part of a tile of 16-bit samples: each of their bytes by each digit of the
+// taps, in the order that WideTaps gives.
+#pragma once
+
+#include "cuda/common/pixels.cuh"
+#include "cuda/matrix/hopper/u8_tile.cuh"
+
+namespace convolve::cuda::group {
+
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// A warpgroup's sums of a component, whose bytes' rows lie at `left`.
+template <int height>
+__device__ __forceinline__ void make_wide_sums(const GroupArgs& args, SharedMatrix left, SharedMatrix right, int start,
+                                               int (&sum)[8 * group_rows]) {
+#pragma unroll
+  for (int i = 0; i < 8 * group_rows; ++i) sum[i] = 0;
+#pragma unroll 1
+  for (int n = 0;;) {
+    const WideProduct product = args.product[n];
+    multiply_rows<height>(sum, moved(left, product.left), moved(right, product.right));
+    if (++n == args.products) return;
+    const int level = product.starts ? start : 0;
+    if (product.shift > 0)
+#pragma unroll
+      for (int i = 0; i < 8 * group_rows; ++i) sum[i] = sum[i] * 256 + level;
+    else if (product.shift < 0)
+#pragma unroll
+      for (int i = 0; i < 8 * group_rows; ++i) sum[i] = (sum[i] + 128 >> 8) + level;
+  }
+}
+
+/// Makes a warpgroup's part of a tile from its bytes' input rows, C bytes a pixel; calls done() when it has no more use
+/// for them.
+template <int height, int C, class Done>
+__device__ __forceinline__ void make_wide_tile(const GroupArgs& args, const Tile& tile, const std::uint8_t* input,
+                                               SharedMatrix right, const Done& done) {
+  using Four = PixelGroup<std::uint16_t, 1>;
+  const GroupPlane& plane = *tile.plane;
+  const Part part(input);
+  Four made[C / 2][2 * group_rows];
+#pragma unroll
+  for (int c = 0; c < C / 2; ++c) {
+    const int bytes = 2 * c * input_bytes(height);
+    if (plane.copied >> 2 * c & 1) {
+#pragma unroll
+      for (int r = 0; r < 2 * group_rows; ++r) {
+        const std::uint8_t* own = part.own<height>(input) + bytes + r * pitch;
+        const uint2 words = interleaved<2>({*reinterpret_cast<const std::uint32_t*>(own),
+                                            *reinterpret_cast<const std::uint32_t*>(own + input_bytes(height))});
+        made[c][r].word[0] = words.x, made[c][r].word[1] = words.y;
+      }
+      if (c == C / 2 - 1) done();
+      continue;
+    }
+    int sum[8 * group_rows];
+    make_wide_sums<height>(args, moved(part.left, bytes), right, plane.start[c], sum);
+    if (c == C / 2 - 1) done();
+#pragma unroll
+    for (int r = 0; r < 2 * group_rows; ++r) {
+      const int* of = sum + r % group_rows * 8 + r / group_rows * 2;
+      const float four[4] = {__int2float_rn(of[0]) * args.gain, __int2float_rn(of[1]) * args.gain,
+                             __int2float_rn(of[4]) * args.gain, __int2float_rn(of[5]) * args.gain};
+      made[c][r] = quantized<Four, 1>(four, &plane.level[c], args.numbers);
+    }
+  }
+
+  store_part<std::uint16_t, C>(tile, part, [&](int r) -> Word<C> {
+    const std::uint32_t(&a)[2] = made[0][r].word, (&b)[2] = made[C / 2 - 1][r].word;
+    if constexpr (C == 2)
+      return {a[0], a[1]};
+    else
+      return {__byte_perm(a[0], b[0], 0x5410), __byte_perm(a[0], b[0], 0x7632), __byte_perm(a[1], b[1], 0x5410),
+              __byte_perm(a[1], b[1], 0x7632)};
+  });
+}
+
+#endif
+
+}  // namespace convolve::cuda::group

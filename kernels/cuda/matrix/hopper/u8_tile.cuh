@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// wgmma.cu: how a warpgroup makes its part of a tile of 8-bit samples.
+//
+// Digits of a tap share their sums: those of the high digit are shifted before the low one's products. The columns of
+// a strip are numbered so that a thread ends with four neighbouring pixels.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "cuda/matrix/hopper/input.cuh"
+
+namespace convolve::cuda::group {
+
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// Barriers of so many threads of the block. Those that wait wait for the others to arrive.
+template <int threads>
+__device__ __forceinline__ void arrive(unsigned barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
+}
+template <int threads>
+__device__ __forceinline__ void wait(unsigned barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
+}
+
+/// Their numbers between the loading warpgroups and the makers: of each stage, that it is full, and that it is empty.
+template <int stages>
+struct Stage {
+  unsigned now = 0;
+  __device__ __forceinline__ void advance() { now = now + 1 == stages ? 0 : now + 1; }
+  __device__ __forceinline__ unsigned full() const { return 1 + now; }
+  __device__ __forceinline__ unsigned empty() const { return 1 + stages + now; }
+};
+
+/// The two makers multiply in turn, so that one makes samples meanwhile: left alone they do both at the same time. A
+/// turn passes on once its products are sent, not when they are done. The second maker passes one to begin with.
+constexpr unsigned first_turn = 1 + 2 * most_stages;
+static_assert(makers == 2 && first_turn + makers <= 16);
+__device__ __forceinline__ void take_turn() {
+  wait<128 * makers>(first_turn + threadIdx.y);
+}
+__device__ __forceinline__ void pass_turn() {
+  arrive<128 * makers>(first_turn + 1 - threadIdx.y);
+}
+
+/// Calls what(std::integral_constant) of 0 to count - 1.
+template <int count, class What>
+__device__ __forceinline__ void static_for(const What& what) {
+  [&]<int... n>(std::integer_sequence<int, n...>) {
+    (what(std::integral_constant<int, n>{}), ...);
+  }
+  (std::make_integer_sequence<int, count>{});
+}
+
+template <GroupFinish finish>
+__device__ __forceinline__ float value_of(const GroupArgs& args, int sum, float level) {
+  if (finish == GroupFinish::whole) {
+    const float whole = __int2float_rn(sum);
+    return __fmaf_rn(whole, args.gain, __fmaf_rn(whole, args.gain_low, level));
+  }
+  const float value = __fmaf_rn(__int_as_float(sum), args.gain, level);
+  return finish == GroupFinish::lifted ? __fsub_rn(value, MatrixTaps::lift) : value;
+}
+
+/// Adds the products of all input rows by the rows of taps that lead from them to output rows, for which the makers
+/// take turns. The first input rows lead to the first output rows alone: their products are narrower. (So are the last
+/// ones, but sums that do not begin with the first would not stay in their registers.)
+template <int height>
+__device__ __forceinline__ void multiply_rows(int (&sum)[8 * group_rows], SharedMatrix left, SharedMatrix right) {
+  constexpr int rows = group_rows + height - 1;
+  take_turn();
+  static_for<rows>([&](auto r) {
+    if (r < group_rows) begin_products(sum);
+    multiply_add<16 * (r < group_rows ? r + 1 : group_rows)>(sum, moved(left, r * pitch),
+                                                             moved(right, (rows - 1 - r) * 512));
+  });
+  send_products();
+  pass_turn();
+  end_products(sum);
+}
+
+/// A warpgroup's sums of a component.
+template <int height>
+__device__ __forceinline__ void make_sums(const GroupArgs& args, SharedMatrix left, SharedMatrix right, int start,
+                                          int (&sum)[8 * group_rows]) {
+#pragma unroll
+  for (int i = 0; i < 8 * group_rows; ++i) sum[i] = args.digits == 1 ? start : 0;
+#pragma unroll 1
+  for (int more = args.digits;;) {
+    multiply_rows<height>(sum, left, right);
+    if (--more == 0) return;
+    right = moved(right, taps_bytes(height));
+#pragma unroll
+    for (int i = 0; i < 8 * group_rows; ++i) sum[i] = sum[i] * 256 + (more == 1 ? start : 0);
+  }
+}
+
+/// What a thread makes of a tile: four neighbouring pixels of 8 rows.
+struct Part {
+  SharedMatrix left;  ///< its warpgroup's, of the first component
+  int at, first_row;  ///< of the tile: the first pixel, and row
+
+  __device__ __forceinline__ explicit Part(const std::uint8_t* input) {
+    // The same in all lanes, as the compiler cannot know of threadIdx.
+    const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
+    const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
+    left = describe_matrix(static_cast<unsigned>(__cvta_generic_to_shared(input)) + group * warpgroup_rows * pitch, 16,
+                           group_rows * pitch);
+    // A warp ends with the sums of 8 rows: of these four by four, and of a lane's four pixels.
+    at = 4 * lane;
+    first_row = warpgroup_rows * group + 8 * warp;
+  }
+  /// Where the input has its first row.
+  template <int height>
+  __device__ __forceinline__ const std::uint8_t* own(const std::uint8_t* input) const {
+    return input + (first_row + height / 2) * pitch + margin + at;
+  }
+};
+
+/// Stores a part, of C bytes a pixel: row_of(r) has its rows.
+template <class Sample, int C, class Row>
+__device__ __forceinline__ void store_part(const Tile& tile, const Part& part, const Row& row_of) {
+  const GroupPlane& plane = *tile.plane;
+  const int x = tile.x + part.at, y = tile.y + part.first_row;
+  std::uint8_t* out = plane.out + y * plane.out_stride + static_cast<std::ptrdiff_t>(x) * C;
+  const bool whole =
+      plane.aligned && tile.x + tile_width <= plane.across.length && tile.y + tile_rows <= plane.down.length;
+  // Planes of few components are faster with a loop of their own, others without: their rows take more code to make.
+  if (C <= 2 && whole) {
+#pragma unroll
+    for (int r = 0; r < 2 * group_rows; ++r, out += plane.out_stride) *reinterpret_cast<Word<C>*>(out) = row_of(r);
+    return;
+  }
+#pragma unroll
+  for (int r = 0; r < 2 * group_rows; ++r, out += plane.out_stride) {
+    constexpr int samples = C / sizeof(Sample);
+    const Word<C> word = row_of(r);
+    if (C > 2 && whole) {
+      *reinterpret_cast<Word<C>*>(out) = word;
+    } else if (y + r < plane.down.length) {
+#pragma unroll
+      for (int n = 0; n < 4 * samples; ++n)
+        if (x + n / samples < plane.across.length)
+          reinterpret_cast<Sample*>(out)[n] = reinterpret_cast<const Sample*>(&word)[n];
+    }
+  }
+}
+
+/// Makes a warpgroup's part of a tile from its components' input rows; calls done() when it has no more use for them.
+template <int height, int C, class Done>
+__device__ __forceinline__ void make_tile(const GroupArgs& args, const Tile& tile, const std::uint8_t* input,
+                                          SharedMatrix right, const Done& done) {
+  const GroupPlane& plane = *tile.plane;
+  const Part part(input);
+  const std::uint8_t* own = part.own<height>(input);
+  std::uint32_t packed[C][2 * group_rows];
+#pragma unroll
+  for (int c = 0; c < C; ++c) {
+    if (plane.copied >> c & 1) {
+#pragma unroll
+      for (int r = 0; r < 2 * group_rows; ++r)
+        packed[c][r] = *reinterpret_cast<const std::uint32_t*>(own + c * input_bytes(height) + r * pitch);
+      if (c == C - 1) done();
+      continue;
+    }
+    int sum[8 * group_rows];
+    make_sums<height>(args, moved(part.left, c * input_bytes(height)), right, plane.start[c], sum);
+    if (c == C - 1) done();
+    const float level = plane.level[c];
+    const auto finish_by = [&]<GroupFinish finish>(std::integral_constant<GroupFinish, finish>) {
+#pragma unroll
+      for (int r = 0; r < 2 * group_rows; ++r) {
+        const int* of = sum + r % group_rows * 8 + r / group_rows * 2;
+        packed[c][r] = pack(value_of<finish>(args, of[0], level), value_of<finish>(args, of[1], level),
+                            value_of<finish>(args, of[4], level), value_of<finish>(args, of[5], level));
+      }
+    };
+    if (args.finish == GroupFinish::reading)
+      finish_by(std::integral_constant<GroupFinish, GroupFinish::reading>{});
+    else if (args.finish == GroupFinish::lifted)
+      finish_by(std::integral_constant<GroupFinish, GroupFinish::lifted>{});
+    else
+      finish_by(std::integral_constant<GroupFinish, GroupFinish::whole>{});
+  }
+
+  store_part<std::uint8_t, C>(tile, part, [&](int r) {
+    std::uint32_t apart[C];
+#pragma unroll
+    for (int c = 0; c < C; ++c) apart[c] = packed[c][r];
+    return interleaved<C>(apart);
+  });
+}
+
+#endif
+
+}  // namespace convolve::cuda::group

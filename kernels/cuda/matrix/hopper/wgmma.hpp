@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plan of `matrix` on compute capability 9.0. Host code only.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cuda/common/entry.hpp"
+#include "cuda/matrix/taps.hpp"
+
+namespace convolve::cuda {
+
+#ifdef CONVOLVE_WARPGROUPS
+/// True where it serves this case, of plain 8-bit samples; `taps` are then those that it is made with. Else `why` says
+/// what is not served.
+bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why);
+std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
+/// The same of 16-bit samples.
+bool serves_matrix_wide(const Device& device, const PlanDesc& desc, WideTaps& taps, std::string& why);
+std::unique_ptr<Plan> make_matrix_wide(const Device& device, const PlanDesc& desc, const WideTaps& taps);
+#else  // built without code for that chip
+inline bool serves_matrix_group(const Device&, const PlanDesc&, MatrixTaps&, std::string& why) {
+  why = "planes of three components: this build has no code for compute capability 9.0";
+  return false;
+}
+inline std::unique_ptr<Plan> make_matrix_group(const Device&, const PlanDesc&, const MatrixTaps&) {
+  return nullptr;
+}
+inline bool serves_matrix_wide(const Device&, const PlanDesc&, WideTaps&, std::string& why) {
+  why = "16-bit samples: this build has no code for compute capability 9.0";
+  return false;
+}
+inline std::unique_ptr<Plan> make_matrix_wide(const Device&, const PlanDesc&, const WideTaps&) {
+  return nullptr;
+}
+#endif
+
+}  // namespace convolve::cuda

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// matrix: the plan, and how it divides planes among blocks. Its kernels are in dense.cu; large filters, and
+// those over several frames, have a plan of their own: tiles.hpp.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "convolve/arithmetic.hpp"
+#include "cuda/common/device_array.hpp"
+#include "cuda/common/launch.hpp"
+#include "cuda/matrix/dense.cuh"
+#include "cuda/matrix/dense_tuning.hpp"
+#include "cuda/matrix/hopper/wgmma.hpp"
+#include "cuda/matrix/matrix.hpp"
+#include "cuda/matrix/tiles.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+bool is_large(const Filter& f) {
+  return f.reach_y() > small_matrix_reach || f.reach_x() > small_matrix_margin;
+}
+
+/// True where warpgroups make it, if they serve it.
+bool is_groups(const PlanDesc& desc) {
+  return is_large(desc.filter) || most_components(desc.layout) == 3;
+}
+
+/// The least reach that there are small kernels for is one row.
+int small_reach(const Filter& f) {
+  return std::max(1, f.reach_y());
+}
+
+std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& args) {
+  std::vector<MatrixLevels> all(args.planes);
+  const bool real = taps.finish == MatrixFinish::real, reading = taps.finish == MatrixFinish::reading;
+  for (unsigned p = 0; p < args.planes; ++p) {
+    MatrixLevels& levels = all[p];
+    const unsigned ghost = args.plane[p].ghost;
+    levels.ghosts = {ghost, ghost, ghost, ghost};
+    for (int c = 0; c < max_components; ++c) {
+      const int start = real ? taps.real_start : taps.start[p][c];
+      levels.start[c] = {start, start, start, start};
+      levels.base[c] = reading ? -0x1p23f * taps.gain : taps.base[p][c];
+      levels.level[c] = taps.level[p][c];
+      levels.sum_start[c] = taps.start[p][c] - (reading ? float_bits : 0);
+    }
+  }
+  return all;
+}
+
+class MatrixPlan final : public Plan {
+ public:
+  MatrixPlan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps)
+      : capability_(device.capability),
+        shape_(desc.filter.shape()),
+        most_(most_components(desc.layout)),
+        digits_(taps.digits),
+        reach_(small_reach(desc.filter)) {
+    taps_ = DeviceArray<uint4>(small_matrix_taps(desc.filter, taps, reach_));
+    fixed_ = DeviceArray<int>(taps.fixed);
+    args_.taps = taps_.get();
+    args_.fixed = fixed_.get();
+    args_.taps_x = desc.filter.width();
+    args_.taps_y = desc.filter.height();
+    args_.centre_x = desc.filter.centre_x();
+    args_.centre_y = desc.filter.centre_y();
+    args_.planes = desc.layout.planes;
+    args_.max = 0x01010101u * static_cast<unsigned>(desc.layout.max_value());
+    args_.gain = taps.gain;
+    args_.gain_low = taps.gain_low;
+    args_.gain_high = 256 * taps.gain;
+    args_.finish = taps.finish;
+    args_.border = desc.border;
+    for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
+    levels_ = DeviceArray<MatrixLevels>(levels_of(taps, args_));
+    args_.levels = levels_.get();
+    kernel_ = small_matrix_kernel(reach_, taps, most_);
+    const int resident = matrix_tile(most_, most_, reach_, digits_).blocks_resident;
+    args_.wave = static_cast<unsigned>(device.multiprocessors * small_matrix_warps * resident);
+    more_memory_ = memory_to_spare(reinterpret_cast<const void*>(kernel_), 32 * small_matrix_warps, resident);
+  }
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    unsigned blocks = 0;
+    for (unsigned p = 0; p < args_.planes; ++p) {
+      MatrixPlane& plane = args_.plane[p];
+      const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
+      plane.first_block = blocks;
+      blocks += set_tiles(plane, bits % (4u * plane.components) == 0);
+    }
+    launch_early(capability_, kernel_, blocks, dim3(32, small_matrix_warps), stream, args_, more_memory_);
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::matrix; }
+  std::string describe() const override {
+    return "matrix " + shape_ + ", " + std::to_string(digits_) + " digits, " + name(args_.finish);
+  }
+
+ private:
+  void add_plane(const PlaneLayout& layout, int p) {
+    MatrixPlane& plane = args_.plane[p];
+    plane.width = layout.component[0].width;
+    plane.height = layout.component[0].height;
+    plane.across = edge_axis(args_.border, plane.width);
+    plane.down = edge_axis(args_.border, plane.height);
+    plane.components = static_cast<std::uint8_t>(layout.components);
+    const PlaneMasks masks = plane_masks(layout);
+    plane.ghost = masks.ghost;
+    plane.keep = masks.keep;
+    plane.copied = masks.copied;
+  }
+
+  /// Divides a plane into tiles and what lies around them, and returns the number of blocks.
+  unsigned set_tiles(MatrixPlane& plane, bool aligned) const noexcept {
+    const bool direct = aligned && args_.max == ~0u;
+    set_small_tiles(plane, direct);
+    if (plane.tiles > 0) plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.tiles_x - 1) / plane.tiles_x);
+    return plane.edge_blocks + (plane.tiles + small_matrix_warps - 1) / small_matrix_warps;
+  }
+
+  void set_small_tiles(MatrixPlane& plane, bool direct) const noexcept {
+    const int rows = matrix_tile(plane.components, most_, reach_, digits_).rows;
+    // A width that is no multiple of four leaves out the columns whose inputs reach a side.
+    const int odd = plane.width & 3;
+    plane.left = odd ? small_matrix_margin : 0;
+    plane.right = odd ? plane.width - small_matrix_margin - odd : plane.width;
+    if (direct && plane.right - plane.left >= matrix_tile_width && plane.height >= rows) {
+      plane.tiles_x = static_cast<unsigned>((plane.right - 1) / matrix_tile_width + 1);
+      plane.tiles = plane.tiles_x * static_cast<unsigned>((plane.height - 1) / rows + 1);
+    } else {
+      plane.left = plane.right = 0;
+      plane.tiles = 0;
+    }
+    const std::int64_t columns = plane.left + plane.width - plane.right;
+    plane.edge_blocks = static_cast<unsigned>(
+        (columns * plane.height * plane.components + 32 * small_matrix_warps - 1) / (32 * small_matrix_warps));
+  }
+
+  int capability_;
+  std::string shape_;
+  int most_, digits_, reach_;
+  DeviceArray<uint4> taps_;
+  DeviceArray<MatrixLevels> levels_;
+  DeviceArray<int> fixed_;
+  MatrixArgs args_{};
+  MatrixKernel kernel_ = nullptr;
+  unsigned more_memory_ = 0;
+};
+
+MatrixReading reading_of(const PlanDesc& desc) {
+  if (desc.filter.depth() > 1) return MatrixReading::joined;
+  if (is_large(desc.filter)) return MatrixReading::apart;
+  return small_matrix_reading(small_reach(desc.filter), most_components(desc.layout));
+}
+
+bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+  const FrameLayout& layout = desc.layout;
+  why.clear();
+  if (device.capability < 80)
+    why = "GPUs of compute capability below 8.0";
+  else if (layout.type == SampleType::f32 || (layout.type == SampleType::u8 && layout.shift != 0))
+    why = "samples other than plain 8-bit ones, and 16-bit ones";
+  const int most = most_components(layout);
+  for (int p = 0; p < layout.planes && why.empty(); ++p) {
+    const PlaneLayout& plane = layout.plane[p];
+    if (!plane.uniform() || (most > 2 && plane.components != most))
+      why = "unevenly interleaved planes, or planes of three or four components beside others";
+    for (int c = 0; c < plane.components && why.empty(); ++c) {
+      const double ghost = plane.component[c].ghost;
+      if (desc.border == Border::constant && plane.component[c].filtered &&
+          (ghost != static_cast<int>(ghost) || ghost < 0 || ghost > layout.max_value()))
+        why = "a border value that is no whole code value";
+    }
+  }
+  if (layout.type == SampleType::u16) {
+    WideTaps taps;
+    return why.empty() && serves_matrix_wide(device, desc, taps, why);
+  }
+  MatrixTaps taps;
+  std::string why_not_groups;
+  if (why.empty() && is_groups(desc) && serves_matrix_group(device, desc, taps, why_not_groups)) return true;
+  if (why.empty() && most == 3) why = why_not_groups;
+  if (why.empty() && desc.filter.depth() > 1)
+    serves_matrix_window(desc, why);
+  else if (why.empty() && is_large(desc.filter))
+    serves_matrix_large(desc, why);
+  return why.empty() && make_matrix_taps(desc, reading_of(desc), taps, why);
+}
+
+std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
+  std::string why;
+  if (desc.layout.type == SampleType::u16) {
+    WideTaps taps;
+    if (!serves_matrix_wide(device, desc, taps, why)) throw PlanError("matrix: " + why);
+    return make_matrix_wide(device, desc, taps);
+  }
+  MatrixTaps taps;
+  if (is_groups(desc) && serves_matrix_group(device, desc, taps, why)) return make_matrix_group(device, desc, taps);
+  if (!make_matrix_taps(desc, reading_of(desc), taps, why)) throw PlanError("matrix: " + why);
+  if (desc.filter.depth() > 1) return make_matrix_window(device, desc, taps);
+  if (is_large(desc.filter)) return make_matrix_large(desc, taps);
+  return std::make_unique<MatrixPlan>(device, desc, taps);
+}
+
+}  // namespace
+
+const Entry matrix{Algorithm::matrix, serves, make};
+
+}  // namespace convolve::cuda

@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/matrix/taps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "convolve/arithmetic.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+constexpr int largest_input = 255;
+constexpr int most_shift = 16, most_scaled_shift = 22;
+constexpr int most_reading_shift = 15;       // samples up to 255 are sums below 2^23
+constexpr double most_reading_sum = 0x1p29;  // either way: float_bits + sum is a finite positive float
+
+bool joins(MatrixReading how) {
+  return how == MatrixReading::joined || how == MatrixReading::lifted;
+}
+
+bool whole(double v) {
+  return v == std::floor(v);
+}
+
+bool in_digits(const std::vector<double>& fixed, int digits) {
+  double least = 0, most = 0;
+  for (int d = 0; d < digits; ++d) least = least * 256 - 128, most = most * 256 + 127;
+  return fits(fixed, least, most);
+}
+// The same of taps that are to be rounded, which may add one.
+bool rounded_in_digits(const std::vector<double>& taps, double units, int digits) {
+  std::vector<double> scaled = taps;
+  for (double& t : scaled) t = t * units + (t > 0 ? 1 : -1);
+  return in_digits(scaled, digits);
+}
+
+std::int32_t digit_of(std::int32_t fixed, int from_lowest) {
+  for (;; --from_lowest) {
+    const std::int32_t digit = ((fixed + 128) & 255) - 128;
+    if (from_lowest == 0) return digit;
+    fixed = (fixed - digit) / 256;
+  }
+}
+
+// Sum of levels, in units: what the sum of fixed taps times plain samples lacks.
+double start_of(const Component& k, double units, double sum_fixed) {
+  return (k.zero + k.bias) * units - k.zero * sum_fixed;
+}
+
+// one_product_divides() of sum * gain + lift, rounded once, to 2^-14: ties are multiples of that, what the product is
+// off by is less than half of it, and no other quotient is that near to a tie.
+bool lifted_product_divides(double divisor, float gain) {
+  const double offset = static_cast<double>(MatrixTaps::lift) - 0x1p23 * static_cast<double>(gain);
+  return divisor <= 8192 && static_cast<double>(static_cast<float>(offset)) == offset;
+}
+
+bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReading how, MatrixTaps& taps,
+                std::string& why) {
+  // Levels that are no multiple of 1 / divisor become one when taps and divisor are doubled.
+  std::vector<double> scaled = arithmetic.coefficients;
+  double divisor = arithmetic.divisor;
+  const auto levels_whole = [&] {
+    return all_filtered(
+        desc.layout, [&](const Component& k, int, int) { return whole(k.zero) && whole((k.zero + k.bias) * divisor); });
+  };
+  for (int doubled = 0; !levels_whole(); ++doubled) {
+    if (doubled == 8) {
+      why = "a bias that is no short binary fraction of a code value, with integer taps";
+      return false;
+    }
+    for (double& t : scaled) t *= 2;
+    divisor *= 2;
+  }
+  if (divisor >= 65536) {
+    why = "integer taps over a divisor of 65536 or more";
+    return false;
+  }
+  taps.digits = in_digits(scaled, 1) ? 1 : 2;
+  if (!in_digits(scaled, taps.digits)) {
+    why = "integer taps that need more than 16 bits";
+    return false;
+  }
+  taps.fixed.assign(scaled.begin(), scaled.end());
+  // The two-term product is right to 2^-40, so that rounding it to single precision leaves ties, which single
+  // precision holds, and does not reach one from where the nearest other quotients are, 1 / (2 * divisor) away.
+  taps.finish = divisor == 1 && taps.digits == 1 ? MatrixFinish::pack : MatrixFinish::quotient;
+  taps.gain = static_cast<float>(1 / divisor);
+  taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
+  const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
+  const bool one = one_product_divides(divisor, taps.gain);
+  const bool as_float = joins(how) || (how == MatrixReading::apart_float && taps.digits == 1);
+  bool reads = taps.finish == MatrixFinish::quotient &&
+               ((as_float && one) || (how == MatrixReading::lifted && lifted_product_divides(divisor, taps.gain)));
+  double largest = 0;
+  for (const double t : scaled) largest += std::abs(t) * largest_input;
+  const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+    const double start = start_of(k, divisor, sum);
+    if (std::abs(start) + largest >= 2147483647.0) return false;
+    taps.start[p][c] = static_cast<std::int32_t>(start);
+    reads = reads && std::abs(start) + largest < most_reading_sum;
+    return true;
+  });
+  if (reads) {
+    taps.finish = one ? MatrixFinish::reading : MatrixFinish::lifted;
+    for (auto& plane : taps.start)
+      for (std::int32_t& start : plane) start += float_bits;
+  }
+  if (!fit) why = "sums beyond 32 bits";
+  return fit;
+}
+
+// Rounds taps * scale so that the whole sum is right to half a unit: the largest remainders go up.
+std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, double scale) {
+  std::vector<std::int32_t> fixed(taps.size());
+  std::vector<std::size_t> order(taps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  double sum = 0;
+  std::int64_t floors = 0;
+  const auto remainder = [&](std::size_t i) { return taps[i] * scale - std::floor(taps[i] * scale); };
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    fixed[i] = static_cast<std::int32_t>(std::floor(taps[i] * scale));
+    floors += fixed[i];
+    sum += taps[i] * scale;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder(a) > remainder(b); });
+  std::int64_t missing = std::llround(sum) - floors;
+  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++fixed[order[i]];
+  return fixed;
+}
+
+// Taps as multiples of 1 / units.
+struct RoundedTaps {
+  std::vector<std::int32_t> fixed;
+  double sum = 0, magnitude = 0;  // of those
+  double off = 0;                 // the sum of what taps are above the true ones by, or below, whichever is more
+};
+RoundedTaps round_taps(const std::vector<double>& taps, double units) {
+  RoundedTaps rounded{round_keeping_sum(taps, units)};
+  double above = 0, below = 0;
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    const double off = rounded.fixed[i] / units - taps[i];
+    (off > 0 ? above : below) += std::abs(off);
+    rounded.sum += rounded.fixed[i];
+    rounded.magnitude += std::abs(rounded.fixed[i]);
+  }
+  rounded.off = std::max(above, below);
+  return rounded;
+}
+
+// How far sums are moved up so that 2^23 + sum reads as a float in [2^23, 2^24): a multiple of 2^12, for few bits.
+std::int64_t move_into_float(std::int64_t low) {
+  constexpr std::int64_t grain = 1 << 12;
+  return (-low + grain - 1) / grain * grain;
+}
+
+std::string too_coarse(int digits) {
+  return "real taps that " + std::to_string(digits) + " 8-bit digits do not hold to within " +
+         std::to_string(MatrixTaps::most_error).substr(0, 4) + " code values";
+}
+
+bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+  taps.digits = 2;
+  taps.finish = MatrixFinish::real;
+  double error = 0;
+  for (int shift = most_shift; shift >= 0; --shift) {
+    const double units = std::ldexp(1.0, shift);
+    if (!rounded_in_digits(arithmetic.coefficients, units, 2)) continue;
+    const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
+    taps.fixed = rounded.fixed;
+    std::array<std::int64_t, 2> low{}, high{};
+    for (std::size_t i = 0; i < taps.fixed.size(); ++i)
+      for (int d = 0; d < 2; ++d) (taps.digit(d, i) < 0 ? low : high)[d] += taps.digit(d, i) * largest_input;
+    const std::int64_t move = move_into_float(std::min(low[0], low[1]));
+    if (std::max(high[0], high[1]) + move >= 1 << 23) continue;  // fewer fraction bits leave more room
+    // What the float readings are off by.
+    const double off_by = 257.0 * (0x1p23 + static_cast<double>(move)) / units;
+    // The tap errors at their worst, and what the two float products and their constant round off.
+    error = largest_input * rounded.off + off_by * 0x1p-23 + 0x1p-14;
+    if (error > MatrixTaps::most_error) break;
+    taps.real_start = float_bits + static_cast<std::int32_t>(move);
+    taps.gain = static_cast<float>(1 / units);
+    all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+      const double level = k.zero + k.bias - k.zero * rounded.sum / units;
+      taps.base[p][c] = static_cast<float>(level - off_by);
+      taps.level[p][c] = static_cast<float>(level);
+      return true;
+    });
+    return true;
+  }
+  why = too_coarse(2);
+  return false;
+}
+
+// The same for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
+// MatrixFinish::reading, with levels in the sums.
+bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int digits, bool reads, MatrixTaps& taps,
+                 std::string& why) {
+  taps = {};
+  taps.digits = digits;
+  taps.finish = reads ? MatrixFinish::reading : MatrixFinish::scaled;
+  for (int shift = reads ? most_reading_shift : most_scaled_shift; shift >= 0; --shift) {
+    const double units = std::ldexp(1.0, shift);
+    if (!rounded_in_digits(arithmetic.coefficients, units, digits)) continue;
+    const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
+    taps.fixed = rounded.fixed;
+    double largest_level = 0;
+    const auto level_of = [&](const Component& k) { return k.zero + k.bias - k.zero * rounded.sum / units; };
+    all_filtered(desc.layout, [&](const Component& k, int, int) {
+      largest_level = std::max(largest_level, std::abs(level_of(k)));
+      return true;
+    });
+    const double largest = rounded.magnitude * largest_input + (reads ? largest_level * units : 0);
+    if (largest >= (reads ? most_reading_sum : 2147483647.0)) continue;
+    taps.gain = static_cast<float>(1 / units);
+    all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+      if (reads)
+        taps.start[p][c] = float_bits + static_cast<std::int32_t>(std::llround(level_of(k) * units));
+      else
+        taps.level[p][c] = static_cast<float>(level_of(k));
+      return true;
+    });
+    // The tap errors at their worst, and what the level in whole units, or the sum as a float, its product and the
+    // level round off where the sample is not clamped anyway.
+    const double by_sums = reads ? 0.5 / units + 0x1p-16 : (largest_level + 512) * 0x1p-22;
+    if (largest_input * rounded.off + by_sums <= MatrixTaps::most_error) return true;
+    break;
+  }
+  why = too_coarse(digits);
+  return false;
+}
+
+// How far samples are moved up, and the levels of the low byte then.
+int wide_shift(const FrameLayout& layout) {
+  return 16 - layout.bits;
+}
+int largest_low_byte(const FrameLayout& layout) {
+  const int shift = wide_shift(layout);
+  return shift < 8 ? 256 - (1 << shift) : 0;
+}
+
+// Sums of samples that are moved up, in 32 bits.
+bool wide_sums_fit(double sum_of_magnitudes, double start) {
+  return sum_of_magnitudes * 65535 + std::abs(start) < 2147483647.0;
+}
+
+// Taps that are integers, as they are.
+bool integer_wide_taps(const PlanDesc& desc, const ExactTaps& exact, int most_digits, WideTaps& taps) {
+  const std::vector<double> values(exact.taps.begin(), exact.taps.end());
+  taps.down = true;
+  taps.digits = 1;
+  taps.lowest = 0;
+  while (taps.digits < most_digits && !in_digits(values, taps.digits)) ++taps.digits;
+  taps.fixed = exact.taps;
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0), magnitude = magnitude_of(values);
+  return in_digits(values, taps.digits) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+           const double start = -std::ldexp(k.zero, wide_shift(desc.layout)) * sum;
+           taps.start[p][c] = static_cast<std::int32_t>(std::clamp(start, -0x1p31, 0x1p31 - 1));
+           return whole(start) && wide_sums_fit(magnitude, start);
+         });
+}
+
+// Taps as multiples of 2^-shift. Returns how far off a sample can be, in code values.
+double round_wide_taps(const PlanDesc& desc, const std::vector<double>& values, int shift, WideTaps& taps) {
+  const int up = wide_shift(desc.layout), max = desc.layout.max_value();
+  const int last = taps.down ? taps.lowest : taps.digits;
+  // Of a sum of this weight, in code values.
+  const auto unit = [&](int weight) { return std::ldexp(1.0, 8 * weight - shift - up); };
+  const RoundedTaps rounded = round_taps(values, std::ldexp(1.0, shift));
+  taps.fixed = rounded.fixed;
+  taps.scale = static_cast<float>(unit(last));
+  double low_sum = 0, low_magnitude = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    low_sum += taps.digit(0, i);
+    low_magnitude += std::abs(taps.digit(0, i));
+  }
+  // What the taps are off by, and what rounding a sum, its start and the value as a float costs.
+  double error = max * rounded.off + 0.5 * unit(last) + max * 0x1p-21;
+  for (int weight = taps.lowest + 1; weight <= last; ++weight) error += 0.5 * unit(weight);
+  // Low bytes by low digits, as if all were in the middle of their range.
+  const double middle = taps.lowest > 0 ? largest_low_byte(desc.layout) / 2.0 : 0;
+  error += middle * low_magnitude * unit(0);
+  all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+    const double start = middle * low_sum * unit(0) - k.zero * std::ldexp(rounded.sum, -shift);
+    taps.start[p][c] = static_cast<std::int32_t>(std::llround(start / unit(last)));
+    return true;
+  });
+  return error;
+}
+
+bool real_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps) {
+  const std::vector<double>& values = desc.filter.taps();
+  const double magnitude = magnitude_of(values);
+  // Levels are no larger than sums can be.
+  const auto fit = [&](int shift) {
+    return rounded_in_digits(values, std::ldexp(1.0, shift), taps.digits) &&
+           (!taps.down || wide_sums_fit(std::ldexp(2 * magnitude, shift - 8 * taps.lowest), 0));
+  };
+  for (taps.digits = 2; taps.digits <= most_digits; ++taps.digits)
+    for (taps.lowest = 1; taps.lowest >= 0; --taps.lowest)
+      for (const bool down : {false, true}) {
+        taps.down = down;
+        int shift = 30;
+        while (shift > 0 && !fit(shift)) --shift;
+        if (fit(shift) && round_wide_taps(desc, values, shift, taps) <= WideTaps::most_error) return true;
+      }
+  return false;
+}
+
+}  // namespace
+
+std::int32_t MatrixTaps::digit(int d, std::size_t tap) const {
+  return digit_of(fixed[tap], digits - 1 - d);
+}
+
+const char* name(MatrixFinish finish) {
+  return finish == MatrixFinish::pack                                         ? "packed"
+         : finish == MatrixFinish::quotient || finish == MatrixFinish::lifted ? "quotient"
+                                                                              : "fixed point";
+}
+
+bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why, int most_digits) {
+  taps = {};
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, how, taps, why);
+  if (arithmetic.accumulator != Accumulator::single) {
+    why = "sums that need double precision";
+    return false;
+  }
+  if (joins(how) && joined_taps(desc, arithmetic, 2, true, taps, why)) return true;
+  if (joins(how) || desc.filter.depth() > 1) {
+    for (int digits = 2; digits <= most_digits; ++digits)
+      if (joined_taps(desc, arithmetic, digits, false, taps, why)) return true;
+    return false;
+  }
+  return real_taps(desc, arithmetic, taps, why);
+}
+
+std::int32_t WideTaps::digit(int d, std::size_t tap) const {
+  return digit_of(fixed[tap], d);
+}
+
+Arithmetic wide_arithmetic(const PlanDesc& desc) {
+  Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (arithmetic.accumulator == Accumulator::double_) arithmetic.accumulator = Accumulator::single;
+  return arithmetic;
+}
+
+bool make_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps, std::string& why) {
+  taps = {};
+  const Arithmetic arithmetic = wide_arithmetic(desc);
+  const bool exact = arithmetic.accumulator == Accumulator::exact;
+  const auto& integers = desc.filter.exact();
+  if (integers && integer_wide_taps(desc, *integers, most_digits, taps)) {
+    // Else a float is near enough to the sum.
+    const double divisor = exact ? 1 : static_cast<double>(integers->divisor);
+    taps.scale = static_cast<float>(std::ldexp(1 / divisor, -wide_shift(desc.layout)));
+    return true;
+  }
+  if (exact)
+    why = "integer taps or sums beyond 32 bits";
+  else if (real_wide_taps(desc, most_digits, taps))
+    return true;
+  else
+    why = too_coarse(most_digits);
+  return false;
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plan behind tiles.cuh, and the samples of planes that are not aligned.
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+#include <limits>
+
+#include "cuda/common/device_array.hpp"
+#include "cuda/common/launch.hpp"
+#include "cuda/matrix/tiles.cuh"
+
+namespace convolve::cuda {
+namespace {
+
+constexpr int sample_warps = 4;
+
+std::int64_t pieces(std::int64_t length, int piece) {
+  return (length + piece - 1) / piece;
+}
+
+/// One sample to a thread, at any address.
+__global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_constant__ TileArgs args) {
+#if __CUDA_ARCH__ >= 800
+  wait_for_stream();
+  const unsigned p = plane_of_block(args);
+  const TilePlane& plane = args.plane[p];
+  const std::int64_t i =
+      static_cast<std::int64_t>(blockIdx.x - plane.first_block) * (32 * sample_warps) + threadIdx.y * 32 + threadIdx.x;
+  const int C = plane.components, row_samples = plane.x.length * C;
+  const int y = static_cast<int>(i / row_samples),
+            at = static_cast<int>(i - static_cast<std::int64_t>(y) * row_samples);
+  if (y >= plane.y.length) return;
+  const int x = at / C, c = at - x * C;
+  std::uint8_t& out = plane.out[y * plane.out_stride + at];
+  if (plane.copied >> c & 1) {
+    out = __ldg(args.centre[p].data + y * args.centre[p].stride + at);
+    return;
+  }
+  const int ghost = plane.ghost >> 8 * c & 255;
+  int sum = args.finish == MatrixFinish::real ? 0 : plane.start[c];
+  for (int f = 0; f < args.frames; ++f) {
+    const TileFrame frame = args.in[f][p];
+    const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
+    for (int r = 0; r < args.taps_y; ++r) {
+      const int from = border_index(args.border, y - args.centre_y + r, plane.y.length);
+      const std::uint8_t* row = frame.data + from * frame.stride + c;
+      for (int k = 0; k < args.taps_x; ++k) {
+        const int column = border_index(args.border, x - args.centre_x + k, plane.x.length);
+        sum += __ldg(tap++) * (from < 0 || column < 0 ? ghost : __ldg(row + column * C));
+      }
+    }
+  }
+  const bool exact = args.finish == MatrixFinish::pack || args.finish == MatrixFinish::quotient,
+             reading = args.finish == MatrixFinish::reading;
+  const float v = reading ? __int_as_float(sum) : __int2float_rn(sum);
+  const float low = exact ? __fmul_rn(v, args.gain_low) : reading ? -0x1p23f * args.gain : plane.level[c];
+  const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));
+  out = static_cast<std::uint8_t>(min(max(code, 0), 255));
+#endif
+}
+
+class TilePlan final : public Plan {
+ public:
+  TilePlan(const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel)
+      : shape_(desc.filter.shape()),
+        depth_(desc.filter.depth()),
+        centre_(desc.filter.centre_t()),
+        taps_(taps),
+        kernel_(kernel),
+        matrices_(kernel.matrices),
+        fixed_(taps.fixed) {
+    kernel_.matrices.clear();
+    args_.taps = matrices_.get();
+    args_.fixed = fixed_.get();
+    args_.depth = depth_;
+    args_.planes = desc.layout.planes;
+    args_.wave = kernel.wave;
+    args_.taps_x = desc.filter.width();
+    args_.taps_y = desc.filter.height();
+    args_.centre_x = desc.filter.centre_x();
+    args_.centre_y = desc.filter.centre_y();
+    args_.gain = taps.gain;
+    args_.gain_low = taps.gain_low;
+    args_.finish = taps.finish;
+    args_.border = desc.border;
+    // What each frame of ghost cells of level 1 would add.
+    const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(depth_);
+    for (std::size_t i = 0; i < taps.fixed.size(); ++i) frame_sum_[i / area] += taps.fixed[i];
+    for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], desc.border, args_.plane[p]);
+  }
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    assert(window.depth == depth_ && window.image[centre_]);
+    args_.frames = 0;
+    int ghost_sum = 0;
+    for (int t = 0; t < depth_; ++t) {
+      if (const Image* image = window.image[t]) {
+        for (int p = 0; p < args_.planes; ++p) args_.in[args_.frames][p] = frame_of(image->plane[p]);
+        args_.tap_frame[args_.frames++] = static_cast<unsigned char>(t);
+      } else {
+        ghost_sum += frame_sum_[t];
+      }
+    }
+    for (int p = 0; p < args_.planes; ++p) {
+      TilePlane& plane = args_.plane[p];
+      plane.out = static_cast<std::uint8_t*>(out.plane[p].data);
+      plane.out_stride = out.plane[p].stride;
+      plane.stride = static_cast<int>(args_.in[0][p].stride);
+      args_.centre[p] = frame_of(window.image[centre_]->plane[p]);
+      for (int c = 0; c < max_components; ++c) {
+        const int ghosts = ghost_sum * static_cast<int>(plane.ghost >> 8 * c & 255);
+        plane.start[c] = taps_.finish == MatrixFinish::real ? taps_.real_start : taps_.start[p][c] + ghosts;
+        plane.base[c] = taps_.base[p][c];
+        plane.level[c] = taps_.level[p][c];
+      }
+    }
+    const bool direct = is_direct();
+    const int warps = direct ? kernel_.warps : sample_warps;
+    unsigned blocks = 0;
+    for (int p = 0; p < args_.planes; ++p) {
+      TilePlane& plane = args_.plane[p];
+      plane.first_block = blocks;
+      const std::int64_t samples = static_cast<std::int64_t>(plane.x.length) * plane.y.length * plane.components;
+      blocks += static_cast<unsigned>(((direct ? plane.tiles : pieces(samples, 32)) + warps - 1) / warps);
+    }
+    launch_early(kernel_.early, direct ? kernel_.run : sample_kernel, blocks, dim3(32, warps), stream, args_);
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::matrix; }
+  std::string describe() const override {
+    return "matrix " + shape_ + ", " + std::to_string(taps_.digits) + " digits, " + name(args_.finish) + ", " +
+           kernel_.name;
+  }
+
+ private:
+  static TileFrame frame_of(const PlaneView& view) noexcept {
+    return {static_cast<const std::uint8_t*>(view.data), view.stride};
+  }
+
+  void add_plane(const PlaneLayout& layout, Border border, TilePlane& plane) const {
+    plane.x = edge_axis(border, layout.component[0].width);
+    plane.y = edge_axis(border, layout.component[0].height);
+    plane.components = static_cast<std::uint8_t>(layout.components);
+    const PlaneMasks masks = plane_masks(layout);
+    plane.ghost = masks.ghost;
+    plane.keep = masks.keep;
+    plane.copied = masks.copied;
+    plane.band = static_cast<unsigned>(2 * pieces(plane.x.length * layout.components, tile_bytes));
+    plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.band - 1) / plane.band);
+    plane.tiles = static_cast<unsigned>(plane.band * pieces(plane.y.length, 2 * kernel_.rows));
+  }
+
+  /// True where all frames have the same stride, groups of four pixels are aligned, and offsets fit 32 bits.
+  bool is_direct() const noexcept {
+    for (int p = 0; p < args_.planes; ++p) {
+      const TilePlane& plane = args_.plane[p];
+      const std::ptrdiff_t stride = args_.in[0][p].stride;
+      auto bits = reinterpret_cast<std::uintptr_t>(plane.out) | static_cast<std::uintptr_t>(plane.out_stride) |
+                  static_cast<std::uintptr_t>(stride);
+      for (int f = 0; f < args_.frames; ++f) {
+        if (args_.in[f][p].stride != stride) return false;
+        bits |= reinterpret_cast<std::uintptr_t>(args_.in[f][p].data);
+      }
+      if (bits % (4u * plane.components) != 0 || std::abs(stride) >= std::numeric_limits<int>::max() / plane.y.length)
+        return false;
+    }
+    return true;
+  }
+
+  std::string shape_;
+  int depth_, centre_;
+  MatrixTaps taps_;
+  TileKernel kernel_;
+  int frame_sum_[max_taps] = {};
+  DeviceArray<uint4> matrices_;
+  DeviceArray<int> fixed_;
+  TileArgs args_{};
+};
+
+}  // namespace
+
+bool holds_tiles(const PlanDesc& desc, int rows, std::string& why) {
+  if (desc.layout.bits != 8) {
+    why = "samples of fewer than 8 bits";
+    return false;
+  }
+  for (int p = 0; p < desc.layout.planes; ++p) {
+    const PlaneLayout& plane = desc.layout.plane[p];
+    const int width = plane.component[0].width;
+    if (width % 4 != 0 || width * plane.components < tile_bytes || plane.component[0].height < rows) {
+      why = "filters over several frames, or of more than 9x7 taps, of planes of fewer than 128 bytes by " +
+            std::to_string(rows) + " rows, or of a width that is no multiple of 4";
+      return false;
+    }
+  }
+  return true;
+}
+
+std::unique_ptr<Plan> make_tile_plan(const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel) {
+  return std::make_unique<TilePlan>(desc, taps, kernel);
+}
+
+}  // namespace convolve::cuda

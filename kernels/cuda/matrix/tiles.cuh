@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the kernels of `matrix` for large filters and for filters over several frames share: a plan that cuts planes
+// into tiles of 128 bytes by a few rows, each a warp's, the kernels' arguments, and where tiles begin and end.
+//
+// Frames of ghost cells are no frames: sums start from theirs. Planes that are not aligned are made one sample to a
+// thread.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/common/border_map.cuh"
+#include "cuda/common/launch.hpp"
+#include "cuda/common/prefetch.cuh"
+#include "cuda/matrix/dense.cuh"
+
+namespace convolve::cuda {
+
+inline constexpr int tile_bytes = 128;
+
+struct TilePlane {
+  std::uint8_t* out;
+  std::ptrdiff_t out_stride;
+  int stride;  ///< of all frames, where they are aligned
+  EdgeAxis x, y;
+  unsigned first_block, tiles, band, reciprocal;  ///< band: tiles in two rows; reciprocal: 2^32 / band, rounded up
+  std::uint32_t ghost, keep;                      ///< as in MatrixPlane
+  std::uint8_t components, copied;
+  int start[max_components];  ///< of a component's sums: levels, where they are not among those below, and ghost frames
+  float base[max_components];   ///< added to a real sum's value
+  float level[max_components];  ///< the same, where its digits are joined
+};
+
+struct TileFrame {
+  const std::uint8_t* data;
+  std::ptrdiff_t stride;
+};
+
+struct TileArgs {
+  TilePlane plane[max_planes];
+  TileFrame in[max_taps][max_planes];  ///< frames that are none of ghosts
+  TileFrame centre[max_planes];
+  unsigned char tap_frame[max_taps + 1];  ///< the filter's frame that each of `in` is multiplied by; one more is read
+  int frames, depth, planes;              ///< depth: frames of the filter
+  const uint4* taps;                      ///< matrices of taps, as lanes hold them, in the order of the kernel
+  const int* fixed;                       ///< taps as integers: [frame][row][column]
+  int taps_x, taps_y, centre_x, centre_y;
+  float gain, gain_low;
+  MatrixFinish finish;
+  Border border;
+  unsigned wave;  ///< blocks that run at once, of the kernels that ask for what they read
+};
+
+struct TileKernel {
+  void (*run)(TileArgs);
+  int rows, warps;              ///< of a tile, and of a block
+  std::vector<uint4> matrices;  ///< of taps
+  const char* name;
+  int early = 0;  ///< launch_early()'s capability, where the kernel calls wait_for_stream()
+  unsigned wave = 0;
+};
+
+/// True where the planes can be cut into tiles of so many rows.
+bool holds_tiles(const PlanDesc& desc, int rows, std::string& why);
+std::unique_ptr<Plan> make_tile_plan(const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel);
+
+#ifdef __CUDACC__
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Where a tile begins, in bytes and rows; those that would end outside the plane move back.
+__device__ __forceinline__ int2 tile_origin(const TilePlane& plane, unsigned tile, int rows) {
+  // Two rows of tiles at a time, so that the warps of a block are neighbours both ways and share what they load.
+  const unsigned band = __umulhi(tile, plane.reciprocal), in_band = tile - band * plane.band;
+  return {min(static_cast<int>(in_band >> 1) * tile_bytes, plane.x.length * plane.components - tile_bytes),
+          min(static_cast<int>(2 * band + (in_band & 1)) * rows, plane.y.length - rows)};
+}
+
+/// Stores four pixels of a row, which begins at `out`: value(i, half), half: of single components one of two groups,
+/// 64 pixels apart, of two the component; of four, component `odd` + 2 * half, the lane `partner` (by exclusive or)
+/// having the others. x, y: of the first pixel.
+template <int C, int partner, class Value>
+__device__ __forceinline__ void store(const TileArgs& args, const TilePlane& plane, unsigned p, int odd, int x, int y,
+                                      std::uint8_t* out, const Value& value) {
+  if constexpr (C == 1) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      __stcs(reinterpret_cast<std::uint32_t*>(out + x + 64 * half),
+             pack(value(0, half), value(1, half), value(2, half), value(3, half)));
+  } else {
+    uint2 word = {pack(value(0, 0), value(0, 1), value(1, 0), value(1, 1)),
+                  pack(value(2, 0), value(2, 1), value(3, 0), value(3, 1))};
+    if constexpr (C == 4) {
+      // Lanes that hold the other two components of the same pixels: each ends with two whole pixels.
+      const std::uint32_t other = __shfl_xor_sync(~0u, odd ? word.x : word.y, partner), own = odd ? word.y : word.x;
+      const std::uint32_t even = odd ? other : own, odds = odd ? own : other;
+      word = {__byte_perm(even, odds, 0x5140), __byte_perm(even, odds, 0x7362)};
+      x += 2 * odd;
+    }
+    if (plane.copied) {
+      const TileFrame& from = args.centre[p];
+      const auto was = __ldg(reinterpret_cast<const uint2*>(from.data + y * from.stride + x * C));
+      word.x = (word.x & ~plane.keep) | (was.x & plane.keep);
+      word.y = (word.y & ~plane.keep) | (was.y & plane.keep);
+    }
+    __stcs(reinterpret_cast<uint2*>(out + x * C), word);
+  }
+}
+template <int C, int partner, class Value>
+__device__ __forceinline__ void store(const TileArgs& args, const TilePlane& plane, unsigned p, int odd, int x, int y,
+                                      const Value& value) {
+  store<C, partner>(args, plane, p, odd, x, y, plane.out + y * plane.out_stride, value);
+}
+
+/// A tile of a plane that has nothing to filter.
+__device__ __forceinline__ void copy_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
+                                          int rows) {
+  const int x = origin.x + 4 * static_cast<int>(threadIdx.x);
+  const TileFrame& from = args.centre[p];
+#pragma unroll 1
+  for (int y = origin.y; y < origin.y + rows; ++y)
+    *reinterpret_cast<std::uint32_t*>(plane.out + y * plane.out_stride + x) =
+        __ldg(reinterpret_cast<const std::uint32_t*>(from.data + y * from.stride + x));
+}
+
+__device__ __forceinline__ unsigned plane_of_block(const TileArgs& args) {
+  unsigned p = 0;
+  while (p + 1 < static_cast<unsigned>(args.planes) && blockIdx.x >= args.plane[p + 1].first_block) ++p;
+  return p;
+}
+
+/// Calls make(plane, its number, origin) for the warp's tile, where there is anything to filter. `one_plane`: there are
+/// no others.
+template <bool one_plane = false, class Make>
+__device__ __forceinline__ void for_tile(const TileArgs& args, int warps, int rows, const Make& make) {
+  const unsigned p = one_plane ? 0 : plane_of_block(args);
+  const TilePlane& plane = args.plane[p];
+  // The same in all lanes, as the compiler cannot know of threadIdx.y.
+  const unsigned warp = __shfl_sync(~0u, threadIdx.y, 0);
+  const unsigned tile = (blockIdx.x - plane.first_block) * warps + warp;
+  if (tile >= plane.tiles) return;
+  const int2 origin = tile_origin(plane, tile, rows);
+  if (plane.copied + 1 == 1 << plane.components) {
+    wait_for_stream();
+    copy_tile(args, plane, p, origin, rows);
+  } else {
+    make(plane, p, origin);
+  }
+}
+
+#endif
+#endif
+
+}  // namespace convolve::cuda

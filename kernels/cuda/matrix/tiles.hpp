@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plans of `matrix` for filters over several frames, and for filters of more than 9x7 taps. Host code only.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cuda/common/entry.hpp"
+#include "cuda/matrix/taps.hpp"
+
+namespace convolve::cuda {
+
+/// True where this filter over several frames, of plain 8-bit samples, is served; else `why` says what is not.
+bool serves_matrix_window(const PlanDesc& desc, std::string& why);
+std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
+
+/// The same of a filter of one frame, of any size.
+bool serves_matrix_large(const PlanDesc& desc, std::string& why);
+std::unique_ptr<Plan> make_matrix_large(const PlanDesc& desc, const MatrixTaps& taps);
+
+}  // namespace convolve::cuda

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// march: a warp goes down its strip row by row. A thread keeps the sums of the rows that the row at hand touches; the
+// oldest is then complete and leaves, the others move up by the first multiply-add's writing elsewhere than where it
+// reads. The next rows' words are under way meanwhile. Taps are operands of the multiply-adds.
+//
+// Edges are data, not code: each lane looks up one row of the march beforehand, and the group of pixels beside the
+// frame is a group within it, with its pixels in another order.
+#pragma once
+
+#include "cuda/common/launch.hpp"
+#include "cuda/common/pixels.cuh"
+#include "cuda/common/prefetch.cuh"
+#include "cuda/register/row_stream.hpp"
+
+namespace convolve::cuda {
+
+/// What a thread reads of one row: the pixels that it makes, and a group either side.
+template <class Sample, int C, int width>
+struct MarchRow {
+  static constexpr int reach = width / 2, span = march_pixels(C, width);
+  static constexpr int pixels = span + 2 * reach;
+  static_assert(reach < 4);
+  using Side = PixelGroup<Sample, C>;
+  using Own = PixelGroup<Sample, C, span>;
+  using Floats = float[pixels * C];
+  Side left, right;
+  Own own;
+
+  /// As floats less their zero level.
+  __device__ __forceinline__ void convert(Floats& f, const float* zero, int shift) const {
+#pragma unroll
+    for (int i = 0; i < reach * C; ++i) f[i] = left.value((4 - reach) * C + i, shift, zero[i % C]);
+#pragma unroll
+    for (int i = 0; i < span * C; ++i) f[reach * C + i] = own.value(i, shift, zero[i % C]);
+#pragma unroll
+    for (int i = 0; i < reach * C; ++i) f[(reach + span) * C + i] = right.value(i, shift, zero[i % C]);
+  }
+  /// The same of the sides alone, with their groups' pixels in the order of the selectors' digits.
+  __device__ __forceinline__ void reorder(Floats& f, std::uint32_t left_order, std::uint32_t right_order,
+                                          const float* zero, int shift) const {
+#pragma unroll
+    for (int o = 0; o < reach; ++o)
+#pragma unroll
+      for (int c = 0; c < C; ++c) {
+        f[o * C + c] = pick(left, left_order >> (4 * (4 - reach + o)), c, zero, shift);
+        f[(reach + span + o) * C + c] = pick(right, right_order >> (4 * o), c, zero, shift);
+      }
+  }
+  /// Component c of the pixel that the two lowest bits of `digit` name.
+  static __device__ __forceinline__ float pick(const Side& side, std::uint32_t digit, int c, const float* zero,
+                                               int shift) {
+    const float low = digit & 1 ? side.value(C + c, shift, zero[c]) : side.value(c, shift, zero[c]);
+    const float high = digit & 1 ? side.value(3 * C + c, shift, zero[c]) : side.value(2 * C + c, shift, zero[c]);
+    return digit & 2 ? high : low;
+  }
+};
+
+template <class Sample, int C, int width>
+__device__ __forceinline__ void march(const MarchArgs& args, int p) {
+  using Row = MarchRow<Sample, C, width>;
+  constexpr int span = Row::span, reach = Row::reach, ahead = march_ahead(sizeof(Sample), width);
+  // Words that are floats are used where they are: the next ones can only follow them.
+  constexpr bool late = std::is_floating_point_v<Sample> && ahead > 1;
+  const SamplePlane& plane = args.plane[p];
+  const MarchPlane& grid = args.grid[p];
+  const int shift = args.numbers.shift;
+  float zero[C] = {};
+  if constexpr (!std::is_floating_point_v<Sample>)
+    for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
+
+  // From the shuffle the compiler knows that a warp agrees on it.
+  const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31;
+  const int place = (blockIdx.x - grid.first_block) * march_warps + warp, band = place / grid.strips;
+  if (band >= grid.bands) return;
+  const int strip = (place - band * grid.strips) * 32 * span, mine = strip + lane * span;
+  const int x = min(mine, plane.width - span), top = band * args.rows;
+  const int rows = min(args.rows, plane.height - top) + 2 * reach;
+
+  // Where this lane's row of the march lies, and which rows are ghosts.
+  const int y = min(top - reach + lane, plane.height - 1 + reach);
+  const std::ptrdiff_t offset = edge_index(grid.rows, y) * args.in[p].stride;
+  const unsigned ghosts =
+      __ballot_sync(~0u, grid.rows.ghost && static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height));
+  const auto row_offset = [&](int i) {
+    return static_cast<std::ptrdiff_t>(__shfl_sync(~0u, static_cast<long long>(offset), i));
+  };
+  // Of the groups beside a window, those that lie next to it.
+  const EdgeGroup left = edge_group(grid.columns, x - 4), right = edge_group(grid.columns, x + span);
+  const char* const in = static_cast<const char*>(args.in[p].data);
+  const char* const from_left = in + left.last * C * static_cast<int>(sizeof(Sample));
+  const char* const from_own = in + x * C * static_cast<int>(sizeof(Sample));
+  const char* const from_right = in + right.first * C * static_cast<int>(sizeof(Sample));
+  const bool edges = strip == 0 || strip + 32 * span >= plane.width || ghosts;
+  const bool stores = mine < plane.width, keeps = plane.keeps;
+
+  const auto load = [&](Row& row, int i) {
+    const std::ptrdiff_t down = row_offset(min(i, rows - 1));
+    row.left.load(reinterpret_cast<const Sample*>(from_left + down));
+    row.own.load(reinterpret_cast<const Sample*>(from_own + down));
+    row.right.load(reinterpret_cast<const Sample*>(from_right + down));
+  };
+  const auto mend = [&](typename Row::Floats& f, const Row& row, int i) {
+    row.reorder(f, left.selector, right.selector, zero, shift);
+    if (!grid.columns.ghost) return;
+    const bool ghost = ghosts >> i & 1;
+#pragma unroll
+    for (int k = 0; k < Row::pixels; ++k)
+      if (ghost || (k < reach && x == 0) || (k >= reach + span && x + span == plane.width))
+#pragma unroll
+        for (int c = 0; c < C; ++c) f[k * C + c] = plane.ghost[c];
+  };
+
+  // Floats' sums start from what integers' are moved by when they are rounded.
+  float begin[C] = {};
+  if constexpr (std::is_floating_point_v<Sample>)
+    for (int c = 0; c < C; ++c) begin[c] = plane.offset[c];
+  float sum[width][span * C] = {};
+  const std::ptrdiff_t out_stride = args.out[p].stride;
+  char* to = static_cast<char*>(args.out[p].data) + top * out_stride + x * C * static_cast<int>(sizeof(Sample));
+  // Bit j: the row that sum j belongs to is in the band. Others' sums are not worth their multiply-adds.
+  unsigned live = ~0u >> (32 - rows) & ~0u << 2 * reach;
+  Row next[ahead];
+  // More rows than the first few would crowd out those of other warps, which wait for them.
+  constexpr int pixel = C * static_cast<int>(sizeof(Sample)), lines = (32 * span * pixel - 1) / cache_line + 1;
+  const int begins = strip * pixel + lane % lines * cache_line;
+#pragma unroll
+  for (int i = 0; i < march_prefetch; i += 32 / lines) {
+    const char* const first = in + row_offset(min(i + lane / lines, rows - 1));
+    if (begins < plane.width * pixel) prefetch_line(first + begins);
+  }
+  wait_for_stream();
+#pragma unroll
+  for (int a = 0; a < ahead; ++a) load(next[a], a);
+#pragma unroll 1
+  for (int first = 0; first < rows; first += ahead)
+#pragma unroll
+    for (int a = 0; a < ahead; ++a, live >>= 1) {
+      const int i = first + a;
+      if (ahead > 1 && i >= rows) break;
+      typename Row::Floats f;
+      next[a].convert(f, zero, shift);
+      if (edges) mend(f, next[a], i);
+      if constexpr (!late) load(next[a], i + ahead);
+#pragma unroll
+      for (int j = 0; j < width; ++j)
+        if (!march_skips(width) || live >> j & 1) {
+#pragma unroll
+          for (int n = 0; n < span * C; ++n) sum[j][n] = j + 1 < width ? sum[j + 1][n] : begin[n % C];
+#pragma unroll
+          for (int k = 0; k < width; ++k)
+#pragma unroll
+            for (int n = 0; n < span * C; ++n)
+              sum[j][n] = fmaf(args.taps[(width - 1 - j) * width + k], f[n + k * C], sum[j][n]);
+        }
+      if (live & 1) {
+        auto group = [&] {
+          if constexpr (std::is_floating_point_v<Sample>) {
+            typename Row::Own complete;
+            complete.put(sum[0], args.numbers.max, shift);
+            return complete;
+          } else {
+            return quantized<typename Row::Own, C>(sum[0], plane.offset, args.numbers);
+          }
+        }();
+        if (keeps) {
+          typename Row::Own from;
+          from.load(reinterpret_cast<const Sample*>(from_own + row_offset(i - reach)));
+          group.take(from, plane.kept);
+        }
+        if (stores) group.store(reinterpret_cast<Sample*>(to));
+        to += out_stride;
+      }
+      if constexpr (late) load(next[a], i + ahead);
+      if constexpr (late) {
+        const std::ptrdiff_t down = row_offset(min(i + ahead + march_further, rows - 1));
+        if (lane < lines && begins < plane.width * pixel) prefetch_line(in + down + begins);
+      }
+    }
+}
+
+/// `components`: the sum of the numbers of components that the frame's planes have, each counted once; but 5 stands
+/// for three components.
+template <class Sample, int components, int width>
+__global__ void __launch_bounds__(32 * march_warps, march_blocks(sizeof(Sample)))
+    march_kernel(const __grid_constant__ MarchArgs args) {
+  int p = 0;
+  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
+  if constexpr (components == 1) {
+    march<Sample, 1, width>(args, p);
+  } else if constexpr (components == 3) {
+    if (args.plane[p].components == 1)
+      march<Sample, 1, width>(args, p);
+    else
+      march<Sample, 2, width>(args, p);
+  } else {
+    march<Sample, components == 5 ? 3 : 4, width>(args, p);
+  }
+}
+
+}  // namespace convolve::cuda

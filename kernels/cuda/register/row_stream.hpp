@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What register's two kernels share: `march` streams rows through a thread's sums, fast, for 2D filters of up to 7x7
+// on planes whose rows are whole vectors; `patch` serves all the rest.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "convolve/plan.hpp"
+#include "cuda/common/border_map.cuh"
+#include "cuda/common/sample_plane.hpp"
+#include "cuda/register/tuning.hpp"
+
+namespace convolve::cuda {
+
+struct MarchPlane {
+  EdgeAxis columns, rows;
+  int first_block, strips, bands;  ///< a warp's place: strips side by side, bands one above the other
+  int alignment;                   ///< that addresses and strides need, in bytes
+};
+
+struct MarchArgs {
+  PlaneView in[max_planes], out[max_planes];
+  SamplePlane plane[max_planes];
+  MarchPlane grid[max_planes];
+  SampleNumbers numbers;
+  int planes;
+  int rows;                               ///< that a warp makes
+  float taps[march_width * march_width];  ///< [row][column] of a square
+};
+static_assert(sizeof(MarchArgs) <= 4096);
+
+struct MarchKernel {
+  void (*launch)(int capability, const MarchArgs& args, int blocks, cudaStream_t stream);
+  int (*resident)();  ///< blocks on a multiprocessor, in the current context
+};
+/// `components` as register's kernels count them. Null where there is none for this type or this width class.
+const MarchKernel* find_march(SampleType type, int components, std::size_t width_class);
+
+/// Grid and edges of args.plane, for `width` columns of taps. Returns the number of blocks; 0 where march does not
+/// serve those planes.
+int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors, int resident);
+
+}  // namespace convolve::cuda

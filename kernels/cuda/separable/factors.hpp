@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The factors of a filter as separable's plans compute with them, and the plans that its files make.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "convolve/arithmetic.hpp"
+#include "cuda/common/entry.hpp"
+
+namespace convolve::cuda {
+
+/// tap(t, y, x) = time[t] * the sum over `space` of column[y] * row[x]: one term of integers over the arithmetic's
+/// divisor in the exact class, where every intermediate sum is then exact as well, else effective taps.
+struct Factors {
+  std::vector<double> time;
+  std::vector<SpaceFactors> space;
+};
+
+/// In single precision, and of some ranks: `serves` says for which cases.
+bool serves_separable_single(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             std::size_t terms);
+std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                            const Factors& factors);
+
+/// Rank 1, both passes as banded products on the tensor cores; null where that does not serve the case.
+std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                            const SpaceFactors& factors);
+
+}  // namespace convolve::cuda

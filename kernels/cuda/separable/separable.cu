@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable: filters that are the product of a column and a row, or the sum of two or three of those, both passes on
+// chip. Here: what is served, and the kernel that serves all of rank 1, whatever the sample type, layout, precision or
+// alignment. A block adds up the frames of the window while it loads its tile into shared memory, filters the tile's
+// rows, then its columns. The fast ones are in tensor.cu (bytes) and single.cu (16 bits, floats,
+// and bytes of three components).
+#include "cuda/common/dispatch.hpp"
+#include "cuda/common/launch.hpp"
+#include "cuda/separable/factors.hpp"
+#include "cuda/separable/separable.hpp"
+#include "cuda/separable/tuning.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+template <class Sum>
+struct Args {
+  FrameArgs frame;
+  Sum time[max_taps], column[max_taps], row[max_taps];
+};
+
+/// The window's frames at one position, weighed.
+template <class Sample, class Sum>
+__device__ Sum combined(const Args<Sum>& args, const ComponentArgs& component, int x, int y) {
+  x = border_index(args.frame.border, x, component.width);
+  y = border_index(args.frame.border, y, component.height);
+  const Sum ghost = static_cast<Sum>(component.ghost);
+  Sum sum = 0;
+  for (int t = 0; t < args.frame.depth; ++t) {
+    const Source<Sample, Sum> source(args.frame, component, t);
+    sum += args.time[t] * (x < 0 || y < 0 || source.is_ghost() ? ghost : source.inside(x, y));
+  }
+  return sum;
+}
+
+template <class Sample, class Sum>
+__global__ void __launch_bounds__(SharedTile::threads) shared_kernel(const __grid_constant__ Args<Sum> args) {
+  constexpr int width = SharedTile::width, height = SharedTile::height, halo = max_taps - 1;
+  __shared__ Sum cells[height + halo][width + halo];
+  __shared__ Sum rows[height + halo][width];
+  const FrameArgs& frame = args.frame;
+  const TileId tile = find_component(frame, blockIdx.x);
+  const ComponentArgs& component = frame.component[tile.component];
+  const int left = tile.x * width, top = tile.y * height;
+  const int columns = min(width, component.width - left), lines = min(height, component.height - top);
+  if (!component.filtered) {
+    for (int i = threadIdx.x; i < width * lines; i += SharedTile::threads)
+      if (i % width < columns) copy_sample<Sample>(frame, component, left + i % width, top + i / width);
+    return;
+  }
+  const int cells_x = columns + frame.width - 1, cells_y = lines + frame.height - 1;
+  for (int i = threadIdx.x; i < cells_y * (width + halo); i += SharedTile::threads) {
+    const int x = i % (width + halo), y = i / (width + halo);
+    if (x < cells_x)
+      cells[y][x] = combined<Sample>(args, component, left - frame.centre_x + x, top - frame.centre_y + y);
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < cells_y * width; i += SharedTile::threads) {
+    const int x = i % width, y = i / width;
+    if (x >= columns) continue;
+    Sum sum = 0;
+    for (int k = 0; k < frame.width; ++k) sum += args.row[k] * cells[y][x + k];
+    rows[y][x] = sum;
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < lines * width; i += SharedTile::threads) {
+    const int x = i % width, y = i / width;
+    if (x >= columns) continue;
+    Sum sum = 0;
+    for (int k = 0; k < frame.height; ++k) sum += args.column[k] * rows[y + k][x];
+    store_sum<Sample>(frame, component, left + x, top + y, sum);
+  }
+}
+
+template <class Sample, class Sum>
+class SharedPlan final : public Plan {
+ public:
+  SharedPlan(const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& factors)
+      : planes_(desc.layout.planes), shape_(desc.filter.shape()) {
+    args_.frame = make_frame_args(desc, arithmetic);
+    tiles_ = set_tiles(args_.frame, SharedTile::width, SharedTile::height);
+    std::copy(factors.time.begin(), factors.time.end(), args_.time);
+    const SpaceFactors& space = factors.space.front();
+    std::copy(space.column.begin(), space.column.end(), args_.column);
+    std::copy(space.row.begin(), space.row.end(), args_.row);
+  }
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    bind(args_.frame, planes_, window, out);
+    shared_kernel<Sample, Sum><<<tiles_, SharedTile::threads, 0, static_cast<cudaStream_t>(stream)>>>(args_);
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::separable; }
+  std::string describe() const override {
+    return "separable " + shape_ + ", shared memory, tile " + std::to_string(SharedTile::width) + "x" +
+           std::to_string(SharedTile::height);
+  }
+
+ private:
+  int planes_, tiles_;
+  std::string shape_;
+  Args<Sum> args_{};
+};
+
+/// Without terms where the filter has no such factors.
+Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
+  const Filter& filter = desc.filter;
+  const bool frames = filter.depth() > 1, exact = arithmetic.accumulator == Accumulator::exact;
+  if (frames && filter.time_factor().empty()) return {};
+  const Filter space = filter.space_filter();
+  Factors factors{{1.0}, {}};
+  if (frames && exact)
+    factors.time.assign(filter.exact_time_factor().begin(), filter.exact_time_factor().end());
+  else if (frames)
+    factors.time = filter.time_factor();
+  if (space.space_factors()) {
+    factors.space = {*space.space_factors()};
+    SpaceFactors& term = factors.space.front();
+    if (exact) {
+      term.column.assign(term.exact_column.begin(), term.exact_column.end());
+      term.row.assign(term.exact_row.begin(), term.exact_row.end());
+    }
+  } else {
+    factors.space = low_rank_terms(filter, arithmetic, desc.layout, desc.border == Border::constant);
+  }
+  return factors;
+}
+
+/// What a filter comes to on a layout.
+struct Decomposition {
+  Arithmetic arithmetic;
+  Factors factors;
+};
+Decomposition decompose(const PlanDesc& desc) {
+  const bool constant = desc.border == Border::constant;
+  const Arithmetic arithmetic =
+      low_rank_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant), desc.layout, constant);
+  return {arithmetic, factors_of(desc, arithmetic)};
+}
+
+bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+  const auto [arithmetic, factors] = decompose(desc);
+  const std::size_t terms = factors.space.size();
+  if (terms == 0)
+    why = "a filter that is no sum of up to " + std::to_string(max_terms) + " products of a column and a row";
+  else if (terms > 1 && !serves_separable_single(device, desc, arithmetic, terms))
+    why = "a filter of rank " + std::to_string(terms) + " on this layout, or in double precision";
+  else
+    return true;
+  return false;
+}
+
+std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
+  const Decomposition it = decompose(desc);
+  if (it.factors.space.size() == 1)
+    if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
+  if (serves_separable_single(device, desc, it.arithmetic, it.factors.space.size()))
+    return make_separable_single(device, desc, it.arithmetic, it.factors);
+  return with_types(desc.layout.type, it.arithmetic.accumulator,
+                    [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
+                      return std::make_unique<SharedPlan<Sample, Sum>>(desc, it.arithmetic, it.factors);
+                    });
+}
+
+}  // namespace
+
+const Entry separable{Algorithm::separable, serves, make};
+
+}  // namespace convolve::cuda

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plans of separable's kernel in single precision: which cases it serves, the table of kernels, and the grid.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cuda/common/launch.hpp"
+#include "cuda/separable/factors.hpp"
+#include "cuda/separable/single.cuh"
+
+namespace convolve::cuda {
+namespace {
+
+struct SingleKernel {
+  void (*run)(SingleArgs) = nullptr;
+  int shared = 0;  ///< bytes
+};
+using KernelTable = std::array<SingleKernel, single_sizes.size()>;
+
+/// Bytes are the tensor cores' as a rule: of several terms there is but the largest, for taps that `matrix` does not
+/// hold, except where there are three components.
+template <class Sample, int components, SingleSize size>
+constexpr SingleKernel kernel() {
+  if constexpr (sizeof(Sample) == 1 && components != 5 && size.terms > 1 && size.width < max_taps) {
+    return {};
+  } else {
+    constexpr int most = components == 3 ? 2 : components == 5 ? 3 : components;
+    return {single_kernel<Sample, components, size.width, size.terms>, 4 * single_shared<most, size.width>(size.terms)};
+  }
+}
+template <class Sample, int components, std::size_t... n>
+constexpr KernelTable kernels_of(std::index_sequence<n...>) {
+  return {kernel<Sample, components, single_sizes[n]>()...};
+}
+template <class Sample, int components>
+constexpr KernelTable kernels = kernels_of<Sample, components>(std::make_index_sequence<single_sizes.size()>{});
+
+/// The kernel of a size that serves the filter, centred, and that size; null where there is none.
+struct Found {
+  const SingleKernel* kernel = nullptr;
+  int width = 0;
+};
+Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t terms) {
+  struct TableRow {
+    SampleType type;
+    int components;
+    const KernelTable* kernels;
+  };
+  static constexpr TableRow table[]{
+      {SampleType::u8, 1, &kernels<std::uint8_t, 1>},   {SampleType::u8, 3, &kernels<std::uint8_t, 3>},
+      {SampleType::u8, 5, &kernels<std::uint8_t, 5>},   {SampleType::u8, 4, &kernels<std::uint8_t, 4>},
+      {SampleType::u16, 1, &kernels<std::uint16_t, 1>}, {SampleType::u16, 3, &kernels<std::uint16_t, 3>},
+      {SampleType::u16, 4, &kernels<std::uint16_t, 4>}, {SampleType::f32, 1, &kernels<float, 1>},
+  };
+  const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
+  for (const TableRow& row : table)
+    if (row.type == layout.type && row.components == count_components(layout))
+      for (std::size_t i = 0; i < single_sizes.size(); ++i) {
+        const SingleSize size = single_sizes[i];
+        const SingleKernel& kernel = (*row.kernels)[i];
+        if (kernel.run && size.width >= width && size.terms == static_cast<int>(terms)) return {&kernel, size.width};
+      }
+  return {};
+}
+
+class SingleTilesPlan final : public Plan {
+ public:
+  SingleTilesPlan(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& factors)
+      : capability_(device.capability), shape_(desc.filter.shape()), terms_(static_cast<int>(factors.space.size())) {
+    const FrameLayout& layout = desc.layout;
+    const std::vector<SpaceFactors>& terms = factors.space;
+    const Found found = find_kernel(layout, desc.filter, terms.size());
+    const int width = found.width;
+    kernel_ = *found.kernel;
+    if (cudaFuncSetAttribute(kernel_.run, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel_.shared) != cudaSuccess)
+      throw PlanError(std::string("separable: shared memory: ") + launch_error());
+    args_.border = desc.border;
+    args_.planes = layout.planes;
+    args_.frames = desc.filter.depth();
+    args_.centre_t = desc.filter.centre_t();
+    args_.numbers = make_sample_numbers(layout, arithmetic);
+    std::copy(factors.time.begin(), factors.time.end(), args_.time);
+    for (std::size_t r = 0; r < terms.size(); ++r) {
+      std::copy(terms[r].row.begin(), terms[r].row.end(), args_.row[r] + width / 2 - desc.filter.centre_x());
+      std::copy(terms[r].column.begin(), terms[r].column.end(), args_.column[r] + width / 2 - desc.filter.centre_y());
+    }
+    std::int64_t blocks = 0;
+    for (int p = 0; p < layout.planes; ++p) {
+      const SamplePlane& plane = args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
+      SinglePlane& grid = args_.grid[p];
+      grid.first_block = static_cast<int>(blocks);
+      grid.tiles_x = (plane.width * plane.components - 1) / SingleTile::width + 1;
+      blocks += std::int64_t{grid.tiles_x} * ((plane.height - 1) / single_rows(terms_) + 1);
+      if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    }
+    blocks_ = static_cast<unsigned>(blocks);
+    bytes_ = bytes_per_sample(layout.type);
+  }
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    for (int p = 0; p < args_.planes; ++p) {
+      SinglePlane& grid = args_.grid[p];
+      grid.vectors = true;
+      for (int t = 0; t < args_.frames; ++t) {
+        const PlaneView view = window.image[t] ? window.image[t]->plane[p] : PlaneView{};
+        args_.in[t][p] = view;
+        grid.vectors = grid.vectors && aligned(view, group_alignment(8 * bytes_));
+      }
+      args_.out[p] = out.plane[p];
+      grid.out_vectors = aligned(out.plane[p], group_alignment(4 * bytes_));
+    }
+    launch_early(capability_, kernel_.run, blocks_, dim3(SingleTile::threads), stream, args_,
+                 static_cast<unsigned>(kernel_.shared));
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::separable; }
+  std::string describe() const override {
+    return "separable " + shape_ + ", rank " + std::to_string(terms_) + ", single precision" +
+           (args_.frames > 1 ? ", frames combined while loading" : "");
+  }
+
+ private:
+  int capability_;
+  std::string shape_;
+  int terms_;
+  SingleArgs args_{};
+  SingleKernel kernel_{};
+  unsigned blocks_ = 0;
+  int bytes_ = 1;
+};
+
+}  // namespace
+
+bool serves_separable_single(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             std::size_t terms) {
+  const FrameLayout& layout = desc.layout;
+  std::string why;
+  if (!has_sample_planes(layout, arithmetic, why) || arithmetic.accumulator == Accumulator::double_) return false;
+  const SingleKernel* kernel = find_kernel(layout, desc.filter, terms).kernel;
+  if (!kernel || kernel->shared > device.shared_bytes) return false;
+  for (int p = 0; p < layout.planes; ++p) {
+    const SamplePlane plane = make_sample_plane(layout, layout.plane[p], arithmetic);
+    // What is left out of the kernel for speed.
+    if (layout.type == SampleType::f32 && plane.zero[0] != 0) return false;
+    // A lane's samples begin with any of three components.
+    for (int c = 1; plane.components == 3 && c < 3; ++c)
+      if (plane.zero[c] != plane.zero[0] || plane.ghost[c] != plane.ghost[0] || plane.offset[c] != plane.offset[0])
+        return false;
+    if (plane.components == 3 && plane.keeps) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                            const Factors& factors) {
+  return std::make_unique<SingleTilesPlan>(device, desc, arithmetic, factors);
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable's kernel in single precision: a block makes a tile. Its rows are filtered first (single_rows.cuh); what
+// comes out stays in shared memory until all of them are there, and each warp filters the columns of some rows of the
+// tile, those of all terms summed up together.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/common/launch.hpp"
+#include "cuda/common/prefetch.cuh"
+#include "cuda/separable/single_rows.cuh"
+
+namespace convolve::cuda {
+
+template <class Sample, int C, int width, int terms>
+__device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float* shared) {
+  using Row = SingleRow<C, width>;
+  constexpr int reach = width / 2, made = SingleTile::made(terms), tile_rows = single_rows(terms);
+  constexpr int passed_rows = tile_rows + 2 * reach;
+  const SamplePlane& plane = args.plane[p];
+  const SinglePlane& grid = args.grid[p];
+  const int tile = blockIdx.x - grid.first_block, tile_y = tile / grid.tiles_x;
+  const int left = (tile - tile_y * grid.tiles_x) * SingleTile::width, top = tile_y * tile_rows;
+  const int samples = plane.width * C, out_rows = min(tile_rows, plane.height - top);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
+  float* const passed = shared;
+  float* const cells = passed + terms * passed_rows * PassedRow::floats;
+  int* const position = reinterpret_cast<int*>(cells + 2 * SingleTile::warps * Row::floats);
+  const bool inside = left >= Row::reach && left + SingleTile::width + Row::reach <= samples;
+  for (int i = threadIdx.x; i < Row::reached; i += SingleTile::threads)
+    position[i] = outer_sample<C>(args.border, left - Row::reach + i, plane.width);
+  constexpr int bytes = static_cast<int>(sizeof(Sample));
+  if (args.in[0][p].data)
+    prefetch_rows<tile_rows, SingleTile::width * bytes / cache_line, SingleTile::threads>(
+        row_of<const Sample>(args.in[0][p], top) + left, args.in[0][p].stride, threadIdx.x, plane.height - top,
+        (samples - left) * bytes);
+  __syncthreads();
+  const RowPass<Sample, C, width, terms> pass(args, p, passed, cells + threadIdx.x / Row::lanes * Row::floats, position,
+                                              left, top, out_rows + 2 * reach, inside);
+  wait_for_stream();
+  if (args.frames == 1)
+    pass.run();
+  else
+    pass.run_frames();
+  __syncthreads();
+
+  // A warp's rows of the tile, four samples of each to a lane. Floats' sums start from what integers' are moved by when
+  // they are rounded.
+  const int first = warp * made;
+  if (first >= out_rows) return;
+  float offset[C], sum[made][4];
+#pragma unroll
+  for (int c = 0; c < C; ++c) offset[c] = plane.offset[c];
+#pragma unroll
+  for (int j = 0; j < made; ++j)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sum[j][e] = std::is_floating_point_v<Sample> ? offset[e % C] : 0;
+#pragma unroll
+  for (int r = 0; r < terms; ++r)
+#pragma unroll
+    for (int i = 0; i < made + 2 * reach; ++i) {
+      const float4 v =
+          *reinterpret_cast<const float4*>(passed + (r * passed_rows + first + i) * PassedRow::floats + 4 * lane);
+      const float four[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+      for (int j = 0; j < made; ++j)
+        if (i - j >= 0 && i - j < width)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) sum[j][e] = fmaf(args.column[r][i - j], four[e], sum[j][e]);
+    }
+
+  using Group = PixelGroup<Sample, 1, 4>;
+  const auto made_of = [&](const float(&sums)[4]) {
+    if constexpr (std::is_floating_point_v<Sample>) {
+      Group group;
+      group.put(sums, args.numbers.max, 0);
+      return group;
+    } else {
+      return quantized<Group, C>(sums, offset, args.numbers);
+    }
+  };
+  const int x = left + 4 * PassedRow::group_of(lane), y = top + first;
+  const std::ptrdiff_t stride = args.out[p].stride;
+  Sample* const to = row_of<Sample>(args.out[p], y) + x;
+  const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
+  const bool all = x + 4 <= samples;
+  if (all && grid.out_vectors && !plane.keeps && first + made <= out_rows) {
+#pragma unroll
+    for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < made; ++j) {
+    if (first + j >= out_rows) break;
+    Group group = made_of(sum[j]);
+    if (plane.keeps) {
+      const Sample* const kept = row_of<const Sample>(args.in[args.centre_t][p], y + j) + x;
+      Group raw;
+      if (all && grid.vectors)
+        raw.load(kept);
+      else
+#pragma unroll
+        for (int n = 0; n < 4; ++n)
+          if (x + n < samples) raw.put_one(n, kept[n]);
+      group.take(raw, plane.kept);
+    }
+    if (all && grid.out_vectors)
+      group.store(out_row(j));
+    else
+#pragma unroll
+      for (int n = 0; n < 4; ++n)
+        if (x + n < samples) out_row(j)[n] = group.one(n);
+  }
+}
+
+/// `components`: as count_components() has it.
+template <class Sample, int components, int width, int terms>
+__global__ void __launch_bounds__(SingleTile::threads, SingleTile::blocks(sizeof(Sample), terms))
+    single_kernel(const __grid_constant__ SingleArgs args) {
+  extern __shared__ __align__(16) float shared[];
+  int p = 0;
+  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
+  if constexpr (components == 3) {
+    if (args.plane[p].components == 1)
+      filter_tile<Sample, 1, width, terms>(args, p, shared);
+    else
+      filter_tile<Sample, 2, width, terms>(args, p, shared);
+  } else {
+    filter_tile<Sample, components == 5 ? 3 : components, width, terms>(args, p, shared);
+  }
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The row pass of separable's kernel in single precision, and the kernel's arguments. Half a warp takes a row of the
+// tile, adds up the window's frames while it loads them, shares its samples through shared memory and filters it. Of a
+// filter of rank 2 or 3 a row is filtered so often at a time.
+//
+// A row is samples, whatever their components: horizontal taps lie C samples apart.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/common/pixels.cuh"
+#include "cuda/separable/tuning.hpp"
+
+namespace convolve::cuda {
+
+struct SinglePlane {
+  int first_block, tiles_x;
+  bool vectors, out_vectors;  ///< addresses and strides allow to read a span at once, and to write a group
+};
+
+struct SingleArgs {
+  PlaneView in[max_taps][max_planes], out[max_planes];  ///< null data: a frame of ghost cells
+  SamplePlane plane[max_planes];
+  SinglePlane grid[max_planes];
+  SampleNumbers numbers;
+  Border border;
+  int planes, frames, centre_t;
+  float time[max_taps];
+  float row[max_terms][max_taps], column[max_terms][max_taps];  ///< centred in, and padded to, the size class
+};
+static_assert(sizeof(SingleArgs) <= 4096);
+
+/// A row of a tile, as floats: each lane's span, and either side what the filter reaches. A span's two groups of four
+/// floats lie in two planes, so that lanes that read or write the same group of theirs do so in different banks.
+template <int C, int width>
+struct SingleRow {
+  static constexpr int span = 8, lanes = SingleTile::width / span, reach = width / 2 * C;
+  static constexpr int sides = (reach + span - 1) / span;  ///< spans either side, the outermost in part
+  static constexpr int plane = span / 2 * (lanes + 2 * sides), floats = 2 * plane;
+  static constexpr int first = span * sides - reach, window = span + 2 * reach;  ///< of what a lane's taps meet
+  static constexpr int reached = SingleTile::width + 2 * reach;
+  static constexpr int extras = (2 * reach - 1) / lanes + 1;  ///< samples of the sides, for a lane
+  static_assert(lanes == 16);
+
+  /// Where group g of four floats lies.
+  static __device__ constexpr int at(int g) { return (g & 1) * plane + (g >> 1) * 4; }
+};
+
+/// A row as its taps leave it, likewise without sides.
+struct PassedRow {
+  static constexpr int plane = SingleTile::width / 2, floats = SingleTile::width;
+  /// Group q of a lane of the row pass.
+  static __device__ constexpr int at(int lane, int q) { return q * plane + 4 * lane; }
+  /// The group of the row that a lane of the column pass takes, which lies at 4 * lane.
+  static __device__ constexpr int group_of(int lane) { return lane < 16 ? 2 * lane : 2 * (lane - 16) + 1; }
+};
+
+constexpr int single_rows(int terms) {
+  return SingleTile::warps * SingleTile::made(terms);
+}
+/// Floats of shared memory: what comes out of the rows, a row as it comes in for each half of a warp, and, as integers,
+/// where its samples are.
+template <int C, int width>
+constexpr int single_shared(int terms) {
+  using Row = SingleRow<C, width>;
+  return terms * (single_rows(terms) + width - 1) * PassedRow::floats + 2 * SingleTile::warps * Row::floats +
+         Row::reached;
+}
+
+/// The sample that stands at position `at` of a row of `width` pixels, or -1. Farther out than any tap: any.
+template <int C>
+__device__ __forceinline__ int outer_sample(Border border, int at, int width) {
+  if (at >= 0 && at < width * C) return at;
+  const int pixel = (at + C * max_taps) / C - max_taps;
+  const int x = index_at(border, min(pixel, width - 1 + max_taps), width);
+  return x < 0 ? x : (x - pixel) * C + at;
+}
+
+/// The row pass: from the frames to `passed`, all rows of a term before those of the next.
+template <class Sample, int C, int width, int terms>
+struct RowPass {
+  using Row = SingleRow<C, width>;
+  using Span = PixelGroup<Sample, 1, Row::span>;
+  static constexpr int span = Row::span, extras = Row::extras, reach = width / 2;
+  static constexpr unsigned all_ghosts = (1u << (span + extras)) - 1;
+  /// A lane's samples of a row, on their way.
+  struct Samples {
+    Span own;
+    Sample extra[extras];
+    unsigned ghosts;  ///< which of them are, its own ones first
+  };
+  const SingleArgs& args;
+  const int p;
+  const SamplePlane& plane;
+  float* const passed;
+  float* const cells;         ///< of the row at hand
+  const int* const position;  ///< of the samples that a row reaches, -1: ghosts
+  const int lane, top, rows;  ///< the first of the tile's rows, and how many its columns reach
+  int own;                    ///< where this lane's span begins
+  bool whole;                 ///< it may be read at once
+  int extra[extras], extra_cell[extras];
+  unsigned ghosts = 0;
+  float zero[C] = {}, extra_zero[extras] = {};
+
+  __device__ __forceinline__ RowPass(const SingleArgs& args, int p, float* passed, float* cells, const int* position,
+                                     int left, int top, int rows, bool inside)
+      : args(args),
+        p(p),
+        plane(args.plane[p]),
+        passed(passed),
+        cells(cells),
+        position(position),
+        lane(threadIdx.x & (Row::lanes - 1)),
+        top(top),
+        rows(rows) {
+    own = left + span * lane;
+    whole = args.grid[p].vectors && own + span <= plane.width * C;
+    if (!inside)
+#pragma unroll
+      for (int n = 0; n < span; ++n) ghosts |= static_cast<unsigned>(at_own(n) < 0) << n;
+#pragma unroll
+    for (int k = 0; k < extras; ++k) {
+      const int n = min(lane + Row::lanes * k, 2 * Row::reach - 1), beyond = n < Row::reach ? n : n + SingleTile::width;
+      const int from = position[beyond], cell = Row::first + beyond;
+      if (from < 0) ghosts |= 1u << (span + k);
+      extra[k] = max(from, 0);
+      extra_cell[k] = Row::at(cell / 4) + cell % 4;
+    }
+    if constexpr (!std::is_floating_point_v<Sample>) {
+#pragma unroll
+      for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
+#pragma unroll
+      for (int k = 0; k < extras; ++k) extra_zero[k] = plane.zero[component_of(k)];
+    }
+  }
+  __device__ __forceinline__ int at_own(int n) const {
+    return position[Row::reach + span * lane + n];
+  }
+  /// Tiles begin with the first component, or with any where all are alike.
+  __device__ __forceinline__ int component_of(int k) const {
+    return C == 3 ? 0 : extra_cell[k] % C;
+  }
+  /// Sample k of the sides is this lane's. Others know of one that is not theirs.
+  __device__ __forceinline__ bool has_extra(int k) const {
+    return lane + Row::lanes * k < 2 * Row::reach;
+  }
+  /// Group g, counted from this lane's leftmost.
+  __device__ __forceinline__ float4* group(int g) const {
+    return reinterpret_cast<float4*>(cells + 4 * lane + Row::at(g));
+  }
+
+  /// Row i of a frame.
+  __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
+    int y = top - reach + i;
+    to.ghosts = ghosts;
+    if (static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height)) {
+      y = index_at(args.border, y, plane.height);
+      if (y < 0) to.ghosts = all_ghosts;
+      y = max(y, 0);
+    }
+    const Sample* row = row_of<const Sample>(view, y);
+    if (whole)
+      to.own.load(row + own);
+    else
+#pragma unroll
+      for (int n = 0; n < span; ++n) to.own.put_one(n, __ldg(row + max(at_own(n), 0)));
+#pragma unroll
+    for (int k = 0; k < extras; ++k) to.extra[k] = __ldg(row + extra[k]);
+  }
+  /// As floats less their zero level.
+  __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
+    const int shift = args.numbers.shift;
+#pragma unroll
+    for (int n = 0; n < span; ++n) f[n] = from.own.value(n, shift, zero[n % C]);
+#pragma unroll
+    for (int k = 0; k < extras; ++k) g[k] = static_cast<float>(one_value(from.extra[k], shift)) - extra_zero[k];
+    if (from.ghosts) {
+#pragma unroll
+      for (int n = 0; n < span; ++n)
+        if (from.ghosts >> n & 1) f[n] = plane.ghost[n % C];
+#pragma unroll
+      for (int k = 0; k < extras; ++k)
+        if (from.ghosts >> (span + k) & 1) g[k] = plane.ghost[component_of(k)];
+    }
+  }
+  static constexpr int own_group = 2 * Row::sides;  ///< as group() counts
+  __device__ __forceinline__ void put(const float (&f)[span], const float (&g)[extras]) const {
+#pragma unroll
+    for (int q = 0; q < 2; ++q) *group(own_group + q) = {f[4 * q], f[4 * q + 1], f[4 * q + 2], f[4 * q + 3]};
+#pragma unroll
+    for (int k = 0; k < extras; ++k)
+      if (has_extra(k)) cells[extra_cell[k]] = g[k];
+  }
+  /// Adds frame t's samples to the cells.
+  __device__ __forceinline__ void add(const Samples& from, int t) const {
+    float f[span], g[extras];
+    convert(f, g, from);
+    const float weight = args.time[t];
+#pragma unroll
+    for (int n = 0; n < span; ++n) f[n] *= weight;
+#pragma unroll
+    for (int k = 0; k < extras; ++k) g[k] *= weight;
+    if (t > 0) {
+#pragma unroll
+      for (int q = 0; q < 2; ++q) {
+        const float4 v = *group(own_group + q);
+        f[4 * q] += v.x, f[4 * q + 1] += v.y, f[4 * q + 2] += v.z, f[4 * q + 3] += v.w;
+      }
+#pragma unroll
+      for (int k = 0; k < extras; ++k)
+        if (has_extra(k)) g[k] += cells[extra_cell[k]];
+    }
+    put(f, g);
+  }
+  /// Filters the row that is in the cells.
+  __device__ __forceinline__ void filter(int i) const {
+    float h[terms][span] = {};
+#pragma unroll
+    for (int q = Row::first / 4; q <= (Row::first + Row::window - 1) / 4; ++q) {
+      const float4 v = *group(q);
+      const float four[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+#pragma unroll
+        for (int n = 0; n < span; ++n) {
+          const int distance = 4 * q + e - Row::first - n;
+          if (distance >= 0 && distance % C == 0 && distance / C < width)
+#pragma unroll
+            for (int r = 0; r < terms; ++r) h[r][n] = fmaf(args.row[r][distance / C], four[e], h[r][n]);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < terms; ++r)
+#pragma unroll
+      for (int q = 0; q < 2; ++q)
+        *reinterpret_cast<float4*>(passed + (r * (single_rows(terms) + 2 * reach) + i) * PassedRow::floats +
+                                   PassedRow::at(lane, q)) = {h[r][4 * q], h[r][4 * q + 1], h[r][4 * q + 2],
+                                                              h[r][4 * q + 3]};
+  }
+  static constexpr int step = 2 * SingleTile::warps;  ///< rows that a block takes at a time
+  __device__ __forceinline__ int first_row() const {
+    return threadIdx.x / Row::lanes;
+  }
+  /// All rows of the tile. Two of a warp's pairs of rows are under way.
+  __device__ __forceinline__ void run() const {
+    const PlaneView view = args.in[0][p];
+    const int i = first_row();
+    Samples next[2];
+    load(next[0], view, i);
+    load(next[1], view, i + step);
+    // Halves of a warp go on together, and past the last row: there is room.
+#pragma unroll 1
+    for (int n = 0; n < rows; n += 2 * step)
+#pragma unroll
+      for (int a = 0; a < 2; ++a) {
+        const int at = n + a * step;
+        if ((i & ~1) + at >= rows) break;
+        float f[span], g[extras];
+        convert(f, g, next[a]);
+        __syncwarp();  // the row before has been read by all
+        put(f, g);
+        if ((i & ~1) + at + 2 * step < rows) load(next[a], view, i + at + 2 * step);
+        __syncwarp();
+        filter(i + at);
+      }
+  }
+  /// Likewise, with the window's frames combined.
+  __device__ __forceinline__ void run_frames() const {
+#pragma unroll 1
+    for (int i = first_row(); (i & ~1) < rows; i += step) {
+      __syncwarp();
+#pragma unroll 1
+      for (int t = 0; t < args.frames; ++t) {
+        const PlaneView view = args.in[t][p];
+        Samples samples;
+        samples.ghosts = all_ghosts;
+        if (view.data) load(samples, view, i);
+        add(samples, t);
+      }
+      __syncwarp();
+      filter(i);
+    }
+  }
+};
+
+}  // namespace convolve::cuda
