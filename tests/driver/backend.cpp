@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A stand-in for the CUDA backend, for tests of the plugin on a machine without a GPU: it takes the place of
+// kernels/cuda and asks the driver for what that asks for (a trial launch, memory for the filter, a launch a frame),
+// but its "kernel" is a plan of the CPU backend that runs on the stand-in driver's memory when the stream comes to it.
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "convolve/backend.hpp"
+#include "cuda/launch.hpp"
+#include "standin.hpp"
+
+namespace convolve {
+namespace {
+
+/// Launches one of the functions below as if it were a kernel.
+cudaError_t launch(StandinKernel kernel, void* parameters, std::size_t bytes, void* stream) {
+  static const auto driver = [] {
+    void* library = dlopen("libcuda.so.1", RTLD_LAZY);
+    return library ? reinterpret_cast<decltype(&cuLaunchKernel)>(dlsym(library, "cuLaunchKernel")) : nullptr;
+  }();
+  if (!driver) return cudaErrorInsufficientDriver;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  return static_cast<cudaError_t>(driver(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0,
+                                         static_cast<CUstream>(stream), nullptr, extra));
+}
+
+/// Plans that are still there, so that a launch that outlives its plan is found out.
+struct Living {
+  std::mutex mutex;
+  std::set<const void*> plans;
+  static Living& get() {
+    static auto* const living = new Living;
+    return *living;
+  }
+};
+
+class StandinPlan final : public Plan {
+ public:
+  StandinPlan(std::unique_ptr<Plan> plan, const PlanDesc& desc)
+      : plan_(std::move(plan)), layout_(desc.layout), taps_(desc.filter.taps()), algorithm_(desc.algorithm) {
+    if (algorithm_ == Algorithm::automatic) algorithm_ = Algorithm::cached_halo;
+    const std::lock_guard lock(Living::get().mutex);
+    Living::get().plans.insert(this);
+  }
+  ~StandinPlan() override {
+    const std::lock_guard lock(Living::get().mutex);
+    Living::get().plans.erase(this);
+  }
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    Launch parameters;
+    parameters.plan = this;
+    parameters.depth = window.depth;
+    for (int t = 0; t < window.depth; ++t) {
+      parameters.present[t] = window.image[t] != nullptr;
+      if (window.image[t]) parameters.image[t] = *window.image[t];
+    }
+    parameters.out = out;
+    const cudaError_t error = launch(run, &parameters, sizeof parameters, stream);
+    return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  }
+
+  Algorithm algorithm() const override { return algorithm_; }
+  std::string describe() const override { return "stand-in for CUDA: " + plan_->describe(); }
+
+ private:
+  struct Launch {
+    StandinPlan* plan = nullptr;
+    int depth = 0;
+    std::array<bool, max_taps> present{};
+    std::array<Image, max_taps> image{};
+    Image out;
+  };
+
+  static bool run(void* buffer, StandinReach reach, void* context) {
+    Launch launch = *static_cast<Launch*>(buffer);
+    {
+      const std::lock_guard lock(Living::get().mutex);
+      if (!Living::get().plans.contains(launch.plan)) return false;
+    }
+    Window window;
+    window.depth = launch.depth;
+    for (int t = 0; t < launch.depth; ++t) {
+      if (!launch.present[t]) continue;
+      if (!launch.plan->to_host(launch.image[t], reach, context)) return false;
+      window.image[t] = &launch.image[t];
+    }
+    if (!launch.plan->to_host(launch.out, reach, context)) return false;
+    return launch.plan->plan_->enqueue(window, launch.out, nullptr) == nullptr;
+  }
+
+  /// Replaces the planes' device addresses; false where a sample lies beyond its block.
+  bool to_host(Image& image, StandinReach reach, void* context) const {
+    for (int p = 0; p < layout_.planes; ++p) {
+      PlaneView& view = image.plane[p];
+      std::int64_t samples = 0;
+      int rows = 0;
+      for (int c = 0; c < layout_.plane[p].components; ++c) {
+        const Component& component = layout_.plane[p].component[c];
+        samples = std::max<std::int64_t>(samples, component.offset + (component.width - 1) * component.step + 1);
+        rows = std::max(rows, component.height);
+      }
+      const std::int64_t below = view.stride < 0 ? (rows - 1) * -view.stride : 0;
+      const std::int64_t above = view.stride > 0 ? (rows - 1) * view.stride : 0;
+      const auto first = reinterpret_cast<std::uint64_t>(view.data) - static_cast<std::uint64_t>(below);
+      const auto bytes = static_cast<std::size_t>(below + above + samples * bytes_per_sample(layout_.type));
+      void* host = reach(context, first, bytes);
+      if (!host) return false;
+      view.data = static_cast<std::byte*>(host) + below;
+    }
+    return true;
+  }
+
+  std::unique_ptr<Plan> plan_;
+  FrameLayout layout_;
+  cuda::DeviceArray<double> taps_;  ///< the memory that a CUDA plan has for its filter
+  Algorithm algorithm_;
+};
+
+constexpr std::array served{Algorithm::basic,       Algorithm::constant,  Algorithm::tiled,     Algorithm::cached_halo_seed,
+                            Algorithm::cached_halo, Algorithm::register_, Algorithm::separable, Algorithm::matrix};
+
+class StandinBackend final : public Backend {
+ public:
+  StandinBackend() {
+    cudaStream_t stream = nullptr;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) {
+      error = launch([](void*, StandinReach, void*) { return true; }, nullptr, 0, stream);
+      if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+      cudaStreamDestroy(stream);
+    }
+    if (error == cudaSuccess) return;
+    cudaGetLastError();
+    throw PlanError(std::string("a trial launch on the GPU failed: ") + cudaGetErrorString(error));
+  }
+
+  const char* name() const override { return "cuda"; }
+  MemoryKind memory() const override { return MemoryKind::device; }
+  std::span<const Algorithm> algorithms() const override { return served; }
+  bool serves(Algorithm algorithm, const PlanDesc&) const override {
+    return algorithm == Algorithm::automatic || std::find(served.begin(), served.end(), algorithm) != served.end();
+  }
+
+  std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
+    validate(desc);
+    if (!serves(desc.algorithm, desc)) {
+      std::string text = std::string("algorithm \"") + nick(desc.algorithm) + "\" is not one of the CUDA backend's; " +
+                         "these do: auto";
+      for (const Algorithm algorithm : served) text += std::string(", ") + nick(algorithm);
+      throw PlanError(text);
+    }
+    PlanDesc on_cpu = desc;
+    on_cpu.algorithm = Algorithm::automatic;
+    return std::make_unique<StandinPlan>(cpu_->make_plan(on_cpu), desc);
+  }
+
+ private:
+  std::unique_ptr<Backend> cpu_ = make_cpu_backend(1);
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend() {
+  return std::make_unique<StandinBackend>();
+}
+
+}  // namespace convolve
