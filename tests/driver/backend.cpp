@@ -4,6 +4,8 @@
 // A stand-in for the CUDA backend, for tests of the plugin on a machine without a GPU: it takes the place of
 // kernels/cuda and asks the driver for what that asks for (a trial launch, memory for the filter, a launch a frame),
 // but its "kernel" is a plan of the CPU backend that runs on the stand-in driver's memory when the stream comes to it.
+#include "convolve/backend.hpp"
+
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -15,8 +17,7 @@
 #include <set>
 #include <vector>
 
-#include "convolve/backend.hpp"
-#include "cuda/launch.hpp"
+#include "cuda/common/device_array.hpp"
 #include "standin.hpp"
 
 namespace convolve {
@@ -31,8 +32,8 @@ cudaError_t launch(StandinKernel kernel, void* parameters, std::size_t bytes, vo
   if (!driver) return cudaErrorInsufficientDriver;
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
-  return static_cast<cudaError_t>(driver(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0,
-                                         static_cast<CUstream>(stream), nullptr, extra));
+  return static_cast<cudaError_t>(
+      driver(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(stream), nullptr, extra));
 }
 
 /// Plans that are still there, so that a launch that outlives its plan is found out.
@@ -128,8 +129,9 @@ class StandinPlan final : public Plan {
   Algorithm algorithm_;
 };
 
-constexpr std::array served{Algorithm::basic,       Algorithm::constant,  Algorithm::tiled,     Algorithm::cached_halo_seed,
-                            Algorithm::cached_halo, Algorithm::register_, Algorithm::separable, Algorithm::matrix};
+constexpr std::array served{
+    Algorithm::basic,       Algorithm::constant,  Algorithm::tiled,     Algorithm::cached_halo_seed,
+    Algorithm::cached_halo, Algorithm::register_, Algorithm::separable, Algorithm::matrix};
 
 class StandinBackend final : public Backend {
  public:

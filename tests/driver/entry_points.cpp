@@ -305,8 +305,7 @@ CUresult standin_unsupported() {
 }
 }
 
-#define UNSUPPORTED(name) \
-  asm(".globl " #name "\n.set " #name ", standin_unsupported\n.type " #name ", @function\n")
+#define UNSUPPORTED(name) asm(".globl " #name "\n.set " #name ", standin_unsupported\n.type " #name ", @function\n")
 UNSUPPORTED(cuGraphicsMapResources);
 UNSUPPORTED(cuGraphicsUnmapResources);
 UNSUPPORTED(cuGraphicsUnregisterResource);

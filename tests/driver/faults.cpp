@@ -98,13 +98,13 @@ struct Stub {
 };
 
 /// They have freed or left what they were called for even when they report a fault.
-constexpr const char* releasing[] = {"cuMemFree",     "cuMemFreeHost",  "cuMemHostUnregister", "cuStreamDestroy",
-                                     "cuEventDestroy", "cuCtxDestroy", "cuCtxPopCurrent",     "cuModuleUnload"};
+constexpr const char* releasing[] = {"cuMemFree",      "cuMemFreeHost", "cuMemHostUnregister", "cuStreamDestroy",
+                                     "cuEventDestroy", "cuCtxDestroy",  "cuCtxPopCurrent",     "cuModuleUnload"};
 /// They work in a process whose context is lost, too.
-constexpr const char* unaffected[] = {"cuInit",          "cuDriverGetVersion", "cuGetErrorName",   "cuGetErrorString",
-                                      "cuGetExportTable", "cuGetProcAddress",  "cuDeviceGet",      "cuDeviceGetCount",
-                                      "cuDeviceGetName", "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent",
-                                      "cuCtxPopCurrent", "cuCtxDestroy",       "cuDeviceGetUuid"};
+constexpr const char* unaffected[] = {"cuInit",           "cuDriverGetVersion",   "cuGetErrorName",  "cuGetErrorString",
+                                      "cuGetExportTable", "cuGetProcAddress",     "cuDeviceGet",     "cuDeviceGetCount",
+                                      "cuDeviceGetName",  "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent",
+                                      "cuCtxPopCurrent",  "cuCtxDestroy",         "cuDeviceGetUuid"};
 /// Texts of errors are no part of what is tested.
 constexpr const char* never_failing[] = {"cuGetErrorName", "cuGetErrorString", "cuGetExportTable", "cuGetProcAddress"};
 
@@ -174,9 +174,7 @@ class Layer {
       stubs[i] = {below ? dlsym(below, exported[i]) : nullptr, function_of(exported[i])};
   }
 
-  static void* address_of(std::size_t stub) {
-    return const_cast<unsigned char*>(first_stub) + stub * stub_bytes;
-  }
+  static void* address_of(std::size_t stub) { return const_cast<unsigned char*>(first_stub) + stub * stub_bytes; }
 };
 
 /// The error of this call, or 0.

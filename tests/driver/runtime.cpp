@@ -56,8 +56,7 @@ CUdeviceptr device(const void* pointer) {
 }  // namespace
 
 /// Looks the function up once, with the signature that cuda.h gives it.
-#define DRIVER(name) \
-  static const auto driver = reinterpret_cast<decltype(&name)>(find(#name))
+#define DRIVER(name) static const auto driver = reinterpret_cast<decltype(&name)>(find(#name))
 
 extern "C" {
 
