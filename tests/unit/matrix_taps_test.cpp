@@ -4,7 +4,7 @@
 // The quotients that the CUDA kernels of `matrix` form by one product, for every divisor, where they could go wrong: at
 // ties and beside them, at the ends of the range and beyond. Single precision here is that of the GPU.
 //
-// And the sums of bytes by digits of 16-bit samples, against sums in double precision.
+// And the sums of bytes by limbs of 16-bit samples, against sums in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 
 namespace {
 
-using convolve::cuda::MatrixFinish;
-using convolve::cuda::MatrixReading;
+using convolve::cuda::LimbSums;
+using convolve::cuda::MatrixEpilogue;
 using convolve::cuda::MatrixTaps;
-using convolve::cuda::WideTaps;
+using convolve::cuda::U16Taps;
 
-MatrixTaps taps_over(int divisor, MatrixReading how) {
+MatrixTaps taps_over(int divisor, LimbSums how) {
   convolve::PlanDesc desc;
   desc.layout.bits = 8;
   desc.layout.planes = desc.layout.plane[0].components = 1;
@@ -47,18 +47,18 @@ int expected(std::int64_t sum, std::int64_t divisor) {
 /// As the kernels do: the sum's bits read as a float, one product, and the lift where there is one.
 int by_one_product(const MatrixTaps& taps, std::int64_t sum) {
   const auto reading = std::bit_cast<float>(static_cast<std::int32_t>(taps.start[0][0] + sum));
-  const float lift = taps.finish == MatrixFinish::lifted ? MatrixTaps::lift : 0;
-  const float value = std::fma(reading, taps.gain, lift - 0x1p23f * taps.gain) - lift;
+  const float rounding_bias = taps.epilogue == MatrixEpilogue::biased_magic_number ? MatrixTaps::rounding_bias : 0;
+  const float value = std::fma(reading, taps.gain, rounding_bias - 0x1p23f * taps.gain) - rounding_bias;
   return static_cast<int>(std::clamp(std::nearbyint(value), 0.0f, 255.0f));
 }
 
 TEST(MatrixTaps, QuotientsByOneProductAreExact) {
   int reading = 0, lifted = 0;
   for (int divisor = 2; divisor <= 17000; ++divisor) {
-    const MatrixTaps taps = taps_over(divisor, MatrixReading::lifted);
-    if (taps.finish == MatrixFinish::quotient) continue;
-    ASSERT_TRUE(taps.finish == MatrixFinish::reading || taps.finish == MatrixFinish::lifted);
-    ++(taps.finish == MatrixFinish::reading ? reading : lifted);
+    const MatrixTaps taps = taps_over(divisor, LimbSums::joined_biased);
+    if (taps.epilogue == MatrixEpilogue::quotient) continue;
+    ASSERT_TRUE(taps.epilogue == MatrixEpilogue::magic_number || taps.epilogue == MatrixEpilogue::biased_magic_number);
+    ++(taps.epilogue == MatrixEpilogue::magic_number ? reading : lifted);
     for (int k = -3; k < 259; ++k)
       for (int beside = -1; beside <= 2; ++beside)
         for (const std::int64_t at : {std::int64_t{k} * divisor, (2 * std::int64_t{k} + 1) * divisor / 2}) {
@@ -75,9 +75,9 @@ TEST(MatrixTaps, QuotientsByOneProductAreExact) {
 
 TEST(MatrixTaps, WithoutLiftTiesStayWhereTheyAre) {
   for (int divisor = 2; divisor <= 17000; ++divisor) {
-    const MatrixTaps taps = taps_over(divisor, MatrixReading::joined);
-    ASSERT_NE(taps.finish, MatrixFinish::lifted);
-    if (taps.finish != MatrixFinish::reading || divisor % 2 != 0) continue;
+    const MatrixTaps taps = taps_over(divisor, LimbSums::joined);
+    ASSERT_NE(taps.epilogue, MatrixEpilogue::biased_magic_number);
+    if (taps.epilogue != MatrixEpilogue::magic_number || divisor % 2 != 0) continue;
     for (int k = 0; k < 255; ++k) {
       const std::int64_t tie = (2 * std::int64_t{k} + 1) * divisor / 2;
       ASSERT_EQ(by_one_product(taps, tie), k + k % 2) << tie << " over " << divisor;
@@ -95,12 +95,12 @@ TEST(MatrixTaps, RealTapsOverSeveralFramesKeepTheirLevels) {
     desc.layout.plane[0].component[c] = convolve::Component{.width = 8, .height = 8, .bias = 250.0 - c};
   desc.filter = convolve::Filter(
       convolve::TapArray{3, 7, 7, std::vector<convolve::Tap>(std::size_t{3 * 7 * 7}, convolve::Tap::real(-0.005))});
-  for (const MatrixReading how : {MatrixReading::apart, MatrixReading::joined}) {
+  for (const LimbSums how : {LimbSums::separate, LimbSums::joined}) {
     MatrixTaps taps;
     std::string why;
     ASSERT_TRUE(make_matrix_taps(desc, how, taps, why)) << why;
     for (int c = 0; c < 2; ++c) {
-      const double start = taps.finish == MatrixFinish::reading ? taps.start[0][c] - 0x4B000000 : 0;
+      const double start = taps.epilogue == MatrixEpilogue::magic_number ? taps.start[0][c] - 0x4B000000 : 0;
       EXPECT_NEAR(start * taps.gain + taps.level[0][c], 250.0 - c, 1e-3);
     }
   }
@@ -120,25 +120,25 @@ TEST(MatrixTaps, ThreeDigitsHoldWhatTwoDoNot) {
   desc.filter = convolve::Filter(convolve::TapArray{1, 15, 15, given});
   MatrixTaps taps;
   std::string why;
-  EXPECT_FALSE(make_matrix_taps(desc, MatrixReading::lifted, taps, why));
-  EXPECT_NE(why.find("2 8-bit digits"), std::string::npos) << why;
-  ASSERT_TRUE(make_matrix_taps(desc, MatrixReading::lifted, taps, why, 3)) << why;
-  ASSERT_EQ(taps.digits, 3);
+  EXPECT_FALSE(make_matrix_taps(desc, LimbSums::joined_biased, taps, why));
+  EXPECT_NE(why.find("2 8-bit limbs"), std::string::npos) << why;
+  ASSERT_TRUE(make_matrix_taps(desc, LimbSums::joined_biased, taps, why, 3)) << why;
+  ASSERT_EQ(taps.limbs, 3);
   for (int n = 0; n < 100; ++n) {
     std::int64_t sum = 0;
     double wanted = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const int sample = n == 0 ? 255 : std::uniform_int_distribution<int>(0, 255)(random);
       std::int64_t tap = 0;
-      for (int d = 0; d < taps.digits; ++d) {
-        EXPECT_TRUE(taps.digit(d, i) >= -128 && taps.digit(d, i) <= 127);
-        tap = tap * 256 + taps.digit(d, i);
+      for (int d = 0; d < taps.limbs; ++d) {
+        EXPECT_TRUE(taps.limb(d, i) >= -128 && taps.limb(d, i) <= 127);
+        tap = tap * 256 + taps.limb(d, i);
       }
       sum += tap * sample;
       wanted += values[i] * sample;
     }
     ASSERT_LE(std::abs(sum), std::numeric_limits<std::int32_t>::max());
-    ASSERT_NEAR(static_cast<double>(sum) * taps.gain + taps.level[0][0], wanted, MatrixTaps::most_error);
+    ASSERT_NEAR(static_cast<double>(sum) * taps.gain + taps.level[0][0], wanted, MatrixTaps::max_error);
   }
 }
 
@@ -153,18 +153,18 @@ convolve::PlanDesc wide_desc(int bits, int side, double zero, const std::vector<
 }
 
 /// As the kernel does, of samples that are code values: sums of products of one weight after the other.
-double by_bytes(const WideTaps& taps, int bits, const std::vector<int>& samples) {
+double by_bytes(const U16Taps& taps, int bits, const std::vector<int>& samples) {
   std::int64_t sum = 0;
-  const int weights = taps.digits + 1 - taps.lowest;
+  const int weights = taps.limbs + 1 - taps.lowest;
   for (int n = 0; n < weights; ++n) {
-    const int weight = taps.down ? taps.digits - n : taps.lowest + n;
+    const int weight = taps.down ? taps.limbs - n : taps.lowest + n;
     if (n > 0) sum = taps.down ? sum * 256 : (sum + 128) >> 8;
     if (n == weights - 1) sum += taps.start[0][0];
     for (int byte = 0; byte < 2; ++byte) {
-      const int digit = weight - byte;
-      if (digit < 0 || digit >= taps.digits) continue;
+      const int limb = weight - byte;
+      if (limb < 0 || limb >= taps.limbs) continue;
       for (std::size_t i = 0; i < samples.size(); ++i)
-        sum += std::int64_t{(samples[i] << (16 - bits)) >> 8 * byte & 255} * taps.digit(digit, i);
+        sum += std::int64_t{(samples[i] << (16 - bits)) >> 8 * byte & 255} * taps.limb(limb, i);
     }
     EXPECT_LE(std::abs(sum), std::numeric_limits<std::int32_t>::max());
   }
@@ -177,19 +177,19 @@ double in_doubles(const std::vector<double>& taps, double zero, const std::vecto
   return sum;
 }
 
-/// Random samples, and some that the digits like least.
-std::vector<std::vector<int>> samples_for(const WideTaps& taps, int max, std::mt19937& random) {
+/// Random samples, and some that the limbs like least.
+std::vector<std::vector<int>> samples_for(const U16Taps& taps, int max, std::mt19937& random) {
   std::vector<std::vector<int>> all(6, std::vector<int>(taps.fixed.size()));
   for (std::size_t i = 0; i < taps.fixed.size(); ++i) {
     for (int n = 0; n < 3; ++n) all[n][i] = std::uniform_int_distribution<int>(0, max)(random);
-    all[3][i] = taps.digit(0, i) > 0 ? max : 0;
-    all[4][i] = taps.digit(0, i) > 0 ? 0 : max;
+    all[3][i] = taps.limb(0, i) > 0 ? max : 0;
+    all[4][i] = taps.limb(0, i) > 0 ? 0 : max;
     all[5][i] = max;
   }
   return all;
 }
 
-TEST(WideTaps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
+TEST(U16Taps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
   std::mt19937 random(7);
   int up = 0, down = 0;
   for (const int bits : {9, 10, 12, 16})
@@ -202,16 +202,16 @@ TEST(WideTaps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
           std::vector<convolve::Tap> given;
           for (double& v : values) given.push_back(convolve::Tap::real(v /= sum));
           const convolve::PlanDesc desc = wide_desc(bits, side, zero, given);
-          WideTaps taps;
+          U16Taps taps;
           std::string why;
-          ASSERT_TRUE(make_wide_taps(desc, 3, taps, why)) << bits << " bits, " << side << ": " << why;
-          EXPECT_TRUE(bits == 16 || taps.digits == 2) << bits << " bits, " << side;
+          ASSERT_TRUE(make_u16_taps(desc, 3, taps, why)) << bits << " bits, " << side << ": " << why;
+          EXPECT_TRUE(bits == 16 || taps.limbs == 2) << bits << " bits, " << side;
           const int max = (1 << bits) - 1;
           for (const std::vector<int>& samples : samples_for(taps, max, random)) {
             const double wanted = in_doubles(values, zero, samples);
             if (wanted + zero < -1 || wanted + zero > max + 1) continue;  // clamped
             ++(taps.down ? down : up);
-            ASSERT_NEAR(by_bytes(taps, bits, samples), wanted, WideTaps::most_error)
+            ASSERT_NEAR(by_bytes(taps, bits, samples), wanted, U16Taps::max_error)
                 << bits << " bits, " << side << ", from " << zero;
           }
         }
@@ -220,7 +220,7 @@ TEST(WideTaps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
   EXPECT_GT(down, 30);
 }
 
-TEST(WideTaps, IntegerSumsAreExact) {
+TEST(U16Taps, IntegerSumsAreExact) {
   std::mt19937 random(8);
   for (const int bits : {9, 10, 12, 16})
     for (const int side : {1, 3, 7, 15})
@@ -235,9 +235,9 @@ TEST(WideTaps, IntegerSumsAreExact) {
         }
         for (const double zero : {0.0, std::ldexp(1.0, bits - 4), std::ldexp(1.0, bits - 1)}) {
           const convolve::PlanDesc desc = wide_desc(bits, side, zero, given);
-          WideTaps taps;
+          U16Taps taps;
           std::string why;
-          ASSERT_TRUE(make_wide_taps(desc, 2, taps, why)) << bits << " bits, " << side << ": " << why;
+          ASSERT_TRUE(make_u16_taps(desc, 2, taps, why)) << bits << " bits, " << side << ": " << why;
           EXPECT_TRUE(taps.down && taps.lowest == 0);
           for (const std::vector<int>& samples : samples_for(taps, (1 << bits) - 1, random))
             ASSERT_EQ(by_bytes(taps, bits, samples), in_doubles(values, zero, samples))
@@ -246,14 +246,14 @@ TEST(WideTaps, IntegerSumsAreExact) {
       }
 }
 
-TEST(WideTaps, WhatDigitsDoNotHoldIsRefused) {
+TEST(U16Taps, WhatDigitsDoNotHoldIsRefused) {
   std::vector<convolve::Tap> given(225, convolve::Tap::real(0.9 / 224));
   given[112] = convolve::Tap::real(0.1);
-  WideTaps taps;
+  U16Taps taps;
   std::string why;
-  EXPECT_FALSE(make_wide_taps(wide_desc(16, 15, 0, given), 2, taps, why));
-  EXPECT_NE(why.find("2 8-bit digits"), std::string::npos) << why;
-  EXPECT_TRUE(make_wide_taps(wide_desc(10, 15, 0, given), 3, taps, why)) << why;
+  EXPECT_FALSE(make_u16_taps(wide_desc(16, 15, 0, given), 2, taps, why));
+  EXPECT_NE(why.find("2 8-bit limbs"), std::string::npos) << why;
+  EXPECT_TRUE(make_u16_taps(wide_desc(10, 15, 0, given), 3, taps, why)) << why;
 }
 
 }  // namespace

@@ -44,11 +44,11 @@ __device__ __forceinline__ Strip find_strip(const HaloFrame& args, const Tile& t
 }
 
 // Adds the filter over the cells of the tile, and over halo rows that pass through the warp's own line, to the sums.
-template <class Sample, int reach>
+template <class Sample, int radius>
 __device__ __forceinline__ void accumulate(const HaloFrame& args, const float* taps, const Tile& tile,
                                            const Strip& strip, Frames frames, const float* cells, float* line,
                                            float (&sum)[rows][4]) {
-  constexpr int n = rows, side = margin(reach), width = 2 * reach + 1;
+  constexpr int n = rows, side = margin(radius), width = 2 * radius + 1;
   const int lane = threadIdx.x % 32, height = args.frame.height;
   const int first = strip.tile_y - args.frame.centre_y, end = first + n - 1 + height;  // input rows, in the tile
   const float* const mine =
@@ -64,7 +64,7 @@ __device__ __forceinline__ void accumulate(const HaloFrame& args, const float* t
     halo.place(strip.x);
     if (!in_tile(first)) halo.load(frames.first, __shfl_sync(~0u, places, 0));
   }
-  float in[n][4 + 2 * reach];
+  float in[n][4 + 2 * radius];
   for (int base = first;; base += n) {
 #pragma unroll
     for (int s = 0; s < n; ++s) {
@@ -80,7 +80,7 @@ __device__ __forceinline__ void accumulate(const HaloFrame& args, const float* t
       for (int i = 0; i < 4 + 2 * side; i += 4)
         *reinterpret_cast<float4*>(cell + i) = *reinterpret_cast<const float4*>(from + 4 * lane + i);
 #pragma unroll
-      for (int i = 0; i < 4 + 2 * reach; ++i) in[s][i] = cell[i + side - reach];
+      for (int i = 0; i < 4 + 2 * radius; ++i) in[s][i] = cell[i + side - radius];
       // in[] now ends with the row that the last output row meets with filter row `filter_row`.
       const int filter_row = row - first - (n - 1);
       if (filter_row < 0) continue;
@@ -166,13 +166,13 @@ __device__ void store_tile(const HaloFrame& args, const Tile& tile, const Sample
   }
 }
 
-template <class Sample, int reach, int capacity>
+template <class Sample, int radius, int capacity>
 __global__ void __launch_bounds__(warps * 32, blocks)
     cached_halo_kernel(const __grid_constant__ HaloArgs<capacity> args) {
-  constexpr int n = rows, side = margin(reach);
+  constexpr int n = rows, side = margin(radius);
   extern __shared__ __align__(16) float cells[];
   __shared__ __align__(16) float lines[warps][HaloRow<Sample, side>::cells];
-  const Tile tile = find_tile<Sample, reach>(args, blockIdx.x);
+  const Tile tile = find_tile<Sample, radius>(args, blockIdx.x);
   const Strip strip = find_strip(args, tile);
   const ComponentArgs& component = args.frame.component[strip.component];
   const bool filters = strip.works && component.filtered;
@@ -181,11 +181,11 @@ __global__ void __launch_bounds__(warps * 32, blocks)
   for (int pass = 0; pass < passes; ++pass) {
     const Frames frames = args.combine ? Frames{0, args.frame.depth} : Frames{pass, pass + 1};
     if (pass > 0) __syncthreads();
-    fill_tile<Sample, reach>(args, tile, frames, cells);
+    fill_tile<Sample, radius>(args, tile, frames, cells);
     __syncthreads();
     if (filters)
-      accumulate<Sample, reach>(args, args.taps + pass * args.frame.height * (2 * reach + 1), tile, strip, frames,
-                                cells, lines[threadIdx.x / 32], sum);
+      accumulate<Sample, radius>(args, args.taps + pass * args.frame.height * (2 * radius + 1), tile, strip, frames,
+                                 cells, lines[threadIdx.x / 32], sum);
   }
   Samples<Sample, 4> code[n];
   if (filters) {
@@ -210,9 +210,9 @@ __global__ void __launch_bounds__(warps * 32, blocks)
 
 // The columns to either side of the centre that the kernel for this filter is compiled for.
 int compiled_reach(const Filter& filter, SampleType type, bool many_taps) {
-  const int reach = filter.reach_x();
-  return *std::find_if(reaches.begin(), reaches.end(),
-                       [&](int r) { return r >= reach && compiled(r, bytes_per_sample(type), many_taps); });
+  const int radius = filter.reach_x();
+  return *std::find_if(radii.begin(), radii.end(),
+                       [&](int r) { return r >= radius && compiled(r, bytes_per_sample(type), many_taps); });
 }
 
 bool combines(const Filter& filter) {
@@ -224,7 +224,7 @@ bool has_many_taps(const Filter& filter, SampleType type) {
   return frames * filter.height() * (2 * compiled_reach(filter, type, false) + 1) > few_taps;
 }
 
-template <class Sample, int reach, int capacity>
+template <class Sample, int radius, int capacity>
 class CachedHalo final : public Plan {
  public:
   CachedHalo(const PlanDesc& desc, const Arithmetic& arithmetic) : layout_(desc.layout), shape_(desc.filter.shape()) {
@@ -246,15 +246,16 @@ class CachedHalo final : public Plan {
       if (exact) coefficients.assign(space.exact()->taps.begin(), space.exact()->taps.end());
     }
     // Each row is padded to 2 * reach + 1 taps with the centre in its middle.
-    const int pad = reach - filter.centre_x();
+    const int pad = radius - filter.centre_x();
     for (std::size_t i = 0; i < coefficients.size(); ++i)
-      args_.taps[i / filter.width() * (2 * reach + 1) + pad + i % filter.width()] = static_cast<float>(coefficients[i]);
+      args_.taps[i / filter.width() * (2 * radius + 1) + pad + i % filter.width()] =
+          static_cast<float>(coefficients[i]);
     tiles_ = group_tiles();
     shared_bytes_ =
-        cells_with<Sample, reach>(args_.combine ? filter.height() - 1 : 0) * static_cast<int>(sizeof(float));
+        cells_with<Sample, radius>(args_.combine ? filter.height() - 1 : 0) * static_cast<int>(sizeof(float));
     // With the lines beside the cells, a block may pass the 48 KB that it has without asking.
-    if (cudaFuncSetAttribute(cached_halo_kernel<Sample, reach, capacity>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             most_bytes) != cudaSuccess) {
+    if (cudaFuncSetAttribute(cached_halo_kernel<Sample, radius, capacity>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             max_bytes) != cudaSuccess) {
       cudaGetLastError();
       throw PlanError("cached-halo: this GPU has too little shared memory");
     }
@@ -269,18 +270,18 @@ class CachedHalo final : public Plan {
       args_.in_aligned[p] = bits % 16 == 0;
       args_.out_aligned[p] = address_bits(out.plane[p]) % 16 == 0;
     }
-    cached_halo_kernel<Sample, reach, capacity>
+    cached_halo_kernel<Sample, radius, capacity>
         <<<tiles_, warps * 32, shared_bytes_, static_cast<cudaStream_t>(stream)>>>(args_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::cached_halo; }
   std::string describe() const override {
     return "cached-halo " + shape_ + ", " + std::to_string(4 * rows) + " outputs a thread, filter rows of " +
-           std::to_string(2 * reach + 1) + (args_.combine ? ", frames combined" : "");
+           std::to_string(2 * radius + 1) + (args_.combine ? ", frames combined" : "");
   }
 
  private:
-  static constexpr int most_bytes = cells_with<Sample, reach>(max_taps - 1) * static_cast<int>(sizeof(float));
+  static constexpr int max_bytes = cells_with<Sample, radius>(max_taps - 1) * static_cast<int>(sizeof(float));
 
   static std::uintptr_t address_bits(const PlaneView& view) {
     return reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride);
@@ -329,7 +330,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
           why = "a zero level that is no whole number";
           return false;
         }
-  if (has_many_taps(desc.filter, desc.layout.type) && device.parameter_bytes < sizeof(HaloArgs<most_taps>)) {
+  if (has_many_taps(desc.filter, desc.layout.type) && device.parameter_bytes < sizeof(HaloArgs<max_filter_taps>)) {
     why = "over " + std::to_string(few_taps) + " taps need CUDA 12.1 or later, at build time and of the driver";
     return false;
   }
@@ -339,10 +340,10 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 template <class Sample, int capacity, std::size_t i = 0>
 std::unique_ptr<Plan> make_for(const PlanDesc& desc, const Arithmetic& arithmetic) {
   constexpr bool many_taps = capacity != few_taps;
-  if constexpr (compiled(reaches[i], sizeof(Sample), many_taps))
-    if (reaches[i] == compiled_reach(desc.filter, desc.layout.type, many_taps))
-      return std::make_unique<CachedHalo<Sample, reaches[i], capacity>>(desc, arithmetic);
-  if constexpr (i + 1 < reaches.size()) return make_for<Sample, capacity, i + 1>(desc, arithmetic);
+  if constexpr (compiled(radii[i], sizeof(Sample), many_taps))
+    if (radii[i] == compiled_reach(desc.filter, desc.layout.type, many_taps))
+      return std::make_unique<CachedHalo<Sample, radii[i], capacity>>(desc, arithmetic);
+  if constexpr (i + 1 < radii.size()) return make_for<Sample, capacity, i + 1>(desc, arithmetic);
   return nullptr;
 }
 
@@ -362,7 +363,7 @@ std::unique_ptr<Plan> make_with(const PlanDesc& desc, const Arithmetic& arithmet
 std::unique_ptr<Plan> make(const Device&, const PlanDesc& desc) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
 #if CUDART_VERSION >= 12010
-  if (has_many_taps(desc.filter, desc.layout.type)) return make_with<most_taps>(desc, arithmetic);
+  if (has_many_taps(desc.filter, desc.layout.type)) return make_with<max_filter_taps>(desc, arithmetic);
 #endif
   return make_with<few_taps>(desc, arithmetic);
 }

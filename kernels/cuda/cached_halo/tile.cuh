@@ -86,11 +86,11 @@ __device__ __forceinline__ std::uint32_t load_bits(const Sample* from) {
 }
 
 /// The shape of a tile, known when compiled.
-template <class Sample, int reach, int components>
+template <class Sample, int radius, int components>
 struct Shape {
   static constexpr int bytes = components * sizeof(Sample);                  // of a column
   static constexpr int piece = bytes == 3 ? 4 : bytes < 4 ? 16 / bytes : 4;  ///< columns to a load
-  static constexpr int side = cached_halo_tuning::margin(reach) > piece ? cached_halo_tuning::margin(reach) : piece;
+  static constexpr int side = cached_halo_tuning::margin(radius) > piece ? cached_halo_tuning::margin(radius) : piece;
   static constexpr int down = cached_halo_tuning::strips(components);
   static constexpr int width = cached_halo_tuning::strip_width;
   static constexpr int height = down * cached_halo_tuning::rows;
@@ -99,13 +99,13 @@ struct Shape {
 };
 
 /// Cells that a block needs where `halo_rows` are held too.
-template <class Sample, int reach>
+template <class Sample, int radius>
 constexpr int cells_with(int halo_rows) {
   const auto cells = [&](auto shape, int components) {
     return components * decltype(shape)::pitch * (decltype(shape)::height + halo_rows);
   };
-  return std::max({cells(Shape<Sample, reach, 1>(), 1), cells(Shape<Sample, reach, 2>(), 2),
-                   cells(Shape<Sample, reach, 3>(), 3), cells(Shape<Sample, reach, 4>(), 4)});
+  return std::max({cells(Shape<Sample, radius, 1>(), 1), cells(Shape<Sample, radius, 2>(), 2),
+                   cells(Shape<Sample, radius, 3>(), 3), cells(Shape<Sample, radius, 4>(), 4)});
 }
 
 /// This block's tile. Cells are found by `pitch`, `plane` and `side`, as in Shape.
@@ -122,9 +122,9 @@ __device__ __forceinline__ int find_group(const HaloFrame& args, int index) {
   return g;
 }
 
-template <class Sample, int reach, int components>
+template <class Sample, int radius, int components>
 __device__ __forceinline__ Tile make_tile(const HaloFrame& args, int first, int index) {
-  using S = Shape<Sample, reach, components>;
+  using S = Shape<Sample, radius, components>;
   const ComponentArgs& leader = args.frame.component[first];
   const unsigned place = index - leader.first_tile, across = leader.tiles_x, y = place / across;
   Tile tile;
@@ -141,18 +141,18 @@ __device__ __forceinline__ Tile make_tile(const HaloFrame& args, int first, int 
   return tile;
 }
 
-template <class Sample, int reach>
+template <class Sample, int radius>
 __device__ __forceinline__ Tile find_tile(const HaloFrame& args, int index) {
   const Group group = args.group[find_group(args, index)];
   switch (group.count) {
     case 1:
-      return make_tile<Sample, reach, 1>(args, group.first, index);
+      return make_tile<Sample, radius, 1>(args, group.first, index);
     case 2:
-      return make_tile<Sample, reach, 2>(args, group.first, index);
+      return make_tile<Sample, radius, 2>(args, group.first, index);
     case 3:
-      return make_tile<Sample, reach, 3>(args, group.first, index);
+      return make_tile<Sample, radius, 3>(args, group.first, index);
   }
-  return make_tile<Sample, reach, 4>(args, group.first, index);
+  return make_tile<Sample, radius, 4>(args, group.first, index);
 }
 
 /// Columns [left, right) of rows [top, bottom) of what the tile holds, cell by cell.
@@ -234,7 +234,7 @@ __device__ __forceinline__ void fill_pieces(const HaloFrame& args, const Tile& t
 }
 
 /// Every cell that the tile holds. All threads of the block call it.
-template <class Sample, int reach>
+template <class Sample, int radius>
 __device__ __forceinline__ void fill_tile(const HaloFrame& args, const Tile& tile, Frames frames, float* cells) {
   const ComponentArgs& leader = args.frame.component[tile.first];
   const PlaneView& view = args.frame.in[frames.first][leader.plane];
@@ -243,18 +243,18 @@ __device__ __forceinline__ void fill_tile(const HaloFrame& args, const Tile& til
     int piece = 4;
     switch (tile.components) {
       case 1:
-        fill_pieces<Sample, 1, Shape<Sample, reach, 1>>(args, tile, view, cells);
-        piece = Shape<Sample, reach, 1>::piece;
+        fill_pieces<Sample, 1, Shape<Sample, radius, 1>>(args, tile, view, cells);
+        piece = Shape<Sample, radius, 1>::piece;
         break;
       case 2:
-        fill_pieces<Sample, 2, Shape<Sample, reach, 2>>(args, tile, view, cells);
-        piece = Shape<Sample, reach, 2>::piece;
+        fill_pieces<Sample, 2, Shape<Sample, radius, 2>>(args, tile, view, cells);
+        piece = Shape<Sample, radius, 2>::piece;
         break;
       case 3:
-        fill_pieces<Sample, 3, Shape<Sample, reach, 3>>(args, tile, view, cells);
+        fill_pieces<Sample, 3, Shape<Sample, radius, 3>>(args, tile, view, cells);
         break;
       case 4:
-        fill_pieces<Sample, 4, Shape<Sample, reach, 4>>(args, tile, view, cells);
+        fill_pieces<Sample, 4, Shape<Sample, radius, 4>>(args, tile, view, cells);
         break;
     }
     const int start = tile.x - tile.side;  // the tile's first column in the frame

@@ -44,8 +44,8 @@ inline EdgeAxis edge_axis(Border border, int length) {
 }
 
 /// True where no position up to `reach` outside an axis needs more than one fold.
-inline bool edge_folds_once(int length, int reach) {
-  return reach < length;
+inline bool edge_folds_once(int length, int radius) {
+  return radius < length;
 }
 
 #ifdef __CUDACC__

@@ -16,7 +16,7 @@ namespace convolve::cuda {
 
 constexpr std::int32_t float_bits = 0x4B000000;  ///< of 2^23: float_bits + n reads as the float 2^23 + n
 
-inline int most_components(const FrameLayout& layout) {
+inline int max_components_of(const FrameLayout& layout) {
   int most = 1;
   for (int p = 0; p < layout.planes; ++p) most = std::max(most, layout.plane[p].components);
   return most;
@@ -44,15 +44,17 @@ inline bool one_product_divides(double divisor, float gain) {
 
 /// A plane's components as they lie in a word of four bytes.
 struct PlaneMasks {
-  std::uint32_t ghost = 0, keep = 0;  ///< levels of ghost cells, as whole ones; the bytes of components that are copied
-  std::uint8_t copied = 0;            ///< bit mask of those components
+  std::uint32_t ghost = 0,
+                passthrough = 0;  ///< Levels of ghost cells as whole code values; bytes of components that are copied.
+  std::uint8_t passthrough_components = 0;  ///< The same as a bit mask of components.
 };
 inline PlaneMasks plane_masks(const PlaneLayout& layout) {
   PlaneMasks masks;
   for (int b = 0; b < 4; ++b) {
     const int c = b % layout.components;
     const Component& component = layout.component[c];
-    if (!component.filtered) masks.copied |= static_cast<std::uint8_t>(1u << c), masks.keep |= 0xFFu << 8 * b;
+    if (!component.filtered)
+      masks.passthrough_components |= static_cast<std::uint8_t>(1u << c), masks.passthrough |= 0xFFu << 8 * b;
     masks.ghost |= static_cast<unsigned>(std::nearbyint(std::clamp(component.ghost, 0.0, 255.0))) << 8 * b;
   }
   return masks;

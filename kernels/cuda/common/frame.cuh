@@ -57,10 +57,10 @@ struct FilterArgs {
   Taps<Sum, capacity> taps;
 };
 
-inline constexpr int few_taps = max_taps * max_taps;              ///< 2D, and small 3D: parameters within 4 KB
-inline constexpr int most_taps = max_taps * max_taps * max_taps;  ///< needs large kernel parameters
+inline constexpr int few_taps = max_taps * max_taps;                    ///< 2D, and small 3D: parameters within 4 KB
+inline constexpr int max_filter_taps = max_taps * max_taps * max_taps;  ///< needs large kernel parameters
 static_assert(sizeof(FilterArgs<double, few_taps>) <= 4096);
-static_assert(sizeof(FilterArgs<double, most_taps>) <= 32764);
+static_assert(sizeof(FilterArgs<double, max_filter_taps>) <= 32764);
 
 #ifdef __CUDACC__
 

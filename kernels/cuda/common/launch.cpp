@@ -58,7 +58,7 @@ void bind(FrameArgs& frame, int planes, const Window& window, const Image& out) 
   }
 }
 
-unsigned memory_to_spare(const void* kernel, unsigned threads, std::int64_t blocks) {
+unsigned residency_limit(const void* kernel, unsigned threads, std::int64_t blocks) {
   constexpr std::int64_t most = 48 << 10, reserved = 1 << 10;
   cudaFuncAttributes attributes{};
   int ordinal = 0, memory = 0, resident = 0;

@@ -50,13 +50,13 @@ inline const char* launch_error() noexcept {
 /// Shared memory to ask for beyond what a kernel needs, so that a multiprocessor holds no more than so many of its
 /// blocks of so many threads: the launch that comes early would crowd where the one before ends first. Throws
 /// PlanError.
-unsigned memory_to_spare(const void* kernel, unsigned threads, std::int64_t blocks);
+unsigned residency_limit(const void* kernel, unsigned threads, std::int64_t blocks);
 
 /// Launches on a GPU of this capability. From 9.0 on blocks start while the launch before them in the stream still
-/// ends: the kernel calls wait_for_stream() before it touches a frame.
+/// ends: the kernel calls pdl_wait() before it touches a frame.
 template <class Args>
-void launch_early(int capability, void (*kernel)(Args), unsigned blocks, dim3 threads, void* stream, const Args& args,
-                  unsigned shared_memory = 0) noexcept {
+void launch_pdl(int capability, void (*kernel)(Args), unsigned blocks, dim3 threads, void* stream, const Args& args,
+                unsigned shared_memory = 0) noexcept {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -72,7 +72,7 @@ void launch_early(int capability, void (*kernel)(Args), unsigned blocks, dim3 th
 
 #ifdef __CUDACC__
 /// Lets the next launch start its blocks, and waits until what the stream did before this one is done.
-__device__ __forceinline__ void wait_for_stream() {
+__device__ __forceinline__ void pdl_wait() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();

@@ -60,8 +60,8 @@ SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& from
   for (int i = 0; i < (from.components == 3 ? 12 : 8); ++i) {
     const int bytes = bytes_per_sample(layout.type);
     if (from.component[i / bytes % from.components].filtered) continue;
-    plane.keeps = true;
-    plane.kept[i / 4] |= 255u << (8 * (i % 4));
+    plane.has_passthrough = true;
+    plane.passthrough[i / 4] |= 255u << (8 * (i % 4));
   }
   return plane;
 }

@@ -15,8 +15,9 @@ namespace convolve::cuda {
 struct SamplePlane {
   int width, height;  ///< pixels
   int components;
-  bool keeps;               ///< some components are not filtered:
-  std::uint32_t kept[3];    ///< their bits in a row's words, repeating after three words (of three components) or two
+  bool has_passthrough;  ///< some components are not filtered:
+  std::uint32_t
+      passthrough[3];       ///< their bits in a row's words, repeating after three words (of three components) or two
   float zero[4], ghost[4];  ///< ghost: less zero
   float offset[4];          ///< the quantizer's offset; where a product divides, with its snap
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // matrix, filters of at most 9x7 taps: banded (Toeplitz) matrix products on the tensor cores, 8-bit samples by 8-bit
-// digits of the taps.
+// limbs of the taps.
 //
 // A warp makes a tile of 128 pixels by a few rows. It is cut into 16 strips of 8 pixels, and two rows are made at a
 // time. One product (m16n8k32) takes two input rows: of each strip (one of 16 rows of the left matrix) the 16 pixels
@@ -28,24 +28,24 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int warps_per_block = small_matrix_warps;
+constexpr int warps_per_block = dense_warps;
 
 /// Whether the rows of a plane that comes alone, of one component, lie in quads.
-constexpr bool in_quads(int reach, int digits) {
-  return reach > 1 || digits > 1;
+constexpr bool in_quads(int radius, int limbs) {
+  return radius > 1 || limbs > 1;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// What a warp multiplies by.
-template <int reach, int digits>
+template <int radius, int limbs>
 struct Right {
-  static constexpr int taken = reach + 1;  ///< row pairs that a pair of output rows takes
-  std::uint32_t word[digits][taken][4];
+  static constexpr int taken = radius + 1;  ///< row pairs that a pair of output rows takes
+  std::uint32_t word[limbs][taken][4];
 
   __device__ __forceinline__ explicit Right(const uint4* taps) {
 #pragma unroll
-    for (int d = 0; d < digits; ++d)
+    for (int d = 0; d < limbs; ++d)
 #pragma unroll
       for (int i = 0; i < taken; ++i) {
         const uint4 r = __ldg(taps + (d * taken + i) * 32 + threadIdx.x);
@@ -63,7 +63,7 @@ struct Start {
     sum[0] = loaded.x, sum[1] = loaded.y, sum[2] = loaded.z, sum[3] = loaded.w;
   }
   /// Else the compiler may load it where it is used, and wait.
-  __device__ __forceinline__ void keep() {
+  __device__ __forceinline__ void hold() {
 #pragma unroll
     for (int& s : sum) asm volatile("" : "+r"(s));
   }
@@ -71,22 +71,22 @@ struct Start {
 
 /// Rows of a component, two a step, four pixels a word: packed[s][0] of the lane's strip g, packed[s][1] of g + 8.
 /// left(s, i): row pair i of step s. Steps are made side by side because a product takes long to be there.
-template <MatrixFinish finish, int steps, int reach, int digits, class Left>
+template <MatrixEpilogue epilogue, int steps, int radius, int limbs, class Left>
 __device__ __forceinline__ void make_rows(const MatrixArgs& args, const Start& start, float base,
-                                          const Right<reach, digits>& right, const Left& left,
+                                          const Right<radius, limbs>& right, const Left& left,
                                           std::uint32_t (&packed)[steps][2]) {
   const int nothing[4] = {};
-  int made[steps][digits][2][4];
+  int made[steps][limbs][2][4];
 #pragma unroll
-  for (int i = 0; i <= reach; ++i)
+  for (int i = 0; i <= radius; ++i)
 #pragma unroll
     for (int s = 0; s < steps; ++s)
 #pragma unroll
-      for (int d = 0; d < digits; ++d)
+      for (int d = 0; d < limbs; ++d)
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
-          // Exact sums of two digits start once.
-          const bool starts = finish == MatrixFinish::real || d == digits - 1;
+          // Exact sums of two limbs start once.
+          const bool starts = epilogue == MatrixEpilogue::separate_limbs || d == limbs - 1;
           multiply_add(made[s][d][q],
                        i > 0    ? made[s][d][q]
                        : starts ? start.sum
@@ -99,24 +99,24 @@ __device__ __forceinline__ void make_rows(const MatrixArgs& args, const Start& s
     for (int strip = 0; strip < 2; ++strip) {
       const auto sample = [&](int pixel) {
         const int q = pixel / 2, e = 2 * strip + pixel % 2;
-        const int high = made[s][0][q][e], low = made[s][digits - 1][q][e];
-        const int sum[2] = {finish == MatrixFinish::real || digits == 1 ? high : high * 256 + low, low};
-        return value_of<finish>(args, sum, base);
+        const int high = made[s][0][q][e], low = made[s][limbs - 1][q][e];
+        const int sum[2] = {epilogue == MatrixEpilogue::separate_limbs || limbs == 1 ? high : high * 256 + low, low};
+        return value_of<epilogue>(args, sum, base);
       };
       packed[s][strip] = pack(sample(0), sample(1), sample(2), sample(3));
     }
 }
 
 /// The input rows of a warp's tile, in a kernel for planes of up to `most` components.
-template <int reach, int digits, int C, int most>
+template <int radius, int limbs, int C, int most>
 struct TileInput {
-  static constexpr int rows = matrix_tile(C, most, reach, digits).rows + 2 * reach;
-  using type = Input<C, rows, C == 4 ? 2 * reach + 2 : rows>;
+  static constexpr int rows = matrix_tile(C, most, radius, limbs).rows + 2 * radius;
+  using type = Input<C, rows, C == 4 ? 2 * radius + 2 : rows>;
 };
-template <int reach, int digits>
-struct TileInput<reach, digits, 1, 1> {
-  static constexpr int rows = matrix_tile(1, 1, reach, digits).rows + 2 * reach;
-  using type = std::conditional_t<in_quads(reach, digits), QuadInput<rows>, Input<1, rows>>;
+template <int radius, int limbs>
+struct TileInput<radius, limbs, 1, 1> {
+  static constexpr int rows = matrix_tile(1, 1, radius, limbs).rows + 2 * radius;
+  using type = std::conditional_t<in_quads(radius, limbs), QuadInput<rows>, Input<1, rows>>;
 };
 
 /// Where a tile of so many rows begins.
@@ -140,23 +140,23 @@ __device__ __forceinline__ void hide(std::uint8_t*& pointer) {
 }
 
 /// `copies`: some components stay as they were. In code of their own: what asks for each is in the others' way.
-template <int reach, int digits, int C, int most, MatrixFinish finish, bool copies>
+template <int radius, int limbs, int C, int most, MatrixEpilogue epilogue, bool passthroughs>
 __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
                                           unsigned tile, std::uint8_t* memory) {
-  constexpr int rows = matrix_tile(C, most, reach, digits).rows, steps = rows / 2;
-  constexpr bool one_start = C == 1 || finish == MatrixFinish::real;
+  constexpr int rows = matrix_tile(C, most, radius, limbs).rows, steps = rows / 2;
+  constexpr bool one_start = C == 1 || epilogue == MatrixEpilogue::separate_limbs;
   // Of all components from the beginning on, where there are registers: else each is waited for.
-  constexpr int starts = !one_start && (C == 4 || reach <= 2) ? C : 1;
-  using In = typename TileInput<reach, digits, C, most>::type;
+  constexpr int starts = !one_start && (C == 4 || radius <= 2) ? C : 1;
+  using In = typename TileInput<radius, limbs, C, most>::type;
   const int2 origin = tile_origin(plane, tile, rows);
   if (tile < args.wave) prefetch_tile<C, rows>(plane, origin);
   const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
-  const Right<reach, digits> right(args.taps);
+  const Right<radius, limbs> right(args.taps);
   Start start[starts];
 #pragma unroll
   for (int c = 0; c < starts; ++c) {
     start[c].load(levels, c);
-    if (starts > 1) start[c].keep();
+    if (starts > 1) start[c].hold();
   }
   float base[C];
 #pragma unroll
@@ -169,11 +169,11 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
     out = plane.out + (origin.y + (t >> 1)) * plane.out_stride + x;
   };
   if (most > 1) find_rows(), hide(out);
-  In::start(memory, plane, levels, origin, reach);
+  In::start(memory, plane, levels, origin, radius);
   if (tile + args.wave < plane.tiles) prefetch_tile<C, rows>(plane, tile_origin(plane, tile + args.wave, rows));
   if (most == 1) find_rows();
 
-  std::uint32_t left[steps + reach][C][4];
+  std::uint32_t left[steps + radius][C][4];
   const auto take = [&](int pair) { In::take(memory, pair, left[pair]); };
   // `together` steps from s on.
   const auto make_steps = [&]<int together>(int s) {
@@ -181,10 +181,10 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
 #pragma unroll
     for (int c = 0; c < C; ++c) {
       std::uint32_t packed[together][2] = {};
-      if (C > 1 && !copies) __syncwarp();  // keeps the compiler from making components side by side
+      if (C > 1 && !passthroughs) __syncwarp();  // keeps the compiler from making components side by side
       if (!one_start && starts == 1) start[0].load(levels, c);
-      if (!copies || !(plane.copied >> c & 1))
-        make_rows<finish>(
+      if (!passthroughs || !(plane.passthrough_components >> c & 1))
+        make_rows<epilogue>(
             args, start[c % starts], base[c], right, [&](int k, int i) { return left[s + k + i][c]; }, packed);
 #pragma unroll
       for (int k = 0; k < together; ++k) words[k][0][c] = packed[k][0], words[k][1][c] = packed[k][1];
@@ -194,11 +194,11 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
 #pragma unroll
       for (int strip = 0; strip < 2; ++strip) {
         Word<C> word = interleaved<C>(words[k][strip]);
-        if constexpr (copies) {
+        if constexpr (passthroughs) {
           Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was) + 16 * strip);
 #pragma unroll
           for (int w = 0; w < C; ++w)
-            word_of(word, w) = (word_of(word, w) & ~plane.keep) | (word_of(before, w) & plane.keep);
+            word_of(word, w) = (word_of(word, w) & ~plane.passthrough) | (word_of(before, w) & plane.passthrough);
         }
         reinterpret_cast<Word<C>*>(out)[16 * strip] = word;
       }
@@ -206,19 +206,19 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
       out += 2 * plane.out_stride;
     }
   };
-  constexpr int group = most == 2 && C == 1 && digits == 1 ? 2 : 1, groups = (steps + group - 1) / group;
+  constexpr int group = most == 2 && C == 1 && limbs == 1 ? 2 : 1, groups = (steps + group - 1) / group;
   const auto make_group = [&]<int j>() {
     if constexpr (j < In::parts) In::template wait<j>();
     if constexpr (j == 0) {
       In::mend_sides(memory, plane, origin);
 #pragma unroll
-      for (int i = 0; i < reach; ++i) take(i);
+      for (int i = 0; i < radius; ++i) take(i);
     } else if constexpr (most == 2) {
       __syncwarp();  // keeps the compiler from reading ahead
     }
     constexpr int from = j * group, together = std::min(group, steps - from);
 #pragma unroll
-    for (int s = from; s < from + together; ++s) take(s + reach);
+    for (int s = from; s < from + together; ++s) take(s + radius);
     make_steps.template operator()<together>(from);
   };
   [&]<int... j>(std::integer_sequence<int, j...>) {
@@ -237,7 +237,7 @@ __device__ __forceinline__ void make_sample(const MatrixArgs& args, const Matrix
   if (at >= plane.left * C) at += (plane.right - plane.left) * C;
   const int x = static_cast<int>(at / C), c = static_cast<int>(at - x * C);
   std::uint8_t& out = plane.out[static_cast<int>(y) * plane.out_stride + at];
-  if (plane.copied >> c & 1) {
+  if (plane.passthrough_components >> c & 1) {
     out = plane.in[static_cast<int>(y) * plane.in_stride + at];
     return;
   }
@@ -260,7 +260,7 @@ __device__ __forceinline__ void make_sample(const MatrixArgs& args, const Matrix
     }
   }
   float value;
-  if (args.finish == MatrixFinish::real) {
+  if (args.epilogue == MatrixEpilogue::separate_limbs) {
     value = __fmaf_rn(__int2float_rn(sum), args.gain, levels.level[c]);
   } else {
     const float whole_sum = __int2float_rn(sum + levels.sum_start[c]);
@@ -269,100 +269,102 @@ __device__ __forceinline__ void make_sample(const MatrixArgs& args, const Matrix
   out = static_cast<std::uint8_t>(min(max(__float2int_rn(value), 0), static_cast<int>(args.max & 255)));
 }
 
-template <int reach, int digits, int C, int most, MatrixFinish finish, MatrixFinish... others>
+template <int radius, int limbs, int C, int most, MatrixEpilogue epilogue, MatrixEpilogue... others>
 __device__ __forceinline__ void make_tile_of(const MatrixArgs& args, const MatrixPlane& plane,
                                              const MatrixLevels& levels, unsigned tile, std::uint8_t* memory) {
   if constexpr (sizeof...(others) > 0)
-    if (args.finish != finish)
-      return make_tile_of<reach, digits, C, most, others...>(args, plane, levels, tile, memory);
+    if (args.epilogue != epilogue)
+      return make_tile_of<radius, limbs, C, most, others...>(args, plane, levels, tile, memory);
   if constexpr (C > 1)
-    if (plane.copied) return make_tile<reach, digits, C, most, finish, true>(args, plane, levels, tile, memory);
-  make_tile<reach, digits, C, most, finish, false>(args, plane, levels, tile, memory);
+    if (plane.passthrough_components)
+      return make_tile<radius, limbs, C, most, epilogue, true>(args, plane, levels, tile, memory);
+  make_tile<radius, limbs, C, most, epilogue, false>(args, plane, levels, tile, memory);
 }
 
 #endif
 
 /// `most`: the most components of a plane; 4 comes alone. `finishes`: of the sums, those it is for.
-template <int reach, int digits, int most, MatrixFinish... finishes>
-__global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, most, reach, digits).blocks_resident)
-    small_kernel(const __grid_constant__ MatrixArgs args) {
+template <int radius, int limbs, int most, MatrixEpilogue... epilogues>
+__global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, most, radius, limbs).blocks_resident)
+    dense_kernel(const __grid_constant__ MatrixArgs args) {
 #if __CUDA_ARCH__ >= 800
   constexpr int alone = most == 2 ? 1 : most;
   constexpr int bytes =
-      std::max(TileInput<reach, digits, most, most>::type::bytes, TileInput<reach, digits, alone, most>::type::bytes);
+      std::max(TileInput<radius, limbs, most, most>::type::bytes, TileInput<radius, limbs, alone, most>::type::bytes);
   __shared__ __align__(16) std::uint8_t memory[warps_per_block][bytes];
   for_plane(
       args, warps_per_block,
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned tile) {
-        const int rows = matrix_tile(plane.components, most, reach, digits).rows;
-        if (plane.copied + 1 == 1 << plane.components) {
-          wait_for_stream();
+        const int rows = matrix_tile(plane.components, most, radius, limbs).rows;
+        if (plane.passthrough_components + 1 == 1 << plane.components) {
+          pdl_wait();
           copy_inner(plane, tile_origin(plane, tile, rows), rows);
         } else if (most != 2 || plane.components == most)
-          make_tile_of<reach, digits, most, most, finishes...>(args, plane, levels, tile, memory[threadIdx.y]);
+          make_tile_of<radius, limbs, most, most, epilogues...>(args, plane, levels, tile, memory[threadIdx.y]);
         else
-          make_tile_of<reach, digits, 1, most, finishes...>(args, plane, levels, tile, memory[threadIdx.y]);
+          make_tile_of<radius, limbs, 1, most, epilogues...>(args, plane, levels, tile, memory[threadIdx.y]);
       },
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned block) {
-        wait_for_stream();
+        pdl_wait();
         make_sample(args, plane, levels, block * 32 * warps_per_block + threadIdx.y * 32 + threadIdx.x);
       });
 #endif
 }
 
-template <int reach, int digits, int most>
-MatrixKernel kernel_for(MatrixFinish finish) {
-  constexpr MatrixFinish other = digits == 1 ? MatrixFinish::pack : MatrixFinish::real;
-  if constexpr (most == 1 && in_quads(reach, digits)) {
-    return small_kernel<reach, digits, most, MatrixFinish::quotient, other>;
+template <int radius, int limbs, int most>
+MatrixKernel kernel_for(MatrixEpilogue epilogue) {
+  constexpr MatrixEpilogue other = limbs == 1 ? MatrixEpilogue::saturate : MatrixEpilogue::separate_limbs;
+  if constexpr (most == 1 && in_quads(radius, limbs)) {
+    return dense_kernel<radius, limbs, most, MatrixEpilogue::quotient, other>;
   } else {
-    if constexpr (digits == 1)
-      if (finish == MatrixFinish::reading) return small_kernel<reach, digits, most, MatrixFinish::reading>;
-    return finish == MatrixFinish::quotient ? small_kernel<reach, digits, most, MatrixFinish::quotient>
-                                            : small_kernel<reach, digits, most, other>;
+    if constexpr (limbs == 1)
+      if (epilogue == MatrixEpilogue::magic_number)
+        return dense_kernel<radius, limbs, most, MatrixEpilogue::magic_number>;
+    return epilogue == MatrixEpilogue::quotient ? dense_kernel<radius, limbs, most, MatrixEpilogue::quotient>
+                                                : dense_kernel<radius, limbs, most, other>;
   }
 }
 
-template <int reach, int digits>
-MatrixKernel kernel_for(MatrixFinish finish, int components) {
-  return components == 1   ? kernel_for<reach, digits, 1>(finish)
-         : components == 2 ? kernel_for<reach, digits, 2>(finish)
-                           : kernel_for<reach, digits, 4>(finish);
+template <int radius, int limbs>
+MatrixKernel kernel_for(MatrixEpilogue epilogue, int components) {
+  return components == 1   ? kernel_for<radius, limbs, 1>(epilogue)
+         : components == 2 ? kernel_for<radius, limbs, 2>(epilogue)
+                           : kernel_for<radius, limbs, 4>(epilogue);
 }
 
-template <int reach>
+template <int radius>
 MatrixKernel kernel_for(const MatrixTaps& taps, int components) {
-  return taps.digits == 1 ? kernel_for<reach, 1>(taps.finish, components)
-                          : kernel_for<reach, 2>(taps.finish, components);
+  return taps.limbs == 1 ? kernel_for<radius, 1>(taps.epilogue, components)
+                         : kernel_for<radius, 2>(taps.epilogue, components);
 }
 
 }  // namespace
 
-MatrixKernel small_matrix_kernel(int reach, const MatrixTaps& taps, int components) {
-  return reach == 1   ? kernel_for<1>(taps, components)
-         : reach == 2 ? kernel_for<2>(taps, components)
-                      : kernel_for<3>(taps, components);
+MatrixKernel dense_matrix_kernel(int radius, const MatrixTaps& taps, int components) {
+  return radius == 1   ? kernel_for<1>(taps, components)
+         : radius == 2 ? kernel_for<2>(taps, components)
+                       : kernel_for<3>(taps, components);
 }
 
-MatrixReading small_matrix_reading(int reach, int components) {
-  return components == 1 && in_quads(reach, 1) ? MatrixReading::apart : MatrixReading::apart_float;
+LimbSums dense_limb_sums(int radius, int components) {
+  return components == 1 && in_quads(radius, 1) ? LimbSums::separate : LimbSums::separate_float;
 }
 
-std::vector<uint4> small_matrix_taps(const Filter& filter, const MatrixTaps& taps, int reach) {
+std::vector<uint4> dense_matrix_taps(const Filter& filter, const MatrixTaps& taps, int radius) {
   std::vector<uint4> right;
-  for (int d = 0; d < taps.digits; ++d)
-    for (int pair = 0; pair <= reach; ++pair)
+  for (int d = 0; d < taps.limbs; ++d)
+    for (int pair = 0; pair <= radius; ++pair)
       for (int lane = 0; lane < 32; ++lane) {
         const int n = lane >> 2, t = lane & 3;
-        const int out_row = n >> 2, row = 2 * pair + (t >> 1) - reach - out_row + filter.centre_y();
+        const int out_row = n >> 2, row = 2 * pair + (t >> 1) - radius - out_row + filter.centre_y();
         unsigned word[4] = {};
         for (int q = 0; q < 2; ++q)
           for (int half = 0; half < 2; ++half)
             for (int byte = 0; byte < 4; ++byte) {
               const int out_column = 4 * (n >> 1 & 1) + 2 * q + (n & 1);
-              const int column = 8 * (t & 1) + 4 * half + byte - small_matrix_margin - out_column + filter.centre_x();
+              const int column = 8 * (t & 1) + 4 * half + byte - dense_margin - out_column + filter.centre_x();
               if (row < 0 || row >= filter.height() || column < 0 || column >= filter.width()) continue;
-              const int tap = taps.digit(d, static_cast<std::size_t>(row) * filter.width() + column);
+              const int tap = taps.limb(d, static_cast<std::size_t>(row) * filter.width() + column);
               word[2 * q + half] |= static_cast<unsigned>(tap & 255) << 8 * byte;
             }
         right.push_back({word[0], word[1], word[2], word[3]});

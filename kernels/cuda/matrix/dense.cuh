@@ -24,9 +24,9 @@
 namespace convolve::cuda {
 
 inline constexpr int matrix_tile_width = 128;  ///< pixels
-inline constexpr int small_matrix_reach = 3;   ///< of the kernel in dense.cu: rows above and below the centre
-inline constexpr int small_matrix_margin = 4;  ///< and pixels on either side of a strip, and columns beside the centre
-inline constexpr int small_matrix_warps = 4;   ///< of a block
+inline constexpr int dense_radius_max = 3;     ///< of the kernel in dense.cu: rows above and below the centre
+inline constexpr int dense_margin = 4;         ///< and pixels on either side of a strip, and columns beside the centre
+inline constexpr int dense_warps = 4;          ///< of a block
 
 struct MatrixPlane {
   const std::uint8_t* in;
@@ -36,10 +36,10 @@ struct MatrixPlane {
   EdgeAxis across, down;
   int left, right;  ///< the columns that tiles make, left <= x < right
   unsigned first_block, edge_blocks;
-  unsigned tiles, tiles_x, reciprocal;  ///< inner; reciprocal: 2^32 / tiles_x, rounded up
-  std::uint32_t ghost;                  ///< level of ghost cells, in the order of a word's bytes
-  std::uint32_t keep;                   ///< mask of copied components in a word of pixels
-  std::uint8_t components, copied;      ///< copied: bit mask of the components that are not filtered
+  unsigned tiles, tiles_x, reciprocal;              ///< inner; reciprocal: 2^32 / tiles_x, rounded up
+  std::uint32_t ghost;                              ///< level of ghost cells, in the order of a word's bytes
+  std::uint32_t passthrough;                        ///< mask of copied components in a word of pixels
+  std::uint8_t components, passthrough_components;  ///< the latter: a bit mask
 };
 
 /// What the sums of a plane's components start from and are moved by.
@@ -59,20 +59,20 @@ struct MatrixArgs {
   unsigned planes;
   unsigned wave;                    ///< tiles that are made at once
   std::uint32_t max;                ///< the largest sample, in each byte
-  float gain, gain_low, gain_high;  ///< high: of the digit of 256
+  float gain, gain_low, gain_high;  ///< high: of the limb of 256
   int taps_x, taps_y, centre_x, centre_y;
-  MatrixFinish finish;
+  MatrixEpilogue epilogue;
   Border border;
 };
 
 using MatrixKernel = void (*)(MatrixArgs);
 
 /// `reach`: rows above and below the centre; `components`: the most of a plane.
-MatrixKernel small_matrix_kernel(int reach, const MatrixTaps& taps, int components);
+MatrixKernel dense_matrix_kernel(int radius, const MatrixTaps& taps, int components);
 /// Which taps the kernel for them takes.
-MatrixReading small_matrix_reading(int reach, int components);
-/// The taps as lanes hold them, [digit][row pair][lane], words in the order of a lane's two products.
-std::vector<uint4> small_matrix_taps(const Filter& filter, const MatrixTaps& taps, int reach);
+LimbSums dense_limb_sums(int radius, int components);
+/// The taps as lanes hold them, [limb][row pair][lane], words in the order of a lane's two products.
+std::vector<uint4> dense_matrix_taps(const Filter& filter, const MatrixTaps& taps, int radius);
 
 #ifdef __CUDACC__
 
@@ -188,13 +188,13 @@ __device__ __forceinline__ std::uint32_t pack(float a, float b, float c, float d
 }
 
 /// The sample that a sum stands for, before it is rounded or clamped.
-template <MatrixFinish finish>
+template <MatrixEpilogue epilogue>
 __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum)[2], float base) {
-  if constexpr (finish == MatrixFinish::pack) {
+  if constexpr (epilogue == MatrixEpilogue::saturate) {
     return sum[0];
-  } else if constexpr (finish == MatrixFinish::reading) {
+  } else if constexpr (epilogue == MatrixEpilogue::magic_number) {
     return __fmaf_rn(__int_as_float(sum[0]), args.gain, base);
-  } else if constexpr (finish == MatrixFinish::real) {
+  } else if constexpr (epilogue == MatrixEpilogue::separate_limbs) {
     return __fmaf_rn(__int_as_float(sum[1]), args.gain, __fmaf_rn(__int_as_float(sum[0]), args.gain_high, base));
   } else {
     const float whole = __int2float_rn(sum[0]);

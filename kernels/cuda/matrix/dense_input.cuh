@@ -28,20 +28,20 @@ struct Input {
   /// Starts to copy them once the stream is there. What lies outside the frame comes from where the border's rule finds
   /// it, ghosts from where they lie in memory; the groups beside the frame still want `mend_sides`.
   static __device__ __forceinline__ void start(std::uint8_t* memory, const MatrixPlane& plane,
-                                               const MatrixLevels& levels, int2 origin, int reach) {
-    const int lane = threadIdx.x, first_row = origin.y - reach;
+                                               const MatrixLevels& levels, int2 origin, int radius) {
+    const int lane = threadIdx.x, first_row = origin.y - radius;
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(memory));
     const InputRows outer(plane, levels, first_row);
     // A row at a time: groups 1 to 32, in the frame.
     const unsigned to_lane = to + (lane + 1) * group;
     const int x = (origin.x + 4 * lane) * C;
     // Sixteen rows at a time: groups 0 and 33.
-    const int n = 33 * (lane & 1), begin = origin.x + 4 * n - small_matrix_margin, sixteenth = lane >> 1;
+    const int n = 33 * (lane & 1), begin = origin.x + 4 * n - dense_margin, sixteenth = lane >> 1;
     const int x_of_rest = (edge_index(plane.across, n == 0 ? begin : begin + 3) & ~3) * C;
     const bool ghost = plane.across.ghost && (begin < 0 || begin >= plane.width);
     const unsigned to_rest = to + n * group + sixteenth * pitch;
     const std::uint8_t* inner = plane.in + first_row * plane.in_stride;
-    wait_for_stream();
+    pdl_wait();
     // Both are unrolled: all tiles of a frame run at once, so that none may take longer than the others.
     if (first_row >= 0 && first_row + rows <= plane.height) {
       const std::uint8_t *from = inner + x,
@@ -53,7 +53,7 @@ struct Input {
       const std::uint8_t* from = inner + x;
       copy_all(
           [&](int r) {
-            copy_async<group>(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer.at(r, x, false));
+            copy_async<group>(to_lane + r * pitch, r >= radius && r < rows - radius ? from : outer.at(r, x, false));
             from += plane.in_stride;
           },
           [&](int r) { copy_async<group>(to_rest + r * pitch, outer.at(r + sixteenth, x_of_rest, ghost)); });

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The input rows of a tile of `matrix`, small filters, as in dense_input.cuh, but of one component and laid out so
-// that a lane's part of the left matrix is one load: with 5 rows and more, or two digits, planes of one component that
+// that a lane's part of the left matrix is one load: with 5 rows and more, or two limbs, planes of one component that
 // come alone were faster so.
 //
 // Rows and groups of four pixels outside the frame are copied from where the border's rule finds them, so that all
@@ -35,21 +35,21 @@ struct QuadInput {
   /// Starts to copy them once the stream is there. What lies outside the frame comes from where the border's rule finds
   /// it, ghosts from where they lie in memory; the groups beside the frame still want `mend_sides`.
   static __device__ __forceinline__ void start(std::uint8_t* memory, const MatrixPlane& plane,
-                                               const MatrixLevels& levels, int2 origin, int reach) {
-    const int lane = threadIdx.x, first_row = origin.y - reach;
+                                               const MatrixLevels& levels, int2 origin, int radius) {
+    const int lane = threadIdx.x, first_row = origin.y - radius;
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(memory));
     const InputRows outer(plane, levels, first_row);
     // A row at a time: groups 1 to 32, in the frame.
     const unsigned to_lane = to + (lane < 17 ? at_first(lane + 1) : at_last(lane + 1));
     const int x = origin.x + 4 * lane;
     // Eight rows at a time: groups 0 and 33, and 16 and 17 where they are among the last.
-    const int n = lane & 2 ? 16 + (lane & 1) : 33 * (lane & 1), begin = origin.x + 4 * n - small_matrix_margin,
+    const int n = lane & 2 ? 16 + (lane & 1) : 33 * (lane & 1), begin = origin.x + 4 * n - dense_margin,
               eighth = lane >> 2;
     const int x_of_rest = edge_index(plane.across, n == 0 ? begin : begin + 3) & ~3;
     const bool ghost = plane.across.ghost && (begin < 0 || begin >= plane.width);
     const unsigned to_rest = to + (n == 0 ? at_first(n) : at_last(n)) + eighth * pitch;
     const std::uint8_t* inner = plane.in + first_row * plane.in_stride;
-    wait_for_stream();
+    pdl_wait();
     // Both are unrolled: all tiles of a frame run at once, so that none may take longer than the others.
     if (first_row >= 0 && first_row + rows <= plane.height) {
       const std::uint8_t* from = inner + x;
@@ -64,7 +64,7 @@ struct QuadInput {
       const std::uint8_t* from = inner + x;
 #pragma unroll
       for (int r = 0; r < rows; ++r, from += plane.in_stride)
-        copy_async<group>(to_lane + r * pitch, r >= reach && r < rows - reach ? from : outer.at(r, x, false));
+        copy_async<group>(to_lane + r * pitch, r >= radius && r < rows - radius ? from : outer.at(r, x, false));
 #pragma unroll
       for (int r = 0; r < rows; r += 8)
         if (r + 8 <= rows || eighth < rows - r)

@@ -12,18 +12,18 @@ struct MatrixTile {
 };
 
 /// By components of a plane (1, 2, 4) and the most of any plane of the frame, rows above and below the centre, and
-/// 8-bit digits of a tap.
-constexpr MatrixTile matrix_tile(int components, int most, int reach, int digits) {
+/// 8-bit limbs of a tap.
+constexpr MatrixTile matrix_tile(int components, int most, int radius, int limbs) {
   // One plane of one component: at 4K all tiles at once, or nearly.
-  if (most == 1 && digits == 1) return reach == 1 ? MatrixTile{26, 5} : MatrixTile{22, 6};
-  if (most == 1) return reach == 1 ? MatrixTile{22, 6} : reach == 2 ? MatrixTile{26, 5} : MatrixTile{16, 5};
+  if (most == 1 && limbs == 1) return radius == 1 ? MatrixTile{26, 5} : MatrixTile{22, 6};
+  if (most == 1) return radius == 1 ? MatrixTile{22, 6} : radius == 2 ? MatrixTile{26, 5} : MatrixTile{16, 5};
   if (most == 2) {
-    const int blocks_resident = digits == 1 || reach == 1 ? 5 : 4;
+    const int blocks_resident = limbs == 1 || radius == 1 ? 5 : 4;
     if (components == 2) return {10, blocks_resident};
-    return {digits == 1 || reach <= 2 ? 22 : 26, blocks_resident};
+    return {limbs == 1 || radius <= 2 ? 22 : 26, blocks_resident};
   }
-  if (digits == 2 && reach == 3) return {14, 3};
-  return {8, digits == 2 && reach == 1 ? 5 : 4};
+  if (limbs == 2 && radius == 3) return {14, 3};
+  return {8, limbs == 2 && radius == 1 ? 5 : 4};
 }
 
 }  // namespace convolve::cuda

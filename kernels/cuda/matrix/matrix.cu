@@ -22,22 +22,23 @@ namespace convolve::cuda {
 namespace {
 
 bool is_large(const Filter& f) {
-  return f.reach_y() > small_matrix_reach || f.reach_x() > small_matrix_margin;
+  return f.reach_y() > dense_radius_max || f.reach_x() > dense_margin;
 }
 
 /// True where warpgroups make it, if they serve it.
 bool is_groups(const PlanDesc& desc) {
-  return is_large(desc.filter) || most_components(desc.layout) == 3;
+  return is_large(desc.filter) || max_components_of(desc.layout) == 3;
 }
 
 /// The least reach that there are small kernels for is one row.
-int small_reach(const Filter& f) {
+int dense_radius(const Filter& f) {
   return std::max(1, f.reach_y());
 }
 
 std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& args) {
   std::vector<MatrixLevels> all(args.planes);
-  const bool real = taps.finish == MatrixFinish::real, reading = taps.finish == MatrixFinish::reading;
+  const bool real = taps.epilogue == MatrixEpilogue::separate_limbs,
+             reading = taps.epilogue == MatrixEpilogue::magic_number;
   for (unsigned p = 0; p < args.planes; ++p) {
     MatrixLevels& levels = all[p];
     const unsigned ghost = args.plane[p].ghost;
@@ -58,10 +59,10 @@ class MatrixPlan final : public Plan {
   MatrixPlan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps)
       : capability_(device.capability),
         shape_(desc.filter.shape()),
-        most_(most_components(desc.layout)),
-        digits_(taps.digits),
-        reach_(small_reach(desc.filter)) {
-    taps_ = DeviceArray<uint4>(small_matrix_taps(desc.filter, taps, reach_));
+        max_(max_components_of(desc.layout)),
+        limbs_(taps.limbs),
+        radius_(dense_radius(desc.filter)) {
+    taps_ = DeviceArray<uint4>(dense_matrix_taps(desc.filter, taps, radius_));
     fixed_ = DeviceArray<int>(taps.fixed);
     args_.taps = taps_.get();
     args_.fixed = fixed_.get();
@@ -74,15 +75,15 @@ class MatrixPlan final : public Plan {
     args_.gain = taps.gain;
     args_.gain_low = taps.gain_low;
     args_.gain_high = 256 * taps.gain;
-    args_.finish = taps.finish;
+    args_.epilogue = taps.epilogue;
     args_.border = desc.border;
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
     levels_ = DeviceArray<MatrixLevels>(levels_of(taps, args_));
     args_.levels = levels_.get();
-    kernel_ = small_matrix_kernel(reach_, taps, most_);
-    const int resident = matrix_tile(most_, most_, reach_, digits_).blocks_resident;
-    args_.wave = static_cast<unsigned>(device.multiprocessors * small_matrix_warps * resident);
-    more_memory_ = memory_to_spare(reinterpret_cast<const void*>(kernel_), 32 * small_matrix_warps, resident);
+    kernel_ = dense_matrix_kernel(radius_, taps, max_);
+    const int resident = matrix_tile(max_, max_, radius_, limbs_).blocks_resident;
+    args_.wave = static_cast<unsigned>(device.multiprocessors * dense_warps * resident);
+    more_memory_ = residency_limit(reinterpret_cast<const void*>(kernel_), 32 * dense_warps, resident);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -93,12 +94,12 @@ class MatrixPlan final : public Plan {
       plane.first_block = blocks;
       blocks += set_tiles(plane, bits % (4u * plane.components) == 0);
     }
-    launch_early(capability_, kernel_, blocks, dim3(32, small_matrix_warps), stream, args_, more_memory_);
+    launch_pdl(capability_, kernel_, blocks, dim3(32, dense_warps), stream, args_, more_memory_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
   std::string describe() const override {
-    return "matrix " + shape_ + ", " + std::to_string(digits_) + " digits, " + name(args_.finish);
+    return "matrix " + shape_ + ", " + std::to_string(limbs_) + " limbs, " + name(args_.epilogue);
   }
 
  private:
@@ -111,24 +112,24 @@ class MatrixPlan final : public Plan {
     plane.components = static_cast<std::uint8_t>(layout.components);
     const PlaneMasks masks = plane_masks(layout);
     plane.ghost = masks.ghost;
-    plane.keep = masks.keep;
-    plane.copied = masks.copied;
+    plane.passthrough = masks.passthrough;
+    plane.passthrough_components = masks.passthrough_components;
   }
 
   /// Divides a plane into tiles and what lies around them, and returns the number of blocks.
   unsigned set_tiles(MatrixPlane& plane, bool aligned) const noexcept {
     const bool direct = aligned && args_.max == ~0u;
-    set_small_tiles(plane, direct);
+    set_dense_tiles(plane, direct);
     if (plane.tiles > 0) plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.tiles_x - 1) / plane.tiles_x);
-    return plane.edge_blocks + (plane.tiles + small_matrix_warps - 1) / small_matrix_warps;
+    return plane.edge_blocks + (plane.tiles + dense_warps - 1) / dense_warps;
   }
 
-  void set_small_tiles(MatrixPlane& plane, bool direct) const noexcept {
-    const int rows = matrix_tile(plane.components, most_, reach_, digits_).rows;
+  void set_dense_tiles(MatrixPlane& plane, bool direct) const noexcept {
+    const int rows = matrix_tile(plane.components, max_, radius_, limbs_).rows;
     // A width that is no multiple of four leaves out the columns whose inputs reach a side.
     const int odd = plane.width & 3;
-    plane.left = odd ? small_matrix_margin : 0;
-    plane.right = odd ? plane.width - small_matrix_margin - odd : plane.width;
+    plane.left = odd ? dense_margin : 0;
+    plane.right = odd ? plane.width - dense_margin - odd : plane.width;
     if (direct && plane.right - plane.left >= matrix_tile_width && plane.height >= rows) {
       plane.tiles_x = static_cast<unsigned>((plane.right - 1) / matrix_tile_width + 1);
       plane.tiles = plane.tiles_x * static_cast<unsigned>((plane.height - 1) / rows + 1);
@@ -137,13 +138,13 @@ class MatrixPlan final : public Plan {
       plane.tiles = 0;
     }
     const std::int64_t columns = plane.left + plane.width - plane.right;
-    plane.edge_blocks = static_cast<unsigned>(
-        (columns * plane.height * plane.components + 32 * small_matrix_warps - 1) / (32 * small_matrix_warps));
+    plane.edge_blocks =
+        static_cast<unsigned>((columns * plane.height * plane.components + 32 * dense_warps - 1) / (32 * dense_warps));
   }
 
   int capability_;
   std::string shape_;
-  int most_, digits_, reach_;
+  int max_, limbs_, radius_;
   DeviceArray<uint4> taps_;
   DeviceArray<MatrixLevels> levels_;
   DeviceArray<int> fixed_;
@@ -152,10 +153,10 @@ class MatrixPlan final : public Plan {
   unsigned more_memory_ = 0;
 };
 
-MatrixReading reading_of(const PlanDesc& desc) {
-  if (desc.filter.depth() > 1) return MatrixReading::joined;
-  if (is_large(desc.filter)) return MatrixReading::apart;
-  return small_matrix_reading(small_reach(desc.filter), most_components(desc.layout));
+LimbSums limb_sums_of(const PlanDesc& desc) {
+  if (desc.filter.depth() > 1) return LimbSums::joined;
+  if (is_large(desc.filter)) return LimbSums::separate;
+  return dense_limb_sums(dense_radius(desc.filter), max_components_of(desc.layout));
 }
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
@@ -165,7 +166,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     why = "GPUs of compute capability below 8.0";
   else if (layout.type == SampleType::f32 || (layout.type == SampleType::u8 && layout.shift != 0))
     why = "samples other than plain 8-bit ones, and 16-bit ones";
-  const int most = most_components(layout);
+  const int most = max_components_of(layout);
   for (int p = 0; p < layout.planes && why.empty(); ++p) {
     const PlaneLayout& plane = layout.plane[p];
     if (!plane.uniform() || (most > 2 && plane.components != most))
@@ -178,32 +179,32 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     }
   }
   if (layout.type == SampleType::u16) {
-    WideTaps taps;
-    return why.empty() && serves_matrix_wide(device, desc, taps, why);
+    U16Taps taps;
+    return why.empty() && serves_matrix_u16(device, desc, taps, why);
   }
   MatrixTaps taps;
   std::string why_not_groups;
-  if (why.empty() && is_groups(desc) && serves_matrix_group(device, desc, taps, why_not_groups)) return true;
+  if (why.empty() && is_groups(desc) && serves_matrix_wgmma(device, desc, taps, why_not_groups)) return true;
   if (why.empty() && most == 3) why = why_not_groups;
   if (why.empty() && desc.filter.depth() > 1)
-    serves_matrix_window(desc, why);
+    serves_matrix_temporal(desc, why);
   else if (why.empty() && is_large(desc.filter))
-    serves_matrix_large(desc, why);
-  return why.empty() && make_matrix_taps(desc, reading_of(desc), taps, why);
+    serves_matrix_sparse(desc, why);
+  return why.empty() && make_matrix_taps(desc, limb_sums_of(desc), taps, why);
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   std::string why;
   if (desc.layout.type == SampleType::u16) {
-    WideTaps taps;
-    if (!serves_matrix_wide(device, desc, taps, why)) throw PlanError("matrix: " + why);
-    return make_matrix_wide(device, desc, taps);
+    U16Taps taps;
+    if (!serves_matrix_u16(device, desc, taps, why)) throw PlanError("matrix: " + why);
+    return make_matrix_u16(device, desc, taps);
   }
   MatrixTaps taps;
-  if (is_groups(desc) && serves_matrix_group(device, desc, taps, why)) return make_matrix_group(device, desc, taps);
-  if (!make_matrix_taps(desc, reading_of(desc), taps, why)) throw PlanError("matrix: " + why);
-  if (desc.filter.depth() > 1) return make_matrix_window(device, desc, taps);
-  if (is_large(desc.filter)) return make_matrix_large(desc, taps);
+  if (is_groups(desc) && serves_matrix_wgmma(device, desc, taps, why)) return make_matrix_wgmma(device, desc, taps);
+  if (!make_matrix_taps(desc, limb_sums_of(desc), taps, why)) throw PlanError("matrix: " + why);
+  if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, taps);
+  if (is_large(desc.filter)) return make_matrix_sparse(desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);
 }
 

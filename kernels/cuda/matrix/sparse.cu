@@ -24,8 +24,8 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int margin = 8;          ///< pixels that the products see on either side of a strip
-constexpr int reaches[] = {5, 7};  ///< rows above and below the centre that there are kernels for
+constexpr int margin = 8;        ///< pixels that the products see on either side of a strip
+constexpr int radii[] = {5, 7};  ///< rows above and below the centre that there are kernels for
 constexpr int warps_per_block = 2;
 
 /// Blocks that an SM is to hold: bounds the registers of a thread. `most`: components of a plane.
@@ -33,8 +33,8 @@ constexpr int blocks_resident(int most) {
   return most == 4 ? 6 : 8;
 }
 
-constexpr int rows_of_tile(int digits) {
-  return digits == 1 ? 16 : 8;
+constexpr int rows_of_tile(int limbs) {
+  return limbs == 1 ? 16 : 8;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -102,18 +102,18 @@ __device__ __forceinline__ std::uint32_t component_of(uint4 u, int c) {
   return __byte_perm(__byte_perm(u.x, u.y, selector), __byte_perm(u.z, u.w, selector), 0x5410);
 }
 
-template <int reach, int digits, int C>
+template <int radius, int limbs, int C>
 __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin) {
-  constexpr int rows = rows_of_tile(digits), steps = rows / 2, in_rows = rows + 2 * reach;
-  constexpr int taken = reach + 1;  ///< row pairs that a pair of output rows takes
+  constexpr int rows = rows_of_tile(limbs), steps = rows / 2, in_rows = rows + 2 * radius;
+  constexpr int taken = radius + 1;  ///< row pairs that a pair of output rows takes
   static_assert(in_rows <= 32);
   const Lane<C> lane;
   const int x = origin.x / C, y = origin.y, id = static_cast<int>(threadIdx.x);
   const int at = x - margin + 16 * lane.strip + 4 * lane.t;
   const Group near(plane.x, at), far(plane.x, at + 16);
   // Lane i knows where row i lies.
-  const int row = y - reach + id, lowest = min(0, plane.stride * (plane.y.length - 1));
-  const unsigned row_offset = edge_index(plane.y, min(row, y + rows + reach - 1)) * plane.stride - lowest;
+  const int row = y - radius + id, lowest = min(0, plane.stride * (plane.y.length - 1));
+  const unsigned row_offset = edge_index(plane.y, min(row, y + rows + radius - 1)) * plane.stride - lowest;
   const unsigned ghost_rows = __ballot_sync(~0u, plane.y.ghost && (row < 0 || row >= plane.y.length) && id < in_rows);
   const bool edge = x < margin || x + tile_bytes / C + margin > plane.x.length || ghost_rows != 0;
   const std::uint32_t ghost = __byte_perm(plane.ghost, 0, 0x1111u * lane.component);
@@ -123,7 +123,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   const auto group_of = [&](const std::uint8_t* from, unsigned offset) {
     return component_of(__ldg(reinterpret_cast<const Word<C>*>(from + offset)), lane.component);
   };
-  std::uint32_t pixels[steps + reach][4];
+  std::uint32_t pixels[steps + radius][4];
   const auto take = [&](int pair) {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
@@ -143,22 +143,22 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
 #pragma unroll
   for (int pair = 0; pair < steps; ++pair) take(pair);
 
-  const uint4 both = __ldg(args.taps + digits * taken * 64 + id);
+  const uint4 both = __ldg(args.taps + limbs * taken * 64 + id);
   const std::uint32_t where[2] = {both.x, both.y};
   const int start[2] = {plane.start[lane.first], plane.start[lane.second]};
-  // Exact sums of two digits start once.
-  const bool real = args.finish == MatrixFinish::real;
-  int sum[digits][steps][2][4];
+  // Exact sums of two limbs start once.
+  const bool real = args.epilogue == MatrixEpilogue::separate_limbs;
+  int sum[limbs][steps][2][4];
 #pragma unroll
-  for (int i = 0; i < digits * steps * 8; ++i)
-    sum[i / (steps * 8)][i / 8 % steps][i / 4 % 2][i % 4] = i / (steps * 8) == digits - 1 || real ? start[i % 2] : 0;
+  for (int i = 0; i < limbs * steps * 8; ++i)
+    sum[i / (steps * 8)][i / 8 % steps][i / 4 % 2][i % 4] = i / (steps * 8) == limbs - 1 || real ? start[i % 2] : 0;
 #pragma unroll
   for (int i = 0; i < taken; ++i) {
 #pragma unroll
-    for (int d = 0; d < digits; ++d)
+    for (int d = 0; d < limbs; ++d)
 #pragma unroll
       for (int q = 0; q < 2; ++q) {
-        const uint4 taps = __ldg(args.taps + ((i * digits + d) * 2 + q) * 32 + id);
+        const uint4 taps = __ldg(args.taps + ((i * limbs + d) * 2 + q) * 32 + id);
 #pragma unroll
         for (int s = 0; s < steps; ++s) multiply_add_sparse(sum[d][s][q], sum[d][s][q], taps, pixels[s + i], where[q]);
       }
@@ -166,24 +166,24 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   }
 
   const float base[2] = {plane.base[lane.first], plane.base[lane.second]};
-  const auto finish = [&](const auto& value_of) {
+  const auto epilogue = [&](const auto& value_of) {
 #pragma unroll
     for (int s = 0; s < steps; ++s)
       store<C, 1>(args, plane, p, lane.first, x + 16 * lane.made_strip + 4 * (lane.g & 3), y + 2 * s + (lane.g >> 2),
                   [&](int i, int half) {
                     const int e = i % 2 * 2 + half;
-                    return value_of(sum[0][s][i / 2][e], sum[digits - 1][s][i / 2][e], half);
+                    return value_of(sum[0][s][i / 2][e], sum[limbs - 1][s][i / 2][e], half);
                   });
   };
-  if (digits == 1 && args.finish == MatrixFinish::pack)
-    finish([](int sum, int, int) { return sum; });
-  else if (digits == 1 || !real)
-    finish([&](int high, int low, int) {
-      const float whole = __int2float_rn(digits == 1 ? low : high * 256 + low);
+  if (limbs == 1 && args.epilogue == MatrixEpilogue::saturate)
+    epilogue([](int sum, int, int) { return sum; });
+  else if (limbs == 1 || !real)
+    epilogue([&](int high, int low, int) {
+      const float whole = __int2float_rn(limbs == 1 ? low : high * 256 + low);
       return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
     });
   else
-    finish([&](int high, int low, int half) {
+    epilogue([&](int high, int low, int half) {
       return __fmaf_rn(__int_as_float(low), args.gain, __fmaf_rn(__int_as_float(high), 256 * args.gain, base[half]));
     });
 }
@@ -191,35 +191,35 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
 #endif
 
 /// `most`: the most components of a plane; 4 comes alone.
-template <int reach, int digits, int most>
+template <int radius, int limbs, int most>
 __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(most))
-    large_kernel(const __grid_constant__ TileArgs args) {
+    sparse_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
-  for_tile(args, warps_per_block, rows_of_tile(digits), [&](const TilePlane& plane, unsigned p, int2 origin) {
+  for_tile(args, warps_per_block, rows_of_tile(limbs), [&](const TilePlane& plane, unsigned p, int2 origin) {
     if constexpr (most == 4)
-      make_tile<reach, digits, 4>(args, plane, p, origin);
+      make_tile<radius, limbs, 4>(args, plane, p, origin);
     else if (plane.components == 2)
-      make_tile<reach, digits, 2>(args, plane, p, origin);
+      make_tile<radius, limbs, 2>(args, plane, p, origin);
     else
-      make_tile<reach, digits, 1>(args, plane, p, origin);
+      make_tile<radius, limbs, 1>(args, plane, p, origin);
   });
 #endif
 }
 
-template <int reach>
-auto kernel_for(int digits, int components) {
-  if (digits == 1) return components == 4 ? large_kernel<reach, 1, 4> : large_kernel<reach, 1, 2>;
-  return components == 4 ? large_kernel<reach, 2, 4> : large_kernel<reach, 2, 2>;
+template <int radius>
+auto kernel_for(int limbs, int components) {
+  if (limbs == 1) return components == 4 ? sparse_kernel<radius, 1, 4> : sparse_kernel<radius, 1, 2>;
+  return components == 4 ? sparse_kernel<radius, 2, 4> : sparse_kernel<radius, 2, 2>;
 }
 
-/// The taps as lanes hold them, [row pair][digit][product], and behind them which two of four in k they belong to.
-std::vector<uint4> left_matrices(const Filter& filter, const MatrixTaps& taps, int reach) {
+/// The taps as lanes hold them, [row pair][limb][product], and behind them which two of four in k they belong to.
+std::vector<uint4> left_matrices(const Filter& filter, const MatrixTaps& taps, int radius) {
   std::vector<uint4> words;
   // The output that row m of product q makes, and whether it takes pixel x of the window or x + 16.
   const auto out_column = [](int m, int q) { return 4 * (m & 3) + 2 * q + (m >> 3); };
   const auto is_far = [&](int m, int q, int x) { return x <= out_column(m, q); };
-  for (int pair = 0; pair <= reach; ++pair)
-    for (int d = 0; d < taps.digits; ++d)
+  for (int pair = 0; pair <= radius; ++pair)
+    for (int d = 0; d < taps.limbs; ++d)
       for (int q = 0; q < 2; ++q)
         for (int lane = 0; lane < 32; ++lane) {
           unsigned word[4] = {};
@@ -228,11 +228,11 @@ std::vector<uint4> left_matrices(const Filter& filter, const MatrixTaps& taps, i
               const int m = (lane >> 2) + 8 * (i & 1), group = 2 * (lane & 3) + (b >> 1) + 8 * (i >> 1);
               // Group 4j + t is word j of lane t.
               const int j = group >> 2, x = 4 * (group & 3) + 2 * (j & 1) + (b & 1);
-              const int in_row = 2 * pair + (j >> 1) - reach, in_column = x + (is_far(m, q, x) ? 16 : 0) - margin;
+              const int in_row = 2 * pair + (j >> 1) - radius, in_column = x + (is_far(m, q, x) ? 16 : 0) - margin;
               const int row = in_row - (m >> 2 & 1) + filter.centre_y();
               const int column = in_column - out_column(m, q) + filter.centre_x();
               if (row < 0 || row >= filter.height() || column < 0 || column >= filter.width()) continue;
-              const int tap = taps.digit(d, static_cast<std::size_t>(row) * filter.width() + column);
+              const int tap = taps.limb(d, static_cast<std::size_t>(row) * filter.width() + column);
               word[i] |= static_cast<unsigned>(tap & 255) << 8 * b;
             }
           words.push_back({word[0], word[1], word[2], word[3]});
@@ -254,18 +254,17 @@ std::vector<uint4> left_matrices(const Filter& filter, const MatrixTaps& taps, i
 
 }  // namespace
 
-bool serves_matrix_large(const PlanDesc& desc, std::string& why) {
+bool serves_matrix_sparse(const PlanDesc& desc, std::string& why) {
   return holds_tiles(desc, rows_of_tile(1), why);
 }
 
-std::unique_ptr<Plan> make_matrix_large(const PlanDesc& desc, const MatrixTaps& taps) {
+std::unique_ptr<Plan> make_matrix_sparse(const PlanDesc& desc, const MatrixTaps& taps) {
   const Filter& filter = desc.filter;
-  const bool far = filter.reach_y() > reaches[0];
-  const int most = most_components(desc.layout);
-  return make_tile_plan(
-      desc, taps,
-      {far ? kernel_for<reaches[1]>(taps.digits, most) : kernel_for<reaches[0]>(taps.digits, most),
-       rows_of_tile(taps.digits), warps_per_block, left_matrices(filter, taps, reaches[far]), "sparse"});
+  const bool far = filter.reach_y() > radii[0];
+  const int most = max_components_of(desc.layout);
+  return make_tile_plan(desc, taps,
+                        {far ? kernel_for<radii[1]>(taps.limbs, most) : kernel_for<radii[0]>(taps.limbs, most),
+                         rows_of_tile(taps.limbs), warps_per_block, left_matrices(filter, taps, radii[far]), "sparse"});
 }
 
 }  // namespace convolve::cuda

@@ -11,36 +11,36 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int largest_input = 255;
-constexpr int most_shift = 16, most_scaled_shift = 22;
-constexpr int most_reading_shift = 15;       // samples up to 255 are sums below 2^23
-constexpr double most_reading_sum = 0x1p29;  // either way: float_bits + sum is a finite positive float
+constexpr int max_input = 255;
+constexpr int max_shift = 16, max_scaled_shift = 22;
+constexpr int max_reading_shift = 15;       // samples up to 255 are sums below 2^23
+constexpr double max_reading_sum = 0x1p29;  // either way: float_bits + sum is a finite positive float
 
-bool joins(MatrixReading how) {
-  return how == MatrixReading::joined || how == MatrixReading::lifted;
+bool joins(LimbSums how) {
+  return how == LimbSums::joined || how == LimbSums::joined_biased;
 }
 
 bool whole(double v) {
   return v == std::floor(v);
 }
 
-bool in_digits(const std::vector<double>& fixed, int digits) {
+bool in_limbs(const std::vector<double>& fixed, int limbs) {
   double least = 0, most = 0;
-  for (int d = 0; d < digits; ++d) least = least * 256 - 128, most = most * 256 + 127;
+  for (int d = 0; d < limbs; ++d) least = least * 256 - 128, most = most * 256 + 127;
   return fits(fixed, least, most);
 }
 // The same of taps that are to be rounded, which may add one.
-bool rounded_in_digits(const std::vector<double>& taps, double units, int digits) {
+bool rounded_in_limbs(const std::vector<double>& taps, double units, int limbs) {
   std::vector<double> scaled = taps;
   for (double& t : scaled) t = t * units + (t > 0 ? 1 : -1);
-  return in_digits(scaled, digits);
+  return in_limbs(scaled, limbs);
 }
 
-std::int32_t digit_of(std::int32_t fixed, int from_lowest) {
+std::int32_t limb_of(std::int32_t fixed, int from_lowest) {
   for (;; --from_lowest) {
-    const std::int32_t digit = ((fixed + 128) & 255) - 128;
-    if (from_lowest == 0) return digit;
-    fixed = (fixed - digit) / 256;
+    const std::int32_t limb = ((fixed + 128) & 255) - 128;
+    if (from_lowest == 0) return limb;
+    fixed = (fixed - limb) / 256;
   }
 }
 
@@ -51,13 +51,12 @@ double start_of(const Component& k, double units, double sum_fixed) {
 
 // one_product_divides() of sum * gain + lift, rounded once, to 2^-14: ties are multiples of that, what the product is
 // off by is less than half of it, and no other quotient is that near to a tie.
-bool lifted_product_divides(double divisor, float gain) {
-  const double offset = static_cast<double>(MatrixTaps::lift) - 0x1p23 * static_cast<double>(gain);
+bool biased_product_divides(double divisor, float gain) {
+  const double offset = static_cast<double>(MatrixTaps::rounding_bias) - 0x1p23 * static_cast<double>(gain);
   return divisor <= 8192 && static_cast<double>(static_cast<float>(offset)) == offset;
 }
 
-bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReading how, MatrixTaps& taps,
-                std::string& why) {
+bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, LimbSums how, MatrixTaps& taps, std::string& why) {
   // Levels that are no multiple of 1 / divisor become one when taps and divisor are doubled.
   std::vector<double> scaled = arithmetic.coefficients;
   double divisor = arithmetic.divisor;
@@ -77,33 +76,33 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixReadin
     why = "integer taps over a divisor of 65536 or more";
     return false;
   }
-  taps.digits = in_digits(scaled, 1) ? 1 : 2;
-  if (!in_digits(scaled, taps.digits)) {
+  taps.limbs = in_limbs(scaled, 1) ? 1 : 2;
+  if (!in_limbs(scaled, taps.limbs)) {
     why = "integer taps that need more than 16 bits";
     return false;
   }
   taps.fixed.assign(scaled.begin(), scaled.end());
   // The two-term product is right to 2^-40, so that rounding it to single precision leaves ties, which single
   // precision holds, and does not reach one from where the nearest other quotients are, 1 / (2 * divisor) away.
-  taps.finish = divisor == 1 && taps.digits == 1 ? MatrixFinish::pack : MatrixFinish::quotient;
+  taps.epilogue = divisor == 1 && taps.limbs == 1 ? MatrixEpilogue::saturate : MatrixEpilogue::quotient;
   taps.gain = static_cast<float>(1 / divisor);
   taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
   const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
   const bool one = one_product_divides(divisor, taps.gain);
-  const bool as_float = joins(how) || (how == MatrixReading::apart_float && taps.digits == 1);
-  bool reads = taps.finish == MatrixFinish::quotient &&
-               ((as_float && one) || (how == MatrixReading::lifted && lifted_product_divides(divisor, taps.gain)));
+  const bool as_float = joins(how) || (how == LimbSums::separate_float && taps.limbs == 1);
+  bool reads = taps.epilogue == MatrixEpilogue::quotient &&
+               ((as_float && one) || (how == LimbSums::joined_biased && biased_product_divides(divisor, taps.gain)));
   double largest = 0;
-  for (const double t : scaled) largest += std::abs(t) * largest_input;
+  for (const double t : scaled) largest += std::abs(t) * max_input;
   const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
     const double start = start_of(k, divisor, sum);
     if (std::abs(start) + largest >= 2147483647.0) return false;
     taps.start[p][c] = static_cast<std::int32_t>(start);
-    reads = reads && std::abs(start) + largest < most_reading_sum;
+    reads = reads && std::abs(start) + largest < max_reading_sum;
     return true;
   });
   if (reads) {
-    taps.finish = one ? MatrixFinish::reading : MatrixFinish::lifted;
+    taps.epilogue = one ? MatrixEpilogue::magic_number : MatrixEpilogue::biased_magic_number;
     for (auto& plane : taps.start)
       for (std::int32_t& start : plane) start += float_bits;
   }
@@ -156,30 +155,30 @@ std::int64_t move_into_float(std::int64_t low) {
   return (-low + grain - 1) / grain * grain;
 }
 
-std::string too_coarse(int digits) {
-  return "real taps that " + std::to_string(digits) + " 8-bit digits do not hold to within " +
-         std::to_string(MatrixTaps::most_error).substr(0, 4) + " code values";
+std::string too_coarse(int limbs) {
+  return "real taps that " + std::to_string(limbs) + " 8-bit limbs do not hold to within " +
+         std::to_string(MatrixTaps::max_error).substr(0, 4) + " code values";
 }
 
 bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
-  taps.digits = 2;
-  taps.finish = MatrixFinish::real;
+  taps.limbs = 2;
+  taps.epilogue = MatrixEpilogue::separate_limbs;
   double error = 0;
-  for (int shift = most_shift; shift >= 0; --shift) {
+  for (int shift = max_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
-    if (!rounded_in_digits(arithmetic.coefficients, units, 2)) continue;
+    if (!rounded_in_limbs(arithmetic.coefficients, units, 2)) continue;
     const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
     taps.fixed = rounded.fixed;
     std::array<std::int64_t, 2> low{}, high{};
     for (std::size_t i = 0; i < taps.fixed.size(); ++i)
-      for (int d = 0; d < 2; ++d) (taps.digit(d, i) < 0 ? low : high)[d] += taps.digit(d, i) * largest_input;
+      for (int d = 0; d < 2; ++d) (taps.limb(d, i) < 0 ? low : high)[d] += taps.limb(d, i) * max_input;
     const std::int64_t move = move_into_float(std::min(low[0], low[1]));
     if (std::max(high[0], high[1]) + move >= 1 << 23) continue;  // fewer fraction bits leave more room
     // What the float readings are off by.
     const double off_by = 257.0 * (0x1p23 + static_cast<double>(move)) / units;
     // The tap errors at their worst, and what the two float products and their constant round off.
-    error = largest_input * rounded.off + off_by * 0x1p-23 + 0x1p-14;
-    if (error > MatrixTaps::most_error) break;
+    error = max_input * rounded.off + off_by * 0x1p-23 + 0x1p-14;
+    if (error > MatrixTaps::max_error) break;
     taps.real_start = float_bits + static_cast<std::int32_t>(move);
     taps.gain = static_cast<float>(1 / units);
     all_filtered(desc.layout, [&](const Component& k, int p, int c) {
@@ -195,15 +194,15 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
 }
 
 // The same for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
-// MatrixFinish::reading, with levels in the sums.
-bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int digits, bool reads, MatrixTaps& taps,
+// MatrixEpilogue::magic_number, with levels in the sums.
+bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int limbs, bool reads, MatrixTaps& taps,
                  std::string& why) {
   taps = {};
-  taps.digits = digits;
-  taps.finish = reads ? MatrixFinish::reading : MatrixFinish::scaled;
-  for (int shift = reads ? most_reading_shift : most_scaled_shift; shift >= 0; --shift) {
+  taps.limbs = limbs;
+  taps.epilogue = reads ? MatrixEpilogue::magic_number : MatrixEpilogue::scaled;
+  for (int shift = reads ? max_reading_shift : max_scaled_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
-    if (!rounded_in_digits(arithmetic.coefficients, units, digits)) continue;
+    if (!rounded_in_limbs(arithmetic.coefficients, units, limbs)) continue;
     const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
     taps.fixed = rounded.fixed;
     double largest_level = 0;
@@ -212,8 +211,8 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int digits,
       largest_level = std::max(largest_level, std::abs(level_of(k)));
       return true;
     });
-    const double largest = rounded.magnitude * largest_input + (reads ? largest_level * units : 0);
-    if (largest >= (reads ? most_reading_sum : 2147483647.0)) continue;
+    const double largest = rounded.magnitude * max_input + (reads ? largest_level * units : 0);
+    if (largest >= (reads ? max_reading_sum : 2147483647.0)) continue;
     taps.gain = static_cast<float>(1 / units);
     all_filtered(desc.layout, [&](const Component& k, int p, int c) {
       if (reads)
@@ -225,47 +224,47 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int digits,
     // The tap errors at their worst, and what the level in whole units, or the sum as a float, its product and the
     // level round off where the sample is not clamped anyway.
     const double by_sums = reads ? 0.5 / units + 0x1p-16 : (largest_level + 512) * 0x1p-22;
-    if (largest_input * rounded.off + by_sums <= MatrixTaps::most_error) return true;
+    if (max_input * rounded.off + by_sums <= MatrixTaps::max_error) return true;
     break;
   }
-  why = too_coarse(digits);
+  why = too_coarse(limbs);
   return false;
 }
 
 // How far samples are moved up, and the levels of the low byte then.
-int wide_shift(const FrameLayout& layout) {
+int u16_shift(const FrameLayout& layout) {
   return 16 - layout.bits;
 }
 int largest_low_byte(const FrameLayout& layout) {
-  const int shift = wide_shift(layout);
+  const int shift = u16_shift(layout);
   return shift < 8 ? 256 - (1 << shift) : 0;
 }
 
 // Sums of samples that are moved up, in 32 bits.
-bool wide_sums_fit(double sum_of_magnitudes, double start) {
+bool u16_sums_fit(double sum_of_magnitudes, double start) {
   return sum_of_magnitudes * 65535 + std::abs(start) < 2147483647.0;
 }
 
 // Taps that are integers, as they are.
-bool integer_wide_taps(const PlanDesc& desc, const ExactTaps& exact, int most_digits, WideTaps& taps) {
+bool integer_u16_taps(const PlanDesc& desc, const ExactTaps& exact, int max_limbs, U16Taps& taps) {
   const std::vector<double> values(exact.taps.begin(), exact.taps.end());
   taps.down = true;
-  taps.digits = 1;
+  taps.limbs = 1;
   taps.lowest = 0;
-  while (taps.digits < most_digits && !in_digits(values, taps.digits)) ++taps.digits;
+  while (taps.limbs < max_limbs && !in_limbs(values, taps.limbs)) ++taps.limbs;
   taps.fixed = exact.taps;
   const double sum = std::accumulate(values.begin(), values.end(), 0.0), magnitude = magnitude_of(values);
-  return in_digits(values, taps.digits) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-           const double start = -std::ldexp(k.zero, wide_shift(desc.layout)) * sum;
+  return in_limbs(values, taps.limbs) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+           const double start = -std::ldexp(k.zero, u16_shift(desc.layout)) * sum;
            taps.start[p][c] = static_cast<std::int32_t>(std::clamp(start, -0x1p31, 0x1p31 - 1));
-           return whole(start) && wide_sums_fit(magnitude, start);
+           return whole(start) && u16_sums_fit(magnitude, start);
          });
 }
 
 // Taps as multiples of 2^-shift. Returns how far off a sample can be, in code values.
-double round_wide_taps(const PlanDesc& desc, const std::vector<double>& values, int shift, WideTaps& taps) {
-  const int up = wide_shift(desc.layout), max = desc.layout.max_value();
-  const int last = taps.down ? taps.lowest : taps.digits;
+double round_u16_taps(const PlanDesc& desc, const std::vector<double>& values, int shift, U16Taps& taps) {
+  const int up = u16_shift(desc.layout), max = desc.layout.max_value();
+  const int last = taps.down ? taps.lowest : taps.limbs;
   // Of a sum of this weight, in code values.
   const auto unit = [&](int weight) { return std::ldexp(1.0, 8 * weight - shift - up); };
   const RoundedTaps rounded = round_taps(values, std::ldexp(1.0, shift));
@@ -273,13 +272,13 @@ double round_wide_taps(const PlanDesc& desc, const std::vector<double>& values, 
   taps.scale = static_cast<float>(unit(last));
   double low_sum = 0, low_magnitude = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    low_sum += taps.digit(0, i);
-    low_magnitude += std::abs(taps.digit(0, i));
+    low_sum += taps.limb(0, i);
+    low_magnitude += std::abs(taps.limb(0, i));
   }
   // What the taps are off by, and what rounding a sum, its start and the value as a float costs.
   double error = max * rounded.off + 0.5 * unit(last) + max * 0x1p-21;
   for (int weight = taps.lowest + 1; weight <= last; ++weight) error += 0.5 * unit(weight);
-  // Low bytes by low digits, as if all were in the middle of their range.
+  // Low bytes by low limbs, as if all were in the middle of their range.
   const double middle = taps.lowest > 0 ? largest_low_byte(desc.layout) / 2.0 : 0;
   error += middle * low_magnitude * unit(0);
   all_filtered(desc.layout, [&](const Component& k, int p, int c) {
@@ -290,38 +289,38 @@ double round_wide_taps(const PlanDesc& desc, const std::vector<double>& values, 
   return error;
 }
 
-bool real_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps) {
+bool real_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps) {
   const std::vector<double>& values = desc.filter.taps();
   const double magnitude = magnitude_of(values);
   // Levels are no larger than sums can be.
   const auto fit = [&](int shift) {
-    return rounded_in_digits(values, std::ldexp(1.0, shift), taps.digits) &&
-           (!taps.down || wide_sums_fit(std::ldexp(2 * magnitude, shift - 8 * taps.lowest), 0));
+    return rounded_in_limbs(values, std::ldexp(1.0, shift), taps.limbs) &&
+           (!taps.down || u16_sums_fit(std::ldexp(2 * magnitude, shift - 8 * taps.lowest), 0));
   };
-  for (taps.digits = 2; taps.digits <= most_digits; ++taps.digits)
+  for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs)
     for (taps.lowest = 1; taps.lowest >= 0; --taps.lowest)
       for (const bool down : {false, true}) {
         taps.down = down;
         int shift = 30;
         while (shift > 0 && !fit(shift)) --shift;
-        if (fit(shift) && round_wide_taps(desc, values, shift, taps) <= WideTaps::most_error) return true;
+        if (fit(shift) && round_u16_taps(desc, values, shift, taps) <= U16Taps::max_error) return true;
       }
   return false;
 }
 
 }  // namespace
 
-std::int32_t MatrixTaps::digit(int d, std::size_t tap) const {
-  return digit_of(fixed[tap], digits - 1 - d);
+std::int32_t MatrixTaps::limb(int d, std::size_t tap) const {
+  return limb_of(fixed[tap], limbs - 1 - d);
 }
 
-const char* name(MatrixFinish finish) {
-  return finish == MatrixFinish::pack                                         ? "packed"
-         : finish == MatrixFinish::quotient || finish == MatrixFinish::lifted ? "quotient"
-                                                                              : "fixed point";
+const char* name(MatrixEpilogue epilogue) {
+  return epilogue == MatrixEpilogue::saturate                                                      ? "packed"
+         : epilogue == MatrixEpilogue::quotient || epilogue == MatrixEpilogue::biased_magic_number ? "quotient"
+                                                                                                   : "fixed point";
 }
 
-bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps, std::string& why, int most_digits) {
+bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std::string& why, int max_limbs) {
   taps = {};
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, how, taps, why);
@@ -331,40 +330,40 @@ bool make_matrix_taps(const PlanDesc& desc, MatrixReading how, MatrixTaps& taps,
   }
   if (joins(how) && joined_taps(desc, arithmetic, 2, true, taps, why)) return true;
   if (joins(how) || desc.filter.depth() > 1) {
-    for (int digits = 2; digits <= most_digits; ++digits)
-      if (joined_taps(desc, arithmetic, digits, false, taps, why)) return true;
+    for (int limbs = 2; limbs <= max_limbs; ++limbs)
+      if (joined_taps(desc, arithmetic, limbs, false, taps, why)) return true;
     return false;
   }
   return real_taps(desc, arithmetic, taps, why);
 }
 
-std::int32_t WideTaps::digit(int d, std::size_t tap) const {
-  return digit_of(fixed[tap], d);
+std::int32_t U16Taps::limb(int d, std::size_t tap) const {
+  return limb_of(fixed[tap], d);
 }
 
-Arithmetic wide_arithmetic(const PlanDesc& desc) {
+Arithmetic u16_arithmetic(const PlanDesc& desc) {
   Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   if (arithmetic.accumulator == Accumulator::double_) arithmetic.accumulator = Accumulator::single;
   return arithmetic;
 }
 
-bool make_wide_taps(const PlanDesc& desc, int most_digits, WideTaps& taps, std::string& why) {
+bool make_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps, std::string& why) {
   taps = {};
-  const Arithmetic arithmetic = wide_arithmetic(desc);
+  const Arithmetic arithmetic = u16_arithmetic(desc);
   const bool exact = arithmetic.accumulator == Accumulator::exact;
   const auto& integers = desc.filter.exact();
-  if (integers && integer_wide_taps(desc, *integers, most_digits, taps)) {
+  if (integers && integer_u16_taps(desc, *integers, max_limbs, taps)) {
     // Else a float is near enough to the sum.
     const double divisor = exact ? 1 : static_cast<double>(integers->divisor);
-    taps.scale = static_cast<float>(std::ldexp(1 / divisor, -wide_shift(desc.layout)));
+    taps.scale = static_cast<float>(std::ldexp(1 / divisor, -u16_shift(desc.layout)));
     return true;
   }
   if (exact)
     why = "integer taps or sums beyond 32 bits";
-  else if (real_wide_taps(desc, most_digits, taps))
+  else if (real_u16_taps(desc, max_limbs, taps))
     return true;
   else
-    why = too_coarse(most_digits);
+    why = too_coarse(max_limbs);
   return false;
 }
 

@@ -17,13 +17,13 @@ namespace convolve::cuda {
 /// either side. They lie so that a lane's part of the left matrix are neighbouring bytes, 16 of each two components:
 /// single components' quad j holds groups 2j, 2j + 16, 2j + 1 and 2j + 17; others lie as in the frame.
 template <int C, int rows>
-class WindowInput {
+class TemporalInput {
  public:
   static constexpr int pitch = 176, bytes = rows * pitch;  ///< rows of a pair are in different banks
 
   /// `memory`: the warp's. `reach`: rows above and below the tile.
-  __device__ __forceinline__ WindowInput(std::uint8_t* memory, const TilePlane& plane, int2 origin, int reach)
-      : memory_(static_cast<unsigned>(__cvta_generic_to_shared(memory))), first_row_(origin.y - reach) {
+  __device__ __forceinline__ TemporalInput(std::uint8_t* memory, const TilePlane& plane, int2 origin, int radius)
+      : memory_(static_cast<unsigned>(__cvta_generic_to_shared(memory))), first_row_(origin.y - radius) {
     const int lane = threadIdx.x, first_pixel = origin.x / C;
     // Inside the tile, `together` rows at a time.
     const int n = lane % inner, row = lane / inner;

@@ -23,7 +23,7 @@ std::int64_t pieces(std::int64_t length, int piece) {
 /// One sample to a thread, at any address.
 __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
-  wait_for_stream();
+  pdl_wait();
   const unsigned p = plane_of_block(args);
   const TilePlane& plane = args.plane[p];
   const std::int64_t i =
@@ -34,12 +34,12 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
   if (y >= plane.y.length) return;
   const int x = at / C, c = at - x * C;
   std::uint8_t& out = plane.out[y * plane.out_stride + at];
-  if (plane.copied >> c & 1) {
+  if (plane.passthrough_components >> c & 1) {
     out = __ldg(args.centre[p].data + y * args.centre[p].stride + at);
     return;
   }
   const int ghost = plane.ghost >> 8 * c & 255;
-  int sum = args.finish == MatrixFinish::real ? 0 : plane.start[c];
+  int sum = args.epilogue == MatrixEpilogue::separate_limbs ? 0 : plane.start[c];
   for (int f = 0; f < args.frames; ++f) {
     const TileFrame frame = args.in[f][p];
     const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
       }
     }
   }
-  const bool exact = args.finish == MatrixFinish::pack || args.finish == MatrixFinish::quotient,
-             reading = args.finish == MatrixFinish::reading;
+  const bool exact = args.epilogue == MatrixEpilogue::saturate || args.epilogue == MatrixEpilogue::quotient,
+             reading = args.epilogue == MatrixEpilogue::magic_number;
   const float v = reading ? __int_as_float(sum) : __int2float_rn(sum);
   const float low = exact ? __fmul_rn(v, args.gain_low) : reading ? -0x1p23f * args.gain : plane.level[c];
   const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));
@@ -83,7 +83,7 @@ class TilePlan final : public Plan {
     args_.centre_y = desc.filter.centre_y();
     args_.gain = taps.gain;
     args_.gain_low = taps.gain_low;
-    args_.finish = taps.finish;
+    args_.epilogue = taps.epilogue;
     args_.border = desc.border;
     // What each frame of ghost cells of level 1 would add.
     const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(depth_);
@@ -111,7 +111,8 @@ class TilePlan final : public Plan {
       args_.centre[p] = frame_of(window.image[centre_]->plane[p]);
       for (int c = 0; c < max_components; ++c) {
         const int ghosts = ghost_sum * static_cast<int>(plane.ghost >> 8 * c & 255);
-        plane.start[c] = taps_.finish == MatrixFinish::real ? taps_.real_start : taps_.start[p][c] + ghosts;
+        plane.start[c] =
+            taps_.epilogue == MatrixEpilogue::separate_limbs ? taps_.real_start : taps_.start[p][c] + ghosts;
         plane.base[c] = taps_.base[p][c];
         plane.level[c] = taps_.level[p][c];
       }
@@ -125,12 +126,12 @@ class TilePlan final : public Plan {
       const std::int64_t samples = static_cast<std::int64_t>(plane.x.length) * plane.y.length * plane.components;
       blocks += static_cast<unsigned>(((direct ? plane.tiles : pieces(samples, 32)) + warps - 1) / warps);
     }
-    launch_early(kernel_.early, direct ? kernel_.run : sample_kernel, blocks, dim3(32, warps), stream, args_);
+    launch_pdl(kernel_.early, direct ? kernel_.run : sample_kernel, blocks, dim3(32, warps), stream, args_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
   std::string describe() const override {
-    return "matrix " + shape_ + ", " + std::to_string(taps_.digits) + " digits, " + name(args_.finish) + ", " +
+    return "matrix " + shape_ + ", " + std::to_string(taps_.limbs) + " limbs, " + name(args_.epilogue) + ", " +
            kernel_.name;
   }
 
@@ -145,8 +146,8 @@ class TilePlan final : public Plan {
     plane.components = static_cast<std::uint8_t>(layout.components);
     const PlaneMasks masks = plane_masks(layout);
     plane.ghost = masks.ghost;
-    plane.keep = masks.keep;
-    plane.copied = masks.copied;
+    plane.passthrough = masks.passthrough;
+    plane.passthrough_components = masks.passthrough_components;
     plane.band = static_cast<unsigned>(2 * pieces(plane.x.length * layout.components, tile_bytes));
     plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.band - 1) / plane.band);
     plane.tiles = static_cast<unsigned>(plane.band * pieces(plane.y.length, 2 * kernel_.rows));

@@ -29,11 +29,11 @@ struct TilePlane {
   int stride;  ///< of all frames, where they are aligned
   EdgeAxis x, y;
   unsigned first_block, tiles, band, reciprocal;  ///< band: tiles in two rows; reciprocal: 2^32 / band, rounded up
-  std::uint32_t ghost, keep;                      ///< as in MatrixPlane
-  std::uint8_t components, copied;
+  std::uint32_t ghost, passthrough;               ///< as in MatrixPlane
+  std::uint8_t components, passthrough_components;
   int start[max_components];  ///< of a component's sums: levels, where they are not among those below, and ghost frames
   float base[max_components];   ///< added to a real sum's value
-  float level[max_components];  ///< the same, where its digits are joined
+  float level[max_components];  ///< the same, where its limbs are joined
 };
 
 struct TileFrame {
@@ -51,7 +51,7 @@ struct TileArgs {
   const int* fixed;                       ///< taps as integers: [frame][row][column]
   int taps_x, taps_y, centre_x, centre_y;
   float gain, gain_low;
-  MatrixFinish finish;
+  MatrixEpilogue epilogue;
   Border border;
   unsigned wave;  ///< blocks that run at once, of the kernels that ask for what they read
 };
@@ -61,7 +61,7 @@ struct TileKernel {
   int rows, warps;              ///< of a tile, and of a block
   std::vector<uint4> matrices;  ///< of taps
   const char* name;
-  int early = 0;  ///< launch_early()'s capability, where the kernel calls wait_for_stream()
+  int early = 0;  ///< launch_pdl()'s capability, where the kernel calls pdl_wait()
   unsigned wave = 0;
 };
 
@@ -101,11 +101,11 @@ __device__ __forceinline__ void store(const TileArgs& args, const TilePlane& pla
       word = {__byte_perm(even, odds, 0x5140), __byte_perm(even, odds, 0x7362)};
       x += 2 * odd;
     }
-    if (plane.copied) {
+    if (plane.passthrough_components) {
       const TileFrame& from = args.centre[p];
       const auto was = __ldg(reinterpret_cast<const uint2*>(from.data + y * from.stride + x * C));
-      word.x = (word.x & ~plane.keep) | (was.x & plane.keep);
-      word.y = (word.y & ~plane.keep) | (was.y & plane.keep);
+      word.x = (word.x & ~plane.passthrough) | (was.x & plane.passthrough);
+      word.y = (word.y & ~plane.passthrough) | (was.y & plane.passthrough);
     }
     __stcs(reinterpret_cast<uint2*>(out + x * C), word);
   }
@@ -144,8 +144,8 @@ __device__ __forceinline__ void for_tile(const TileArgs& args, int warps, int ro
   const unsigned tile = (blockIdx.x - plane.first_block) * warps + warp;
   if (tile >= plane.tiles) return;
   const int2 origin = tile_origin(plane, tile, rows);
-  if (plane.copied + 1 == 1 << plane.components) {
-    wait_for_stream();
+  if (plane.passthrough_components + 1 == 1 << plane.components) {
+    pdl_wait();
     copy_tile(args, plane, p, origin, rows);
   } else {
     make(plane, p, origin);

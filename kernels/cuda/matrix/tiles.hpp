@@ -13,11 +13,11 @@
 namespace convolve::cuda {
 
 /// True where this filter over several frames, of plain 8-bit samples, is served; else `why` says what is not.
-bool serves_matrix_window(const PlanDesc& desc, std::string& why);
-std::unique_ptr<Plan> make_matrix_window(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
+bool serves_matrix_temporal(const PlanDesc& desc, std::string& why);
+std::unique_ptr<Plan> make_matrix_temporal(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
 /// The same of a filter of one frame, of any size.
-bool serves_matrix_large(const PlanDesc& desc, std::string& why);
-std::unique_ptr<Plan> make_matrix_large(const PlanDesc& desc, const MatrixTaps& taps);
+bool serves_matrix_sparse(const PlanDesc& desc, std::string& why);
+std::unique_ptr<Plan> make_matrix_sparse(const PlanDesc& desc, const MatrixTaps& taps);
 
 }  // namespace convolve::cuda

@@ -4,7 +4,8 @@
 // register: each thread keeps sums of outputs in registers, and streams the rows that touch them from global memory:
 // every input sample is loaded and converted once, then added into each output it belongs to. After Iandola et al.,
 // "Communication-Minimizing 2D Convolution in GPU Registers" (2013), who keep the window instead of the sums. No
-// shared memory; coefficients ride in the kernel's parameters. Here: its plans, and the table of patch's kernels.
+// shared memory; coefficients ride in the kernel's parameters. Here: its plans, and the table of the register tile's
+// kernels.
 #include "cuda/common/launch.hpp"
 #include "cuda/register/register.hpp"
 #include "cuda/register/tile.cuh"
@@ -12,21 +13,21 @@
 namespace convolve::cuda {
 namespace {
 
-using PatchLaunch = void (*)(const PatchArgs& args, int blocks, cudaStream_t stream);
+using RegisterTileLaunch = void (*)(const RegisterTileArgs& args, int blocks, cudaStream_t stream);
 
 template <class Sample, int components, int width>
-void launch(const PatchArgs& args, int blocks, cudaStream_t stream) {
-  patch_kernel<Sample, components, width><<<blocks, 32 * register_warps, 0, stream>>>(args);
+void launch(const RegisterTileArgs& args, int blocks, cudaStream_t stream) {
+  register_tile_kernel<Sample, components, width><<<blocks, 32 * register_warps, 0, stream>>>(args);
 }
 
 /// The kernels of a layout, by width class.
-using LaunchRow = std::array<PatchLaunch, register_classes.size()>;
+using LaunchRow = std::array<RegisterTileLaunch, register_classes.size()>;
 template <class Sample, int components>
 constexpr LaunchRow launches{
     launch<Sample, components, register_classes[0]>, launch<Sample, components, register_classes[1]>,
     launch<Sample, components, register_classes[2]>, launch<Sample, components, register_classes[3]>};
 
-const LaunchRow* find_patch(SampleType type, int components) {
+const LaunchRow* find_register_tile(SampleType type, int components) {
   struct KernelRow {
     SampleType type;
     int components;
@@ -48,7 +49,7 @@ struct Padded {
   std::size_t index;  ///< into register_classes
   int width;
   int sums, combined;
-  bool square;  ///< it is no taller than that, and flat: march
+  bool square;  ///< no taller than `width`, and of one frame: what the row stream serves
 };
 
 Padded pad(const Filter& filter) {
@@ -71,29 +72,29 @@ class RegisterPlan final : public Plan {
         padded_(pad(desc.filter)) {
     const FrameLayout& layout = desc.layout;
     const int components = count_components(layout);
-    patch_ = (*find_patch(layout.type, components))[padded_.index];
-    march_ = padded_.square ? find_march(layout.type, components, padded_.index) : nullptr;
-    patch_args_.planes = march_args_.planes = layout.planes;
-    patch_args_.centre_t = desc.filter.centre_t();
-    patch_args_.centre_y = desc.filter.centre_y();
-    patch_args_.height = desc.filter.height();
-    patch_args_.sums = padded_.sums;
-    patch_args_.combined = padded_.combined;
-    patch_args_.border = desc.border;
+    tile_ = (*find_register_tile(layout.type, components))[padded_.index];
+    stream_ = padded_.square ? find_row_stream(layout.type, components, padded_.index) : nullptr;
+    tile_args_.planes = stream_args_.planes = layout.planes;
+    tile_args_.centre_t = desc.filter.centre_t();
+    tile_args_.centre_y = desc.filter.centre_y();
+    tile_args_.height = desc.filter.height();
+    tile_args_.sums = padded_.sums;
+    tile_args_.combined = padded_.combined;
+    tile_args_.border = desc.border;
     set_coefficients(desc.filter, arithmetic);
     for (int p = 0; p < layout.planes; ++p) {
-      march_args_.plane[p] = patch_args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
+      stream_args_.plane[p] = tile_args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
       const int pixel = layout.plane[p].components * bytes_per_sample(layout.type);
-      patch_alignment_[p] = group_alignment(4 * pixel);
+      tile_alignment_[p] = group_alignment(4 * pixel);
     }
-    march_args_.numbers = patch_args_.numbers = make_sample_numbers(layout, arithmetic);
-    if (march_)
-      march_blocks_ = lay_out_march(march_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
-                                    march_->resident());
+    stream_args_.numbers = tile_args_.numbers = make_sample_numbers(layout, arithmetic);
+    if (stream_)
+      stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
+                                          stream_->resident());
     std::int64_t blocks = 0;
     for (int p = 0; p < layout.planes; ++p) {
-      const SamplePlane& plane = patch_args_.plane[p];
-      PatchPlane& grid = patch_args_.grid[p];
+      const SamplePlane& plane = tile_args_.plane[p];
+      RegisterTilePlane& grid = tile_args_.grid[p];
       const int bytes = bytes_per_sample(layout.type);
       const int tile_width = 32 * 4 * register_groups(bytes, plane.components);
       const int tile_height = register_warps * register_rows(bytes, plane.components, padded_.width);
@@ -103,33 +104,33 @@ class RegisterPlan final : public Plan {
       blocks += std::int64_t{grid.blocks_x} * grid.blocks_y;
       if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
     }
-    patch_blocks_ = static_cast<int>(blocks);
+    tile_blocks_ = static_cast<int>(blocks);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
-    bool whole = march_blocks_ > 0;
-    for (int p = 0; p < patch_args_.planes; ++p) {
-      PatchPlane& grid = patch_args_.grid[p];
+    bool whole = stream_blocks_ > 0;
+    for (int p = 0; p < tile_args_.planes; ++p) {
+      RegisterTilePlane& grid = tile_args_.grid[p];
       grid.vectors = true;
       for (int t = 0; t < depth_; ++t) {
-        patch_args_.in[t][p] = window.image[t] ? window.image[t]->plane[p] : PlaneView{};
+        tile_args_.in[t][p] = window.image[t] ? window.image[t]->plane[p] : PlaneView{};
         // Kernels for windows inside the frame know no ghost frames.
-        grid.vectors = grid.vectors && window.image[t] && aligned(patch_args_.in[t][p], patch_alignment_[p]);
+        grid.vectors = grid.vectors && window.image[t] && aligned(tile_args_.in[t][p], tile_alignment_[p]);
       }
-      patch_args_.out[p] = march_args_.out[p] = out.plane[p];
-      grid.out_vectors = aligned(out.plane[p], patch_alignment_[p]);
-      const PlaneView& in = march_args_.in[p] = patch_args_.in[0][p];
-      whole = whole && in.data && aligned(in, march_args_.grid[p].alignment) &&
-              aligned(out.plane[p], march_args_.grid[p].alignment);
+      tile_args_.out[p] = stream_args_.out[p] = out.plane[p];
+      grid.out_vectors = aligned(out.plane[p], tile_alignment_[p]);
+      const PlaneView& in = stream_args_.in[p] = tile_args_.in[0][p];
+      whole = whole && in.data && aligned(in, stream_args_.grid[p].alignment) &&
+              aligned(out.plane[p], stream_args_.grid[p].alignment);
     }
     const auto queue = static_cast<cudaStream_t>(stream);
-    whole ? march_->launch(capability_, march_args_, march_blocks_, queue) : patch_(patch_args_, patch_blocks_, queue);
+    whole ? stream_->launch(capability_, stream_args_, stream_blocks_, queue) : tile_(tile_args_, tile_blocks_, queue);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::register_; }
   std::string describe() const override {
     const std::string columns = "register " + shape_ + ", as " + std::to_string(padded_.width) + " columns";
-    if (march_blocks_ > 0) return columns + ", " + std::to_string(march_args_.rows) + " rows a warp";
+    if (stream_blocks_ > 0) return columns + ", " + std::to_string(stream_args_.rows) + " rows a warp";
     return columns + (padded_.combined > 1 ? ", frames combined while loading" : "");
   }
 
@@ -138,9 +139,9 @@ class RegisterPlan final : public Plan {
     const bool exact = arithmetic.accumulator == Accumulator::exact;
     const Filter space = padded_.combined > 1 ? filter.space_filter() : filter;
     for (int t = 0; t < padded_.combined; ++t)
-      patch_args_.time[t] = padded_.combined == 1 ? 1.f
-                            : exact               ? static_cast<float>(filter.exact_time_factor()[t])
-                                                  : static_cast<float>(filter.time_factor()[t]);
+      tile_args_.time[t] = padded_.combined == 1 ? 1.f
+                           : exact               ? static_cast<float>(filter.exact_time_factor()[t])
+                                                 : static_cast<float>(filter.time_factor()[t]);
     const int right = padded_.width / 2 - filter.centre_x(), down = padded_.width / 2 - filter.centre_y();
     std::size_t from = 0;
     for (int t = 0; t < padded_.sums; ++t)
@@ -148,8 +149,8 @@ class RegisterPlan final : public Plan {
         for (int x = 0; x < filter.width(); ++x, ++from) {
           const float tap =
               exact ? static_cast<float>(space.exact()->taps[from]) : static_cast<float>(space.taps()[from]);
-          patch_args_.taps[(t * filter.height() + y) * padded_.width + x + right] = tap;
-          if (march_) march_args_.taps[(y + down) * padded_.width + x + right] = tap;
+          tile_args_.taps[(t * filter.height() + y) * padded_.width + x + right] = tap;
+          if (stream_) stream_args_.taps[(y + down) * padded_.width + x + right] = tap;
         }
   }
 
@@ -157,12 +158,12 @@ class RegisterPlan final : public Plan {
   std::string shape_;
   int depth_;
   Padded padded_;
-  PatchArgs patch_args_{};
-  MarchArgs march_args_{};
-  int patch_alignment_[max_planes] = {};
-  int patch_blocks_ = 0, march_blocks_ = 0;
-  PatchLaunch patch_ = nullptr;
-  const MarchKernel* march_ = nullptr;
+  RegisterTileArgs tile_args_{};
+  RowStreamArgs stream_args_{};
+  int tile_alignment_[max_planes] = {};
+  int tile_blocks_ = 0, stream_blocks_ = 0;
+  RegisterTileLaunch tile_ = nullptr;
+  const RowStreamKernel* stream_ = nullptr;
 };
 
 bool serves(const Device&, const PlanDesc& desc, std::string& why) {
@@ -170,9 +171,9 @@ bool serves(const Device&, const PlanDesc& desc, std::string& why) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, layout, desc.border == Border::constant);
   const Padded padded = pad(desc.filter);
   if (!has_sample_planes(layout, arithmetic, why)) return false;
-  if (!find_patch(layout.type, count_components(layout)))
+  if (!find_register_tile(layout.type, count_components(layout)))
     why = "so many components of this sample type";
-  else if (padded.sums * desc.filter.height() * padded.width > most_coefficients)
+  else if (padded.sums * desc.filter.height() * padded.width > max_coefficients)
     why = "a filter of " + desc.filter.shape() + " taps that is no product of time and space";
   else
     return true;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// march's kernels, which case takes which, and the grid.
+// The row stream's kernels, which case takes which, and the grid.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -12,19 +12,20 @@ namespace convolve::cuda {
 namespace {
 
 template <class Sample, int components, int width>
-constexpr MarchKernel kernel{
-    [](int capability, const MarchArgs& args, int blocks, cudaStream_t stream) {
-      launch_early(capability, march_kernel<Sample, components, width>, blocks, dim3(32 * march_warps), stream, args);
+constexpr RowStreamKernel kernel{
+    [](int capability, const RowStreamArgs& args, int blocks, cudaStream_t stream) {
+      launch_pdl(capability, row_stream_kernel<Sample, components, width>, blocks, dim3(32 * row_stream_warps), stream,
+                 args);
     },
     [] {
       int blocks = 1;
-      if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, march_kernel<Sample, components, width>,
-                                                        32 * march_warps, 0) != cudaSuccess)
+      if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, row_stream_kernel<Sample, components, width>,
+                                                        32 * row_stream_warps, 0) != cudaSuccess)
         cudaGetLastError();
       return std::max(blocks, 1);
     }};
 
-using KernelRow = std::array<const MarchKernel*, march_classes>;
+using KernelRow = std::array<const RowStreamKernel*, row_stream_classes>;
 template <class Sample, int components>
 constexpr KernelRow row{&kernel<Sample, components, register_classes[0]>,
                         &kernel<Sample, components, register_classes[1]>,
@@ -35,19 +36,20 @@ int ceil_div(int a, int b) {
 }
 
 /// Rows that a warp makes. Each takes `halo` more, so many are better than few; but a multiprocessor runs `resident`
-/// blocks at a time, and takes no less time over warps too few to hide each other's latencies than over `march_enough`.
-int choose_rows(const MarchArgs& args, int width, int multiprocessors, int resident) {
+/// blocks at a time, and takes no less time over warps too few to hide each other's latencies than over
+/// `row_stream_enough`.
+int choose_rows(const RowStreamArgs& args, int width, int multiprocessors, int resident) {
   constexpr int most = 32;
   const int halo = width / 2 * 2;
   const auto time_of = [](std::int64_t blocks) {
-    return blocks == 0 ? 0 : std::max<std::int64_t>(blocks * march_warps, march_enough);
+    return blocks == 0 ? 0 : std::max<std::int64_t>(blocks * row_stream_warps, row_stream_enough);
   };
   int best = 1;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (int rows = most - halo; rows > 0; --rows) {
     std::int64_t blocks = 0;
     for (int p = 0; p < args.planes; ++p)
-      blocks += ceil_div(args.grid[p].strips * ceil_div(args.plane[p].height, rows), march_warps);
+      blocks += ceil_div(args.grid[p].strips * ceil_div(args.plane[p].height, rows), row_stream_warps);
     const std::int64_t each = (blocks - 1) / multiprocessors + 1;
     const std::int64_t cost = (each / resident * time_of(resident) + time_of(each % resident)) * (rows + halo);
     if (cost < least) least = cost, best = rows;
@@ -57,7 +59,7 @@ int choose_rows(const MarchArgs& args, int width, int multiprocessors, int resid
 
 }  // namespace
 
-const MarchKernel* find_march(SampleType type, int components, std::size_t width_class) {
+const RowStreamKernel* find_row_stream(SampleType type, int components, std::size_t width_class) {
   struct TableRow {
     SampleType type;
     int components;
@@ -69,16 +71,17 @@ const MarchKernel* find_march(SampleType type, int components, std::size_t width
       {SampleType::u16, 1, &row<std::uint16_t, 1>}, {SampleType::u16, 3, &row<std::uint16_t, 3>},
       {SampleType::u16, 4, &row<std::uint16_t, 4>}, {SampleType::f32, 1, &row<float, 1>},
   };
-  if (width_class >= march_classes) return nullptr;
+  if (width_class >= row_stream_classes) return nullptr;
   for (const TableRow& entry : table)
     if (entry.type == type && entry.components == components) return (*entry.kernels)[width_class];
   return nullptr;
 }
 
-int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors, int resident) {
+int lay_out_row_stream(RowStreamArgs& args, Border border, SampleType type, int width, int multiprocessors,
+                       int resident) {
   for (int p = 0; p < args.planes; ++p) {
     const SamplePlane& plane = args.plane[p];
-    const int span = march_pixels(plane.components, width);
+    const int span = row_stream_pixels(plane.components, width);
     if (plane.width % span != 0 || !edge_folds_once(plane.height, width / 2)) return 0;
     // What is left out of the kernel for speed.
     if (type == SampleType::f32 && plane.zero[0] != 0) return 0;
@@ -90,12 +93,12 @@ int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, in
   args.rows = choose_rows(args, width, multiprocessors, resident);
   std::int64_t blocks = 0;
   for (int p = 0; p < args.planes; ++p) {
-    MarchPlane& grid = args.grid[p];
+    RowStreamPlane& grid = args.grid[p];
     grid.first_block = static_cast<int>(blocks);
     grid.bands = ceil_div(args.plane[p].height, args.rows);
     const std::int64_t warps = std::int64_t{grid.strips} * grid.bands;
-    blocks += (warps - 1) / march_warps + 1;
-    if (blocks * march_warps > std::numeric_limits<int>::max()) return 0;
+    blocks += (warps - 1) / row_stream_warps + 1;
+    if (blocks * row_stream_warps > std::numeric_limits<int>::max()) return 0;
   }
   return static_cast<int>(blocks);
 }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// march: a warp goes down its strip row by row. A thread keeps the sums of the rows that the row at hand touches; the
+// The row stream of `register`: a warp goes down its strip row by row. A thread keeps the sums of the rows that the row
+// at hand touches; the
 // oldest is then complete and leaves, the others move up by the first multiply-add's writing elsewhere than where it
 // reads. The next rows' words are under way meanwhile. Taps are operands of the multiply-adds.
 //
-// Edges are data, not code: each lane looks up one row of the march beforehand, and the group of pixels beside the
+// Edges are data, not code: each lane looks up one row of the strip beforehand, and the group of pixels beside the
 // frame is a group within it, with its pixels in another order.
 #pragma once
 
@@ -18,10 +19,10 @@ namespace convolve::cuda {
 
 /// What a thread reads of one row: the pixels that it makes, and a group either side.
 template <class Sample, int C, int width>
-struct MarchRow {
-  static constexpr int reach = width / 2, span = march_pixels(C, width);
-  static constexpr int pixels = span + 2 * reach;
-  static_assert(reach < 4);
+struct RowStreamRow {
+  static constexpr int radius = width / 2, span = row_stream_pixels(C, width);
+  static constexpr int pixels = span + 2 * radius;
+  static_assert(radius < 4);
   using Side = PixelGroup<Sample, C>;
   using Own = PixelGroup<Sample, C, span>;
   using Floats = float[pixels * C];
@@ -31,40 +32,40 @@ struct MarchRow {
   /// As floats less their zero level.
   __device__ __forceinline__ void convert(Floats& f, const float* zero, int shift) const {
 #pragma unroll
-    for (int i = 0; i < reach * C; ++i) f[i] = left.value((4 - reach) * C + i, shift, zero[i % C]);
+    for (int i = 0; i < radius * C; ++i) f[i] = left.value((4 - radius) * C + i, shift, zero[i % C]);
 #pragma unroll
-    for (int i = 0; i < span * C; ++i) f[reach * C + i] = own.value(i, shift, zero[i % C]);
+    for (int i = 0; i < span * C; ++i) f[radius * C + i] = own.value(i, shift, zero[i % C]);
 #pragma unroll
-    for (int i = 0; i < reach * C; ++i) f[(reach + span) * C + i] = right.value(i, shift, zero[i % C]);
+    for (int i = 0; i < radius * C; ++i) f[(radius + span) * C + i] = right.value(i, shift, zero[i % C]);
   }
-  /// The same of the sides alone, with their groups' pixels in the order of the selectors' digits.
+  /// The same of the sides alone, with their groups' pixels in the order of the selectors' limbs.
   __device__ __forceinline__ void reorder(Floats& f, std::uint32_t left_order, std::uint32_t right_order,
                                           const float* zero, int shift) const {
 #pragma unroll
-    for (int o = 0; o < reach; ++o)
+    for (int o = 0; o < radius; ++o)
 #pragma unroll
       for (int c = 0; c < C; ++c) {
-        f[o * C + c] = pick(left, left_order >> (4 * (4 - reach + o)), c, zero, shift);
-        f[(reach + span + o) * C + c] = pick(right, right_order >> (4 * o), c, zero, shift);
+        f[o * C + c] = pick(left, left_order >> (4 * (4 - radius + o)), c, zero, shift);
+        f[(radius + span + o) * C + c] = pick(right, right_order >> (4 * o), c, zero, shift);
       }
   }
-  /// Component c of the pixel that the two lowest bits of `digit` name.
-  static __device__ __forceinline__ float pick(const Side& side, std::uint32_t digit, int c, const float* zero,
+  /// Component c of the pixel that the two lowest bits of `limb` name.
+  static __device__ __forceinline__ float pick(const Side& side, std::uint32_t limb, int c, const float* zero,
                                                int shift) {
-    const float low = digit & 1 ? side.value(C + c, shift, zero[c]) : side.value(c, shift, zero[c]);
-    const float high = digit & 1 ? side.value(3 * C + c, shift, zero[c]) : side.value(2 * C + c, shift, zero[c]);
-    return digit & 2 ? high : low;
+    const float low = limb & 1 ? side.value(C + c, shift, zero[c]) : side.value(c, shift, zero[c]);
+    const float high = limb & 1 ? side.value(3 * C + c, shift, zero[c]) : side.value(2 * C + c, shift, zero[c]);
+    return limb & 2 ? high : low;
   }
 };
 
 template <class Sample, int C, int width>
-__device__ __forceinline__ void march(const MarchArgs& args, int p) {
-  using Row = MarchRow<Sample, C, width>;
-  constexpr int span = Row::span, reach = Row::reach, ahead = march_ahead(sizeof(Sample), width);
+__device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
+  using Row = RowStreamRow<Sample, C, width>;
+  constexpr int span = Row::span, radius = Row::radius, ahead = row_stream_ahead(sizeof(Sample), width);
   // Words that are floats are used where they are: the next ones can only follow them.
   constexpr bool late = std::is_floating_point_v<Sample> && ahead > 1;
   const SamplePlane& plane = args.plane[p];
-  const MarchPlane& grid = args.grid[p];
+  const RowStreamPlane& grid = args.grid[p];
   const int shift = args.numbers.shift;
   float zero[C] = {};
   if constexpr (!std::is_floating_point_v<Sample>)
@@ -72,14 +73,14 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
 
   // From the shuffle the compiler knows that a warp agrees on it.
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31;
-  const int place = (blockIdx.x - grid.first_block) * march_warps + warp, band = place / grid.strips;
+  const int place = (blockIdx.x - grid.first_block) * row_stream_warps + warp, band = place / grid.strips;
   if (band >= grid.bands) return;
   const int strip = (place - band * grid.strips) * 32 * span, mine = strip + lane * span;
   const int x = min(mine, plane.width - span), top = band * args.rows;
-  const int rows = min(args.rows, plane.height - top) + 2 * reach;
+  const int rows = min(args.rows, plane.height - top) + 2 * radius;
 
-  // Where this lane's row of the march lies, and which rows are ghosts.
-  const int y = min(top - reach + lane, plane.height - 1 + reach);
+  // Where this lane's row of the strip lies, and which rows are ghosts.
+  const int y = min(top - radius + lane, plane.height - 1 + radius);
   const std::ptrdiff_t offset = edge_index(grid.rows, y) * args.in[p].stride;
   const unsigned ghosts =
       __ballot_sync(~0u, grid.rows.ghost && static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height));
@@ -93,7 +94,7 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
   const char* const from_own = in + x * C * static_cast<int>(sizeof(Sample));
   const char* const from_right = in + right.first * C * static_cast<int>(sizeof(Sample));
   const bool edges = strip == 0 || strip + 32 * span >= plane.width || ghosts;
-  const bool stores = mine < plane.width, keeps = plane.keeps;
+  const bool stores = mine < plane.width, has_passthrough = plane.has_passthrough;
 
   const auto load = [&](Row& row, int i) {
     const std::ptrdiff_t down = row_offset(min(i, rows - 1));
@@ -107,7 +108,7 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
     const bool ghost = ghosts >> i & 1;
 #pragma unroll
     for (int k = 0; k < Row::pixels; ++k)
-      if (ghost || (k < reach && x == 0) || (k >= reach + span && x + span == plane.width))
+      if (ghost || (k < radius && x == 0) || (k >= radius + span && x + span == plane.width))
 #pragma unroll
         for (int c = 0; c < C; ++c) f[k * C + c] = plane.ghost[c];
   };
@@ -120,17 +121,17 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
   const std::ptrdiff_t out_stride = args.out[p].stride;
   char* to = static_cast<char*>(args.out[p].data) + top * out_stride + x * C * static_cast<int>(sizeof(Sample));
   // Bit j: the row that sum j belongs to is in the band. Others' sums are not worth their multiply-adds.
-  unsigned live = ~0u >> (32 - rows) & ~0u << 2 * reach;
+  unsigned live = ~0u >> (32 - rows) & ~0u << 2 * radius;
   Row next[ahead];
   // More rows than the first few would crowd out those of other warps, which wait for them.
   constexpr int pixel = C * static_cast<int>(sizeof(Sample)), lines = (32 * span * pixel - 1) / cache_line + 1;
   const int begins = strip * pixel + lane % lines * cache_line;
 #pragma unroll
-  for (int i = 0; i < march_prefetch; i += 32 / lines) {
+  for (int i = 0; i < row_stream_prefetch; i += 32 / lines) {
     const char* const first = in + row_offset(min(i + lane / lines, rows - 1));
     if (begins < plane.width * pixel) prefetch_line(first + begins);
   }
-  wait_for_stream();
+  pdl_wait();
 #pragma unroll
   for (int a = 0; a < ahead; ++a) load(next[a], a);
 #pragma unroll 1
@@ -145,7 +146,7 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
       if constexpr (!late) load(next[a], i + ahead);
 #pragma unroll
       for (int j = 0; j < width; ++j)
-        if (!march_skips(width) || live >> j & 1) {
+        if (!row_stream_skips(width) || live >> j & 1) {
 #pragma unroll
           for (int n = 0; n < span * C; ++n) sum[j][n] = j + 1 < width ? sum[j + 1][n] : begin[n % C];
 #pragma unroll
@@ -164,17 +165,17 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
             return quantized<typename Row::Own, C>(sum[0], plane.offset, args.numbers);
           }
         }();
-        if (keeps) {
+        if (has_passthrough) {
           typename Row::Own from;
-          from.load(reinterpret_cast<const Sample*>(from_own + row_offset(i - reach)));
-          group.take(from, plane.kept);
+          from.load(reinterpret_cast<const Sample*>(from_own + row_offset(i - radius)));
+          group.take(from, plane.passthrough);
         }
         if (stores) group.store(reinterpret_cast<Sample*>(to));
         to += out_stride;
       }
       if constexpr (late) load(next[a], i + ahead);
       if constexpr (late) {
-        const std::ptrdiff_t down = row_offset(min(i + ahead + march_further, rows - 1));
+        const std::ptrdiff_t down = row_offset(min(i + ahead + row_stream_further, rows - 1));
         if (lane < lines && begins < plane.width * pixel) prefetch_line(in + down + begins);
       }
     }
@@ -183,19 +184,19 @@ __device__ __forceinline__ void march(const MarchArgs& args, int p) {
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once; but 5 stands
 /// for three components.
 template <class Sample, int components, int width>
-__global__ void __launch_bounds__(32 * march_warps, march_blocks(sizeof(Sample)))
-    march_kernel(const __grid_constant__ MarchArgs args) {
+__global__ void __launch_bounds__(32 * row_stream_warps, row_stream_blocks(sizeof(Sample)))
+    row_stream_kernel(const __grid_constant__ RowStreamArgs args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
   if constexpr (components == 1) {
-    march<Sample, 1, width>(args, p);
+    stream_strip<Sample, 1, width>(args, p);
   } else if constexpr (components == 3) {
     if (args.plane[p].components == 1)
-      march<Sample, 1, width>(args, p);
+      stream_strip<Sample, 1, width>(args, p);
     else
-      march<Sample, 2, width>(args, p);
+      stream_strip<Sample, 2, width>(args, p);
   } else {
-    march<Sample, components == 5 ? 3 : 4, width>(args, p);
+    stream_strip<Sample, components == 5 ? 3 : 4, width>(args, p);
   }
 }
 

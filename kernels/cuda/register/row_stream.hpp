@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What register's two kernels share: `march` streams rows through a thread's sums, fast, for 2D filters of up to 7x7
-// on planes whose rows are whole vectors; `patch` serves all the rest.
+// The fast one of register's two kernels as its plan sees it: rows stream through a thread's sums. It serves 2D filters
+// of up to 7x7 taps on planes whose rows are whole vectors; the register tile (tile.cuh) serves all the rest.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,32 +16,33 @@
 
 namespace convolve::cuda {
 
-struct MarchPlane {
+struct RowStreamPlane {
   EdgeAxis columns, rows;
   int first_block, strips, bands;  ///< a warp's place: strips side by side, bands one above the other
   int alignment;                   ///< that addresses and strides need, in bytes
 };
 
-struct MarchArgs {
+struct RowStreamArgs {
   PlaneView in[max_planes], out[max_planes];
   SamplePlane plane[max_planes];
-  MarchPlane grid[max_planes];
+  RowStreamPlane grid[max_planes];
   SampleNumbers numbers;
   int planes;
-  int rows;                               ///< that a warp makes
-  float taps[march_width * march_width];  ///< [row][column] of a square
+  int rows;                                         ///< that a warp makes
+  float taps[row_stream_width * row_stream_width];  ///< [row][column] of a square
 };
-static_assert(sizeof(MarchArgs) <= 4096);
+static_assert(sizeof(RowStreamArgs) <= 4096);
 
-struct MarchKernel {
-  void (*launch)(int capability, const MarchArgs& args, int blocks, cudaStream_t stream);
+struct RowStreamKernel {
+  void (*launch)(int capability, const RowStreamArgs& args, int blocks, cudaStream_t stream);
   int (*resident)();  ///< blocks on a multiprocessor, in the current context
 };
 /// `components` as register's kernels count them. Null where there is none for this type or this width class.
-const MarchKernel* find_march(SampleType type, int components, std::size_t width_class);
+const RowStreamKernel* find_row_stream(SampleType type, int components, std::size_t width_class);
 
-/// Grid and edges of args.plane, for `width` columns of taps. Returns the number of blocks; 0 where march does not
+/// Grid and edges of args.plane, for `width` columns of taps. Returns the number of blocks; 0 where the kernel does not
 /// serve those planes.
-int lay_out_march(MarchArgs& args, Border border, SampleType type, int width, int multiprocessors, int resident);
+int lay_out_row_stream(RowStreamArgs& args, Border border, SampleType type, int width, int multiprocessors,
+                       int resident);
 
 }  // namespace convolve::cuda

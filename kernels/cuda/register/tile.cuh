@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// patch: a thread keeps the sums of a patch of outputs, and streams the rows that touch it: any filter, any plane.
+// The register tile of `register`: a thread keeps the sums of a small tile of outputs in registers, and reads the rows
+// that touch it one after the other. It serves any filter and any plane.
 //
 // Warps whose windows lie inside the frame load whole vectors; the others look up each row and each vector that
 // reaches over the side.
@@ -13,39 +14,39 @@
 
 namespace convolve::cuda {
 
-constexpr int most_coefficients = 448;  ///< parameters stay within 4 KB
+constexpr int max_coefficients = 448;  ///< parameters stay within 4 KB
 
-struct PatchPlane {
+struct RegisterTilePlane {
   int first_block, blocks_x, blocks_y;
   bool vectors, out_vectors;  ///< addresses and strides allow a group of pixels at once
 };
 
-struct PatchArgs {
+struct RegisterTileArgs {
   PlaneView in[max_taps][max_planes];
   PlaneView out[max_planes];
   SamplePlane plane[max_planes];
-  PatchPlane grid[max_planes];
+  RegisterTilePlane grid[max_planes];
   SampleNumbers numbers;
   int planes, centre_t, centre_y;
   int height;          ///< of the filter
   int sums, combined;  ///< frames that have coefficients of their own; frames that are added up while they are loaded
   Border border;
-  float time[max_taps];           ///< weights of the combined frames
-  float taps[most_coefficients];  ///< [frame][row][column], the columns padded to the class
+  float time[max_taps];          ///< weights of the combined frames
+  float taps[max_coefficients];  ///< [frame][row][column], the columns padded to the class
 };
-static_assert(sizeof(PatchArgs) <= 4096);
+static_assert(sizeof(RegisterTileArgs) <= 4096);
 
 /// What a thread reads of one row for `4 * groups` pixels of output, and how its groups of pixels lie in it.
 template <class Sample, int C, int width>
 struct WindowShape {
-  static constexpr int groups = register_groups(sizeof(Sample), C), reach = width / 2;
-  static constexpr int halo = (reach + 3) / 4;  ///< groups either side
+  static constexpr int groups = register_groups(sizeof(Sample), C), radius = width / 2;
+  static constexpr int halo = (radius + 3) / 4;  ///< groups either side
   static constexpr int all = groups + 2 * halo, span = 4 * groups;
-  static constexpr int pixels = span + 2 * reach, samples = pixels * C;
+  static constexpr int pixels = span + 2 * radius, samples = pixels * C;
   using Group = PixelGroup<Sample, C>;
 
   /// Pixel o of group `n` lies `at` samples into the window, where that is not negative nor past its end.
-  static __host__ __device__ constexpr int at(int n, int o) { return (4 * (n - halo) + o + reach) * C; }
+  static __host__ __device__ constexpr int at(int n, int o) { return (4 * (n - halo) + o + radius) * C; }
   static __host__ __device__ constexpr bool holds(int n, int o) { return at(n, o) >= 0 && at(n, o) < samples; }
 
   /// As floats less their zero level.
@@ -68,7 +69,7 @@ struct Window1D {
   using Group = typename Shape::Group;
   static constexpr int all = Shape::all, pixels = Shape::pixels, samples = Shape::samples;
 
-  const PatchArgs& args;
+  const RegisterTileArgs& args;
   const SamplePlane& plane;
   const int x;  ///< this thread's first output pixel
 
@@ -84,7 +85,7 @@ struct Window1D {
   __device__ void find_columns(int (&column)[pixels]) const {
 #pragma unroll
     for (int k = 0; k < pixels; ++k) {
-      column[k] = x - Shape::reach + k;
+      column[k] = x - Shape::radius + k;
       if (static_cast<unsigned>(column[k]) >= plane.width)
         column[k] = folded_index(args.border, column[k], plane.width);
     }
@@ -114,9 +115,9 @@ struct Window1D {
   }
 };
 
-/// One thread's patch.
+/// One thread's tile of outputs.
 template <class Sample, int C, int width>
-struct Patch {
+struct RegisterTile {
   static constexpr int rows = register_rows(sizeof(Sample), C, width);
   using Window = Window1D<Sample, C, width>;
   static constexpr int samples = 4 * Window::Shape::groups * C;
@@ -142,8 +143,8 @@ struct Patch {
 /// A row of every combined frame, weighed and added up, for windows inside the frame: several loads at once.
 template <class Sample, int C, int width>
 __device__ __forceinline__ void combine_inside(float (&f)[Window1D<Sample, C, width>::samples],
-                                               const Window1D<Sample, C, width>& window, const PatchArgs& args, int p,
-                                               int y) {
+                                               const Window1D<Sample, C, width>& window, const RegisterTileArgs& args,
+                                               int p, int y) {
   using Window = Window1D<Sample, C, width>;
   constexpr int batch = register_batch(sizeof(Sample), C);
 #pragma unroll
@@ -168,10 +169,11 @@ __device__ __forceinline__ void combine_inside(float (&f)[Window1D<Sample, C, wi
 
 /// Any number of filter rows and frames, any place.
 template <class Sample, int C, int width>
-__device__ __forceinline__ void stream_rows(Patch<Sample, C, width>& patch, const Window1D<Sample, C, width>& window,
-                                            const PatchArgs& args, int p, int top, bool inside) {
+__device__ __forceinline__ void stream_rows(RegisterTile<Sample, C, width>& tile,
+                                            const Window1D<Sample, C, width>& window, const RegisterTileArgs& args,
+                                            int p, int top, bool inside) {
   using Window = Window1D<Sample, C, width>;
-  constexpr int rows = Patch<Sample, C, width>::rows;
+  constexpr int rows = RegisterTile<Sample, C, width>::rows;
   const int last = args.height + rows - 1, start = top - args.centre_y;
   const bool simple = inside && args.combined == 1;
   bool whole = true;
@@ -214,7 +216,7 @@ __device__ __forceinline__ void stream_rows(Patch<Sample, C, width>& patch, cons
       }
 #pragma unroll
       for (int j = 0; j < rows; ++j)
-        if (i >= j && i - j < args.height) patch.add(j, taps + (i - j) * width, f);
+        if (i >= j && i - j < args.height) tile.add(j, taps + (i - j) * width, f);
     }
 }
 
@@ -230,14 +232,14 @@ __device__ __forceinline__ int2 perimeter_first(int i, int columns, int rows) {
 }
 
 template <class Sample, int C, int width>
-__device__ __forceinline__ void filter_patch(const PatchArgs& args, int p) {
-  using Own = Patch<Sample, C, width>;
+__device__ __forceinline__ void filter_register_tile(const RegisterTileArgs& args, int p) {
+  using Own = RegisterTile<Sample, C, width>;
   using Window = Window1D<Sample, C, width>;
   using Shape = typename Window::Shape;
   using Group = typename Shape::Group;
   constexpr int span = Shape::span;
   const SamplePlane& plane = args.plane[p];
-  const PatchPlane& grid = args.grid[p];
+  const RegisterTilePlane& grid = args.grid[p];
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   const int2 block = perimeter_first(blockIdx.x - grid.first_block, grid.blocks_x, grid.blocks_y);
   const int warp_x = block.x * 32 * span, x = warp_x + lane * span;
@@ -248,9 +250,9 @@ __device__ __forceinline__ void filter_patch(const PatchArgs& args, int p) {
                       warp_x + 32 * span + 4 * Shape::halo <= plane.width && top >= args.centre_y &&
                       top - args.centre_y + args.height + Own::rows - 1 <= plane.height;
   const Window window{args, plane, x};
-  Own patch;
-  patch.clear();
-  stream_rows<Sample, C, width>(patch, window, args, p, top, inside);
+  Own tile;
+  tile.clear();
+  stream_rows<Sample, C, width>(tile, window, args, p, top, inside);
 
   const PlaneView& out = args.out[p];
   const PlaneView& centre = args.in[args.centre_t][p];
@@ -263,15 +265,15 @@ __device__ __forceinline__ void filter_patch(const PatchArgs& args, int p) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(left) * C;
       Sample* to = row_of<Sample>(out, top + j) + at;
       const Sample* from = row_of<Sample>(centre, top + j) + at;
-      Group group = quantized<Group, C>(patch.sum[j] + 4 * C * n, plane.offset, args.numbers);
+      Group group = quantized<Group, C>(tile.sum[j] + 4 * C * n, plane.offset, args.numbers);
       const bool vectors = grid.vectors && left + 4 <= plane.width;
-      if (plane.keeps) {
+      if (plane.has_passthrough) {
         Group raw;
         if (vectors)
           raw.load(from);
         else
           for (int i = 0; i < min(4, plane.width - left) * C; ++i) raw.put_one(i, from[i]);
-        group.take(raw, plane.kept);
+        group.take(raw, plane.passthrough);
       }
       if (vectors && grid.out_vectors) {
         group.store(to);
@@ -288,18 +290,18 @@ __device__ __forceinline__ void filter_patch(const PatchArgs& args, int p) {
 /// for three components.
 template <class Sample, int components, int width>
 __global__ void __launch_bounds__(32 * register_warps, register_blocks(sizeof(Sample), components, width))
-    patch_kernel(const __grid_constant__ PatchArgs args) {
+    register_tile_kernel(const __grid_constant__ RegisterTileArgs args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
   if constexpr (components == 1) {
-    filter_patch<Sample, 1, width>(args, p);
+    filter_register_tile<Sample, 1, width>(args, p);
   } else if constexpr (components == 3) {
     if (args.plane[p].components == 1)
-      filter_patch<Sample, 1, width>(args, p);
+      filter_register_tile<Sample, 1, width>(args, p);
     else
-      filter_patch<Sample, 2, width>(args, p);
+      filter_register_tile<Sample, 2, width>(args, p);
   } else {
-    filter_patch<Sample, components == 5 ? 3 : 4, width>(args, p);
+    filter_register_tile<Sample, components == 5 ? 3 : 4, width>(args, p);
   }
 }
 

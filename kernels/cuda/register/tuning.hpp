@@ -9,19 +9,20 @@
 
 namespace convolve::cuda {
 
-/// Warps of a block of patch, one above the other; what a warp makes is 32 threads wide.
+/// Register tile: warps of a block, one above the other; what a warp makes is 32 threads wide.
 inline constexpr int register_warps = 4;
 
 /// Filters up to this wide have a kernel of their own width class; narrower ones are padded with zero taps.
 inline constexpr std::array register_classes{3, 5, 7, 15};
 
-/// march: the width classes that it serves, and the widest of them.
-inline constexpr std::size_t march_classes = 3;
-inline constexpr int march_width = register_classes[march_classes - 1];
+/// Row stream: the number of width classes that it serves, and the widest of them.
+inline constexpr std::size_t row_stream_classes = 3;
+inline constexpr int row_stream_width = register_classes[row_stream_classes - 1];
 
-/// Blocks of patch to be resident on a multiprocessor, by the kernel's own count of components: bounds the registers.
+/// Register tile: blocks to be resident on a multiprocessor, by the kernel's own count of components: bounds the
+/// registers.
 constexpr int register_blocks(int bytes, int components, int width) {
-  return components == 1 && bytes > 1 && width <= 5 ? 6 : components == 1 && width <= march_width ? 4 : 2;
+  return components == 1 && bytes > 1 && width <= 5 ? 6 : components == 1 && width <= row_stream_width ? 4 : 2;
 }
 
 /// Frames loaded at once where the window's frames are combined.
@@ -34,32 +35,32 @@ constexpr int register_groups(int bytes, int components) {
   return bytes == 1 && components == 1 ? 2 : 1;
 }
 constexpr int register_rows(int bytes, int components, int width) {
-  return components >= 3 || (width > march_width && bytes * components > 1) ? 4 : 8;
+  return components >= 3 || (width > row_stream_width && bytes * components > 1) ? 4 : 8;
 }
 
-/// Warps of a block of march, each on its own.
-inline constexpr int march_warps = 4;
+/// Row stream: warps of a block, each on its own.
+inline constexpr int row_stream_warps = 4;
 
-/// Pixels that a thread of march makes of a row. A row costs it some forty instructions beside the arithmetic.
-constexpr int march_pixels(int components, int width) {
+/// Row stream: pixels that a thread makes of a row. A row costs it some forty instructions beside the arithmetic.
+constexpr int row_stream_pixels(int components, int width) {
   return components == 1 || (components == 3 && width <= 5) ? 8 : 4;
 }
 /// Rows that are under way: two where the memory is what limits, and for floats, which are used where they arrive.
-constexpr int march_ahead(int bytes, int width) {
+constexpr int row_stream_ahead(int bytes, int width) {
   return bytes == 4 || width <= 3 ? 2 : 1;
 }
 /// Rows that are asked for before the stream is there.
-inline constexpr int march_prefetch = 4;
+inline constexpr int row_stream_prefetch = 4;
 /// Floats: which row is asked for meanwhile, of those after the rows that are under way.
-inline constexpr int march_further = 2;
+inline constexpr int row_stream_further = 2;
 /// Warps of a multiprocessor that hide each other's latencies.
-inline constexpr int march_enough = 22;
-/// Blocks of march to be resident on a multiprocessor: bounds the registers.
-constexpr int march_blocks(int bytes) {
+inline constexpr int row_stream_enough = 22;
+/// Row stream: blocks to be resident on a multiprocessor: bounds the registers.
+constexpr int row_stream_blocks(int bytes) {
   return bytes == 4 ? 4 : 1;
 }
 /// Leaving out sums of rows outside the band costs a branch a filter row.
-constexpr bool march_skips(int width) {
+constexpr bool row_stream_skips(int width) {
   return width > 3;
 }
 

@@ -111,8 +111,8 @@ class SingleTilesPlan final : public Plan {
       args_.out[p] = out.plane[p];
       grid.out_vectors = aligned(out.plane[p], group_alignment(4 * bytes_));
     }
-    launch_early(capability_, kernel_.run, blocks_, dim3(SingleTile::threads), stream, args_,
-                 static_cast<unsigned>(kernel_.shared));
+    launch_pdl(capability_, kernel_.run, blocks_, dim3(SingleTile::threads), stream, args_,
+               static_cast<unsigned>(kernel_.shared));
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
@@ -148,7 +148,7 @@ bool serves_separable_single(const Device& device, const PlanDesc& desc, const A
     for (int c = 1; plane.components == 3 && c < 3; ++c)
       if (plane.zero[c] != plane.zero[0] || plane.ghost[c] != plane.ghost[0] || plane.offset[c] != plane.offset[0])
         return false;
-    if (plane.components == 3 && plane.keeps) return false;
+    if (plane.components == 3 && plane.has_passthrough) return false;
   }
   return true;
 }

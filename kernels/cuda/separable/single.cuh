@@ -17,8 +17,8 @@ namespace convolve::cuda {
 template <class Sample, int C, int width, int terms>
 __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float* shared) {
   using Row = SingleRow<C, width>;
-  constexpr int reach = width / 2, made = SingleTile::made(terms), tile_rows = single_rows(terms);
-  constexpr int passed_rows = tile_rows + 2 * reach;
+  constexpr int radius = width / 2, made = SingleTile::made(terms), tile_rows = single_rows(terms);
+  constexpr int passed_rows = tile_rows + 2 * radius;
   const SamplePlane& plane = args.plane[p];
   const SinglePlane& grid = args.grid[p];
   const int tile = blockIdx.x - grid.first_block, tile_y = tile / grid.tiles_x;
@@ -28,9 +28,9 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   float* const passed = shared;
   float* const cells = passed + terms * passed_rows * PassedRow::floats;
   int* const position = reinterpret_cast<int*>(cells + 2 * SingleTile::warps * Row::floats);
-  const bool inside = left >= Row::reach && left + SingleTile::width + Row::reach <= samples;
+  const bool inside = left >= Row::radius && left + SingleTile::width + Row::radius <= samples;
   for (int i = threadIdx.x; i < Row::reached; i += SingleTile::threads)
-    position[i] = outer_sample<C>(args.border, left - Row::reach + i, plane.width);
+    position[i] = outer_sample<C>(args.border, left - Row::radius + i, plane.width);
   constexpr int bytes = static_cast<int>(sizeof(Sample));
   if (args.in[0][p].data)
     prefetch_rows<tile_rows, SingleTile::width * bytes / cache_line, SingleTile::threads>(
@@ -38,8 +38,8 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
         (samples - left) * bytes);
   __syncthreads();
   const RowPass<Sample, C, width, terms> pass(args, p, passed, cells + threadIdx.x / Row::lanes * Row::floats, position,
-                                              left, top, out_rows + 2 * reach, inside);
-  wait_for_stream();
+                                              left, top, out_rows + 2 * radius, inside);
+  pdl_wait();
   if (args.frames == 1)
     pass.run();
   else
@@ -60,7 +60,7 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
 #pragma unroll
   for (int r = 0; r < terms; ++r)
 #pragma unroll
-    for (int i = 0; i < made + 2 * reach; ++i) {
+    for (int i = 0; i < made + 2 * radius; ++i) {
       const float4 v =
           *reinterpret_cast<const float4*>(passed + (r * passed_rows + first + i) * PassedRow::floats + 4 * lane);
       const float four[4] = {v.x, v.y, v.z, v.w};
@@ -86,7 +86,7 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   Sample* const to = row_of<Sample>(args.out[p], y) + x;
   const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
   const bool all = x + 4 <= samples;
-  if (all && grid.out_vectors && !plane.keeps && first + made <= out_rows) {
+  if (all && grid.out_vectors && !plane.has_passthrough && first + made <= out_rows) {
 #pragma unroll
     for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
     return;
@@ -95,16 +95,16 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   for (int j = 0; j < made; ++j) {
     if (first + j >= out_rows) break;
     Group group = made_of(sum[j]);
-    if (plane.keeps) {
-      const Sample* const kept = row_of<const Sample>(args.in[args.centre_t][p], y + j) + x;
+    if (plane.has_passthrough) {
+      const Sample* const was = row_of<const Sample>(args.in[args.centre_t][p], y + j) + x;
       Group raw;
       if (all && grid.vectors)
-        raw.load(kept);
+        raw.load(was);
       else
 #pragma unroll
         for (int n = 0; n < 4; ++n)
-          if (x + n < samples) raw.put_one(n, kept[n]);
-      group.take(raw, plane.kept);
+          if (x + n < samples) raw.put_one(n, was[n]);
+      group.take(raw, plane.passthrough);
     }
     if (all && grid.out_vectors)
       group.store(out_row(j));

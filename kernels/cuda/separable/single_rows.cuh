@@ -36,12 +36,12 @@ static_assert(sizeof(SingleArgs) <= 4096);
 /// floats lie in two planes, so that lanes that read or write the same group of theirs do so in different banks.
 template <int C, int width>
 struct SingleRow {
-  static constexpr int span = 8, lanes = SingleTile::width / span, reach = width / 2 * C;
-  static constexpr int sides = (reach + span - 1) / span;  ///< spans either side, the outermost in part
+  static constexpr int span = 8, lanes = SingleTile::width / span, radius = width / 2 * C;
+  static constexpr int sides = (radius + span - 1) / span;  ///< spans either side, the outermost in part
   static constexpr int plane = span / 2 * (lanes + 2 * sides), floats = 2 * plane;
-  static constexpr int first = span * sides - reach, window = span + 2 * reach;  ///< of what a lane's taps meet
-  static constexpr int reached = SingleTile::width + 2 * reach;
-  static constexpr int extras = (2 * reach - 1) / lanes + 1;  ///< samples of the sides, for a lane
+  static constexpr int first = span * sides - radius, window = span + 2 * radius;  ///< of what a lane's taps meet
+  static constexpr int reached = SingleTile::width + 2 * radius;
+  static constexpr int extras = (2 * radius - 1) / lanes + 1;  ///< samples of the sides, for a lane
   static_assert(lanes == 16);
 
   /// Where group g of four floats lies.
@@ -83,7 +83,7 @@ template <class Sample, int C, int width, int terms>
 struct RowPass {
   using Row = SingleRow<C, width>;
   using Span = PixelGroup<Sample, 1, Row::span>;
-  static constexpr int span = Row::span, extras = Row::extras, reach = width / 2;
+  static constexpr int span = Row::span, extras = Row::extras, radius = width / 2;
   static constexpr unsigned all_ghosts = (1u << (span + extras)) - 1;
   /// A lane's samples of a row, on their way.
   struct Samples {
@@ -122,7 +122,8 @@ struct RowPass {
       for (int n = 0; n < span; ++n) ghosts |= static_cast<unsigned>(at_own(n) < 0) << n;
 #pragma unroll
     for (int k = 0; k < extras; ++k) {
-      const int n = min(lane + Row::lanes * k, 2 * Row::reach - 1), beyond = n < Row::reach ? n : n + SingleTile::width;
+      const int n = min(lane + Row::lanes * k, 2 * Row::radius - 1),
+                beyond = n < Row::radius ? n : n + SingleTile::width;
       const int from = position[beyond], cell = Row::first + beyond;
       if (from < 0) ghosts |= 1u << (span + k);
       extra[k] = max(from, 0);
@@ -136,7 +137,7 @@ struct RowPass {
     }
   }
   __device__ __forceinline__ int at_own(int n) const {
-    return position[Row::reach + span * lane + n];
+    return position[Row::radius + span * lane + n];
   }
   /// Tiles begin with the first component, or with any where all are alike.
   __device__ __forceinline__ int component_of(int k) const {
@@ -144,7 +145,7 @@ struct RowPass {
   }
   /// Sample k of the sides is this lane's. Others know of one that is not theirs.
   __device__ __forceinline__ bool has_extra(int k) const {
-    return lane + Row::lanes * k < 2 * Row::reach;
+    return lane + Row::lanes * k < 2 * Row::radius;
   }
   /// Group g, counted from this lane's leftmost.
   __device__ __forceinline__ float4* group(int g) const {
@@ -153,7 +154,7 @@ struct RowPass {
 
   /// Row i of a frame.
   __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
-    int y = top - reach + i;
+    int y = top - radius + i;
     to.ghosts = ghosts;
     if (static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height)) {
       y = index_at(args.border, y, plane.height);
@@ -235,7 +236,7 @@ struct RowPass {
     for (int r = 0; r < terms; ++r)
 #pragma unroll
       for (int q = 0; q < 2; ++q)
-        *reinterpret_cast<float4*>(passed + (r * (single_rows(terms) + 2 * reach) + i) * PassedRow::floats +
+        *reinterpret_cast<float4*>(passed + (r * (single_rows(terms) + 2 * radius) + i) * PassedRow::floats +
                                    PassedRow::at(lane, q)) = {h[r][4 * q], h[r][4 * q + 1], h[r][4 * q + 2],
                                                               h[r][4 * q + 3]};
   }

@@ -29,7 +29,7 @@ auto kernel_for(int components) {
 auto kernel_for(Sums sums, int components) {
   return sums == Sums::real     ? kernel_for<Sums::real>(components)
          : sums == Sums::halves ? kernel_for<Sums::halves>(components)
-         : sums == Sums::digits ? kernel_for<Sums::digits>(components)
+         : sums == Sums::limbs  ? kernel_for<Sums::limbs>(components)
                                 : kernel_for<Sums::snapped>(components);
 }
 
@@ -51,7 +51,7 @@ class TensorPlan final : public Plan {
     args_.wave = device.multiprocessors * TensorTile::blocks(components);
     // Of one wave, a multiprocessor's share.
     more_memory_ =
-        memory_to_spare(reinterpret_cast<const void*>(kernel_), threads_, (blocks_ - 1) / device.multiprocessors + 1);
+        residency_limit(reinterpret_cast<const void*>(kernel_), threads_, (blocks_ - 1) / device.multiprocessors + 1);
   }
 
   const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
@@ -64,7 +64,7 @@ class TensorPlan final : public Plan {
       plane.wide = aligned(from, 16);
       plane.out_wide = aligned(to, 16);
     }
-    launch_early(capability_, kernel_, blocks_, dim3(threads_), stream, args_, more_memory_);
+    launch_pdl(capability_, kernel_, blocks_, dim3(threads_), stream, args_, more_memory_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
@@ -116,12 +116,12 @@ struct TensorTaps {
   float level[max_planes][4]{};  ///< snapped: the quantizer's offset and snap
 };
 
-/// Sets `gain` to the reciprocal of the divisor, both it and the row multiplied by something up to `most_row` so that
+/// Sets `gain` to the reciprocal of the divisor, both it and the row multiplied by something up to `max_row` so that
 /// one_product_divides(). Returns what they are multiplied by; 0: nothing will do.
-double join_divisor(const PlanDesc& desc, double divisor, double most_row, TensorTaps& taps) {
+double join_divisor(const PlanDesc& desc, double divisor, double max_row, TensorTaps& taps) {
   double largest = 0;
   for (const double v : taps.row) largest = std::max(largest, std::abs(v));
-  for (double times = 1; times * largest <= most_row && times * divisor <= 8192; ++times) {
+  for (double times = 1; times * largest <= max_row && times * divisor <= 8192; ++times) {
     const double whole = divisor * times;
     const auto gain = static_cast<float>(1 / whole);
     const bool levels = all_filtered(desc.layout, [&](const Component& c, int, int) {
@@ -158,11 +158,11 @@ bool exact_halves(const PlanDesc& desc, double divisor, const SpaceFactors& f, T
 }
 
 /// Integer taps in 8 bits.
-bool exact_digits(const PlanDesc& desc, const Arithmetic& arithmetic, const SpaceFactors& f, TensorTaps& taps) {
+bool exact_limbs(const PlanDesc& desc, const Arithmetic& arithmetic, const SpaceFactors& f, TensorTaps& taps) {
   const double sum = sum_of(f.column);
   if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
-  if (128 * magnitude_of(f.column) > 32767) return false;  // V's two digits
-  taps = {Sums::digits, f.column, f.row, -128 * sum};
+  if (128 * magnitude_of(f.column) > 32767) return false;  // V's two limbs
+  taps = {Sums::limbs, f.column, f.row, -128 * sum};
   const double times = join_divisor(desc, arithmetic.divisor, 127, taps);
   taps.offset = -0x1p23 * taps.gain;
   const auto start = [&](const Component& c) { return -(c.zero * sum + taps.start) * sum_of(taps.row); };
@@ -233,7 +233,7 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
                     : half_bits(tap(e)) << (16 * e);
     return bits;
   };
-  const auto column = [&](int from, int to) { return at(taps.column, from - reach - to + filter.centre_y()); };
+  const auto column = [&](int from, int to) { return at(taps.column, from - radius - to + filter.centre_y()); };
   // Of the half precision rows from and from + 16 those that row `to` takes: no tap meets both.
   const auto farther = [](int from, int to) { return from < to ? 1 : 0; };
   // Quarters of 16 rows or pixels that a lane's bytes come from: pairs t of either half.
@@ -253,7 +253,7 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
       return column(from + 16 * farther(from, to), to);
     });
   });
-  // Of digits n says which half of the window comes first, word i / 2 the group of outputs; of halves n does.
+  // Of limbs n says which half of the window comes first, word i / 2 the group of outputs; of halves n does.
   for (int n = 0; n < 2; ++n)
     add([&](int i, int g, int t) {
       const int group = exact ? i >> 1 : n, k = i & 1, half = exact ? k ^ n : i >> 1;
@@ -262,7 +262,7 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
         if (components == 1) from += exact ? 4 * t + e : 4 * t + k + 2 * e;
         if (components == 2) from += exact ? halves(t, e) : 8 * k + 2 * t + e;
         if (components == 4) from += exact ? t + 4 * e : 8 * k + t + 4 * e;
-        return at(taps.row, from - reach - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x());
+        return at(taps.row, from - radius - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x());
       });
     });
   if (!exact) {
@@ -297,14 +297,14 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return nullptr;
   if (arithmetic.accumulator == Accumulator::double_) return nullptr;
   if (magnitude_of(f.column) == 0 || magnitude_of(f.row) == 0) return nullptr;
-  if (filter.reach_y() > most_reach || filter.reach_x() > most_reach) return nullptr;
+  if (filter.reach_y() > max_radius || filter.reach_x() > max_radius) return nullptr;
   const bool ghosts_fit = desc.border != Border::constant || all_filtered(layout, [](const Component& c, int, int) {
                             return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
                           });
   if (!ghosts_fit) return nullptr;
   TensorTaps taps;
   if (arithmetic.accumulator == Accumulator::exact
-          ? !exact_halves(desc, arithmetic.divisor, f, taps) && !exact_digits(desc, arithmetic, f, taps)
+          ? !exact_halves(desc, arithmetic.divisor, f, taps) && !exact_limbs(desc, arithmetic, f, taps)
           : !real_halves(desc, f, taps))
     return nullptr;
 
@@ -330,10 +330,10 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.rows = edge_axis(desc.border, to.height);
     to.above = filter.centre_y();
     to.lines = TensorTile::rows + filter.height() - 1;
-    to.simple = edge_folds_once(to.width, most_reach) && edge_folds_once(to.height, most_reach) &&
+    to.simple = edge_folds_once(to.width, max_radius) && edge_folds_once(to.height, max_radius) &&
                 (desc.border != Border::wrap || to.row_bytes % block_bytes == 0);
     const PlaneMasks masks = plane_masks(from);
-    to.copied = masks.keep;
+    to.passthrough = masks.passthrough;
     to.ghost = masks.ghost;
     fragments[p] = make_fragments(filter, taps, p, to.components);
     to.first_block = static_cast<int>(blocks);

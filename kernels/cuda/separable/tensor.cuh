@@ -12,7 +12,7 @@
 //
 // `halves`: half precision, samples as subnormal halves (a byte is b * 2^-24), V less its middle level, H in single
 // precision. The plan serves real taps so where the error stays within one code value, integer ones where there is
-// none: where |V| <= 2048 of its units. `digits`: 8-bit operands, 32-bit sums, V as two 8-bit digits; exact.
+// none: where |V| <= 2048 of its units. `limbs`: 8-bit operands, 32-bit sums, V as two 8-bit limbs; exact.
 #pragma once
 
 #include "cuda/common/epilogue.cuh"
@@ -36,7 +36,7 @@ constexpr int unread = 64;
 
 /// Kept in a register: parameters of a plane, read again and again, wait for constant memory each time.
 template <class T>
-__device__ __forceinline__ T kept(T value) {
+__device__ __forceinline__ T in_register(T value) {
   if constexpr (sizeof(T) == 8)
     asm("" : "+l"(value));
   else
@@ -66,10 +66,10 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   Products<sums, C> products;
   products.prepare(plane, lane);
   const In in{args, plane, shared, x - margin_of(C), top, arrived};
-  const int y = top + 16 * band, lines = kept(plane.height) - y, row_bytes = kept(plane.row_bytes);
-  const std::ptrdiff_t stride = kept(plane.out_stride);
-  const std::uint32_t copied = kept(plane.copied);
-  const bool skip_last = C == 4 && copied >> 24, wide = plane.out_wide;
+  const int y = top + 16 * band, lines = in_register(plane.height) - y, row_bytes = in_register(plane.row_bytes);
+  const std::ptrdiff_t stride = in_register(plane.out_stride);
+  const std::uint32_t passthrough = in_register(plane.passthrough);
+  const bool skip_last = C == 4 && passthrough >> 24, wide = plane.out_wide;
   const bool inside = wide && lines >= 16 && x + TensorTile::bytes <= row_bytes;
   // This lane's piece of the output.
   int piece_x = x + skipped + lane % Out::in_row * 16;
@@ -86,7 +86,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   std::uint8_t* const outlet = shared + In::bytes + unread + warp * Out::size + Out::lead;
   std::uint8_t* const words_at = outlet + g * Out::pitch + 4 * C * t;
   const std::uint8_t* const pieces_at = outlet + Out::lead + lane / Out::in_row * Out::pitch + lane % Out::in_row * 16;
-  const std::uint8_t* kept_at = in.row(16 * band + reach + g) + margin_of(C) - Out::lead + skipped + 4 * C * t;
+  const std::uint8_t* passthrough_at = in.row(16 * band + radius + g) + margin_of(C) - Out::lead + skipped + 4 * C * t;
 
   std::uint32_t words[2][C];
   const auto put = [&](int slot) {
@@ -116,13 +116,13 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
 #pragma unroll
       for (int w = 0; w < C; ++w) words[h][w] = pack_bytes(v[4 * w], v[4 * w + 1], v[4 * w + 2], v[4 * w + 3]);
     }
-    if (C > 1 && copied)
+    if (C > 1 && passthrough)
 #pragma unroll
       for (int h = 0; h < 2; ++h)
 #pragma unroll
         for (int w = 0; w < C; ++w) {
           const std::uint32_t before = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
-          words[h][w] = (words[h][w] & ~copied) | (before & copied);
+          words[h][w] = (words[h][w] & ~passthrough) | (before & passthrough);
         }
   };
 
@@ -148,8 +148,8 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
     }
     out += Out::bytes, piece_x += Out::bytes;
   };
-  if (copied == ~0u) {
-    const int row = 16 * band + reach + lane / Out::in_row;
+  if (passthrough == ~0u) {
+    const int row = 16 * band + radius + lane / Out::in_row;
     int at = margin_of(C) + skipped + lane % Out::in_row * 16;
 #pragma unroll 1
     for (int half = 0; half < halves; ++half, at += Out::bytes)
@@ -170,8 +170,8 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
     blocks += C * block_bytes;
     next.load(blocks);
     window.put(first ^ 1, fresh);
-    make(window, first, kept_at);
-    kept_at += 16 * C;
+    make(window, first, passthrough_at);
+    passthrough_at += 16 * C;
   };
   if (C == 1) {
     step(0);

@@ -22,7 +22,7 @@
 namespace convolve::cuda::tensor {
 
 /// A window reaches over 8 rows and pixels, and whole blocks, on either side of the outputs; filters over 7.
-constexpr int reach = 8, most_reach = 7, block_bytes = 16;
+constexpr int radius = 8, max_radius = 7, block_bytes = 16;
 
 struct TensorPlane {
   const std::uint8_t* in;
@@ -36,7 +36,7 @@ struct TensorPlane {
   bool simple;                    ///< one fold suffices, so that edges may be copied
   bool words, wide;               ///< addresses and strides allow that, by 4 or by 16 bytes, and `simple`
   bool out_wide;                  ///< they allow whole pieces of 16 bytes out
-  std::uint32_t copied;           ///< the bytes of a word that are not filtered
+  std::uint32_t passthrough;      ///< the bytes of a word that are not filtered
   std::uint32_t ghost;            ///< a word of ghost cells
   const uint4* fragments;         ///< of the matrices: see Products
 };
@@ -130,7 +130,7 @@ __device__ __forceinline__ const std::uint8_t* row_at(const std::uint8_t* in, in
 template <int C, int threads>
 __device__ __noinline__ void gather(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* cells, int left,
                                     int top) {
-  constexpr int pixels = blocks_of(C) * block_bytes / C, rows = TensorTile::rows + 2 * reach;
+  constexpr int pixels = blocks_of(C) * block_bytes / C, rows = TensorTile::rows + 2 * radius;
 #pragma unroll 4
   for (int k = threadIdx.x; k < rows * pixels; k += threads) {
     const int i = k / pixels, p = k - i * pixels;
@@ -156,12 +156,12 @@ __device__ __forceinline__ void prefetch_tile(const TensorPlane& plane, int x, i
 template <int C, int threads, bool staged>
 struct Window {
   static constexpr int blocks = blocks_of(C), pixels = blocks * block_bytes / C;
-  static constexpr int rows = TensorTile::rows + 2 * reach, bytes = row_offset(C, rows);
-  static constexpr int most_lines = TensorTile::rows + 2 * most_reach;
+  static constexpr int rows = TensorTile::rows + 2 * radius, bytes = row_offset(C, rows);
+  static constexpr int max_lines = TensorTile::rows + 2 * max_radius;
   /// The first 16 blocks of 8 rows at a time, then the rest of more rows.
   static constexpr int main_blocks = 16, main_rows = threads / main_blocks;
   static constexpr int rest_blocks = blocks - main_blocks, rest_rows = threads / rest_blocks;
-  static constexpr int main_passes = (most_lines - 1) / main_rows + 1, rest_passes = (most_lines - 1) / rest_rows + 1;
+  static constexpr int main_passes = (max_lines - 1) / main_rows + 1, rest_passes = (max_lines - 1) / rest_rows + 1;
   static_assert(main_rows % 8 == 0 && 16 % main_rows == 0 && rest_rows % 8 == 0);
   static constexpr int band_passes = 16 / main_rows;
   using Pixel = std::conditional_t<C == 1, std::uint8_t, std::conditional_t<C == 2, std::uint16_t, std::uint32_t>>;
@@ -187,7 +187,7 @@ struct Window {
       // Another period of the frame is whole blocks away.
       if (window.args.border == Border::wrap) at += at < 0 ? row_bytes : at < row_bytes ? 0 : -row_bytes;
       in = plane.in + at;
-      to = static_cast<std::uint32_t>(__cvta_generic_to_shared(window.row(reach - plane.above + first))) +
+      to = static_cast<std::uint32_t>(__cvta_generic_to_shared(window.row(radius - plane.above + first))) +
            block * block_bytes;
       if (!plane.wide || at < 0 || at + block_bytes > row_bytes) to = 0;
 #pragma unroll
@@ -198,7 +198,7 @@ struct Window {
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
           // Rows farther out are of no interest.
-          const int from = min(line[i], last + most_reach);
+          const int from = min(line[i], last + max_radius);
           line[i] = from < 0 ? low_scale * from + low_offset : from > last ? high_scale * from + high_offset : from;
         }
       }
@@ -219,8 +219,8 @@ struct Window {
       __syncthreads();
     }
     if (!plane.words) {
-      wait_for_stream();
-      gather<C, threads>(args, plane, cells, left, top - reach);
+      pdl_wait();
+      gather<C, threads>(args, plane, cells, left, top - radius);
       if (staged)
         for (int b = 0; b < TensorTile::bands; ++b) arrived[b].arrive_after_copies();
       __syncthreads();
@@ -231,7 +231,7 @@ struct Window {
     const bool inner = top >= plane.above && top - plane.above + lines <= height;
     const Share<main_passes, main_rows> main(*this, id / main_blocks, id % main_blocks, inner);
     const Share<rest_passes, rest_rows> rest(*this, id / rest_blocks, main_blocks + id % rest_blocks, inner);
-    wait_for_stream();
+    pdl_wait();
 #pragma unroll
     for (int i = 0; i < rest_passes; ++i) rest.send(i, stride, lines);
 #pragma unroll
@@ -241,7 +241,7 @@ struct Window {
       if (staged && (i + 1) % band_passes == 0 && i + 1 >= 2 * band_passes)
         arrived[(i + 1) / band_passes - 2].arrive_after_copies();
     }
-    static_assert(2 * most_reach <= 16 && main_passes == band_passes * (TensorTile::bands + 1));
+    static_assert(2 * max_radius <= 16 && main_passes == band_passes * (TensorTile::bands + 1));
     const bool mends = (sides && args.border != Border::wrap) || (plane.rows.ghost && !inner);
     const bool whole = plane.wide && (!sides || row_bytes % block_bytes == 0);
     if (staged && whole && !mends) return;
@@ -269,9 +269,9 @@ struct Window {
       if (args.border == Border::wrap) at += at < 0 ? plane.row_bytes : at < plane.row_bytes ? 0 : -plane.row_bytes;
       const int bytes = min(plane.row_bytes - at, block_bytes);
       if (at < 0 || bytes <= 0 || (plane.wide && bytes == block_bytes)) continue;
-      const int line = edge_index(plane.rows, min(top - plane.above + i, plane.height - 1 + most_reach));
+      const int line = edge_index(plane.rows, min(top - plane.above + i, plane.height - 1 + max_radius));
       const std::uint8_t* from = row_at(plane.in + at, static_cast<int>(plane.in_stride), line);
-      std::uint8_t* to = row(reach - plane.above + i) + block * block_bytes;
+      std::uint8_t* to = row(radius - plane.above + i) + block * block_bytes;
       int n = 0;
 #pragma unroll 1
       for (; n + 4 <= bytes; n += 4)
@@ -292,19 +292,19 @@ struct Window {
         const int scale = right ? plane.columns.high_scale : plane.columns.low_scale;
         const int offset = (right ? plane.columns.high_offset : plane.columns.low_offset) - left_pixel;
         const int nearest = right ? plane.width : -1, away = right ? 1 : -1;
-        Pixel value[most_reach];
+        Pixel value[max_radius];
 #pragma unroll
-        for (int k = 0; k < most_reach; ++k) {
+        for (int k = 0; k < max_radius; ++k) {
           const int from = scale * (nearest + away * k) + offset;
           value[k] = plane.columns.ghost ? static_cast<Pixel>(plane.ghost) : line[min(max(from, 0), pixels - 1)];
         }
 #pragma unroll
-        for (int k = 0; k < most_reach; ++k) {
+        for (int k = 0; k < max_radius; ++k) {
           const int to = nearest + away * k - left_pixel;
           if (static_cast<unsigned>(to) < static_cast<unsigned>(pixels)) line[to] = value[k];
         }
       }
-    if (plane.rows.ghost && static_cast<unsigned>(top - reach + i) >= static_cast<unsigned>(plane.height))
+    if (plane.rows.ghost && static_cast<unsigned>(top - radius + i) >= static_cast<unsigned>(plane.height))
 #pragma unroll 1
       for (int b = 0; b < blocks; ++b)
         reinterpret_cast<uint4*>(line)[b] = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};

@@ -13,8 +13,8 @@ namespace convolve::cuda::tensor {
 enum class Sums : std::uint8_t {
   real,     ///< halves; the sample is H
   halves,   ///< the sample is H * gain
-  digits,   ///< the sample is H + the bits of 2^23, read as a float, * gain + offset: one product, where that is right
-  snapped,  ///< digits, and a Quantizer
+  limbs,    ///< the sample is H + the bits of 2^23, read as a float, * gain + offset: one product, where that is right
+  snapped,  ///< limbs, and a Quantizer
 };
 
 __host__ __device__ constexpr bool in_halves(Sums sums) {
@@ -125,7 +125,7 @@ struct Products {
   struct Half {
     int v[C][2][4];
   };
-  /// V's low and high digits by component. The two halves lie in one operand of the row pass, so that the one that
+  /// V's low and high limbs by component. The two halves lie in one operand of the row pass, so that the one that
   /// comes takes the place of the one that goes, and which is the left one alternates.
   struct Halves {
     std::uint32_t low[C][4], high[C][4];
@@ -139,12 +139,12 @@ struct Products {
           const int r = 2 * i;
           std::uint32_t &to_low = low[c][2 * half + i], &to_high = high[c][2 * half + i];
           if constexpr (C == 1) {
-            digits(to_low, to_high, v[0][0][r], v[0][1][r], v[0][0][r + 1], v[0][1][r + 1]);
+            limbs(to_low, to_high, v[0][0][r], v[0][1][r], v[0][0][r + 1], v[0][1][r + 1]);
           } else if constexpr (C == 2) {
-            digits(to_low, to_high, v[0][c][r], v[0][c][r + 1], v[1][c][r], v[1][c][r + 1]);
+            limbs(to_low, to_high, v[0][c][r], v[0][c][r + 1], v[1][c][r], v[1][c][r + 1]);
           } else {
             const int j = c & 1, k = r + (c >> 1);
-            digits(to_low, to_high, v[0][j][k], v[1][j][k], v[2][j][k], v[3][j][k]);
+            limbs(to_low, to_high, v[0][j][k], v[1][j][k], v[2][j][k], v[3][j][k]);
           }
         }
     }
@@ -152,7 +152,7 @@ struct Products {
   std::uint32_t column[4];
   std::uint32_t row[2][4];  ///< by which half is the left one
   int start[4];             ///< what V starts at
-  int from[C];              ///< what H's last digit starts at
+  int from[C];              ///< what H's last limb starts at
   float offset[C];
 
   __device__ void prepare(const TensorPlane& plane, int lane) {
@@ -167,7 +167,7 @@ struct Products {
       from[c] = f.x, offset[c] = __int_as_float(f.y);
     }
   }
-  static __device__ void digits(std::uint32_t& low, std::uint32_t& high, int s0, int s1, int s2, int s3) {
+  static __device__ void limbs(std::uint32_t& low, std::uint32_t& high, int s0, int s1, int s2, int s3) {
     const std::uint32_t first = __byte_perm(s0, s1, 0x5410), second = __byte_perm(s2, s3, 0x5410);
     low = __byte_perm(first, second, 0x6420);
     high = __byte_perm(first, second, 0x7531);
@@ -200,8 +200,8 @@ struct Products {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         code[i >> 1][2 * n + (i & 1)] =
-            sums == Sums::digits ? __fmaf_rn(__int_as_float(d[i]), args.gain, args.offset)
-                                 : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.snap);
+            sums == Sums::limbs ? __fmaf_rn(__int_as_float(d[i]), args.gain, args.offset)
+                                : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.snap);
     }
   }
 };

@@ -50,7 +50,7 @@ class FilterPlan final : public Plan {
 inline bool parameters_hold(const Device& device, const PlanDesc& desc, std::string& why) {
   if (desc.filter.count() <= few_taps) return true;
 #if CUDART_VERSION >= 12010
-  if (sizeof(FilterArgs<double, most_taps>) <= device.parameter_bytes) return true;
+  if (sizeof(FilterArgs<double, max_filter_taps>) <= device.parameter_bytes) return true;
 #else
   static_cast<void>(device);
 #endif
@@ -65,7 +65,7 @@ std::unique_ptr<Plan> make_filter_plan(const PlanDesc& desc, const typename Laun
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
 #if CUDART_VERSION >= 12010
     if (desc.filter.count() > few_taps)
-      return std::make_unique<FilterPlan<Launcher, Sample, Sum, most_taps>>(desc, arithmetic, tuning);
+      return std::make_unique<FilterPlan<Launcher, Sample, Sum, max_filter_taps>>(desc, arithmetic, tuning);
 #endif
     return std::make_unique<FilterPlan<Launcher, Sample, Sum, few_taps>>(desc, arithmetic, tuning);
   });

@@ -31,23 +31,23 @@ inline constexpr int heights[] = {5, 7, 9, 11, 15};    ///< of filters that ther
 inline constexpr int padding = group_rows - 1;  ///< empty rows of taps below the filter's
 
 /// What a block takes, by the most components of a plane.
-struct GroupTuning {
+struct WgmmaTuning {
   int blocks_resident;                    ///< that a multiprocessor holds
   int loaders;                            ///< warpgroups of a block that load input
   int loader_registers, maker_registers;  ///< of a thread; together what an even share would be
   int stages;                             ///< tiles whose input is held
 };
-constexpr int most_stages = 4;
-constexpr GroupTuning tuning(int components) {
-  return components >= 3   ? GroupTuning{2, 2, 48, 80, 2}
-         : components == 2 ? GroupTuning{2, 1, 48, 96, 3}
-                           : GroupTuning{2, 1, 48, 96, most_stages};
+constexpr int max_stages = 4;
+constexpr WgmmaTuning tuning(int components) {
+  return components >= 3   ? WgmmaTuning{2, 2, 48, 80, 2}
+         : components == 2 ? WgmmaTuning{2, 1, 48, 96, 3}
+                           : WgmmaTuning{2, 1, 48, 96, max_stages};
 }
 
 constexpr int input_rows(int height) {
   return tile_rows + height - 1;
 }
-/// Bytes of a tile's input rows of a component, and of a digit's right matrix.
+/// Bytes of a tile's input rows of a component, and of a limb's right matrix.
 constexpr int input_bytes(int height) {
   return input_rows(height) * pitch;
 }
@@ -55,21 +55,21 @@ constexpr int taps_bytes(int height) {
   return (height + padding) * 512;
 }
 
-/// How a sum becomes a sample of 8 bits.
-enum class GroupFinish : std::uint8_t {
-  reading,  ///< as MatrixFinish::reading says
-  lifted,   ///< the same with MatrixTaps::lift
-  whole,    ///< sum * (gain + gain_low) + level
+/// How a sum becomes a sample of 8 bits: the epilogues of MatrixEpilogue that this kernel has.
+enum class WgmmaEpilogue : std::uint8_t {
+  magic_number,
+  biased_magic_number,
+  quotient,  ///< sum * (gain + gain_low) + level
 };
 
-struct GroupPlane {
+struct WgmmaPlane {
   const std::uint8_t* in;
   std::uint8_t* out;
   std::ptrdiff_t in_stride, out_stride;
   EdgeAxis across, down;                     ///< pixels
   unsigned first_tile, tiles_x, reciprocal;  ///< reciprocal: 2^32 / tiles_x, rounded up
   std::uint32_t ghost;                       ///< as in MatrixPlane
-  std::uint8_t components, copied;
+  std::uint8_t components, passthrough_components;
   bool aligned;               ///< groups of pixels can be loaded and stored as words
   int last_x;                 ///< where the last tile of a row begins at the latest
   int up;                     ///< bits that samples of 16 bits are moved up by
@@ -78,22 +78,22 @@ struct GroupPlane {
   float level[max_components];
 };
 
-/// A step of sums of 16-bit samples: one byte of the samples by one digit of the taps.
-struct WideProduct {
-  int left, right;  ///< where the byte's rows and the digit's taps begin
+/// A step of sums of 16-bit samples: one byte of the samples by one limb of the taps.
+struct U16Product {
+  int left, right;  ///< where the byte's rows and the limb's taps begin
   int shift;        ///< of the sums, behind it: by 8 bits to the left, none, or, rounded, to the right
   bool starts;      ///< which is the last time: they start then
 };
 
-struct GroupArgs {
-  GroupPlane plane[max_planes];
-  const uint4* taps;  ///< [digit][row, last first][512 bytes]
-  int planes, digits;
+struct WgmmaArgs {
+  WgmmaPlane plane[max_planes];
+  const uint4* taps;  ///< [limb][row, last first][512 bytes]
+  int planes, limbs;
   unsigned tiles;
-  GroupFinish finish;
+  WgmmaEpilogue epilogue;
   float gain, gain_low;
   // Of 16-bit samples:
-  WideProduct product[2 * WideTaps::most_digits];
+  U16Product product[2 * U16Taps::max_limbs];
   int products;
   SampleNumbers numbers;
 };
@@ -106,10 +106,10 @@ __device__ __forceinline__ void end_copies() {
 
 /// A tile of a plane.
 struct Tile {
-  const GroupPlane* plane;
+  const WgmmaPlane* plane;
   int x, y;  ///< its first pixel
 
-  __device__ __forceinline__ Tile(const GroupArgs& args, unsigned number) {
+  __device__ __forceinline__ Tile(const WgmmaArgs& args, unsigned number) {
     int p = 0;
     while (p + 1 < args.planes && number >= args.plane[p + 1].first_tile) ++p;
     plane = &args.plane[p];
@@ -140,7 +140,7 @@ struct Input {
 
   /// Single components are on their way on return, others there.
   static __device__ __forceinline__ void load(std::uint8_t* memory, const Tile& tile) {
-    const GroupPlane& plane = *tile.plane;
+    const WgmmaPlane& plane = *tile.plane;
     if (plane.aligned) {
       if (tile.y >= height / 2 && tile.y - height / 2 + rows <= plane.down.length)
         load_groups<true>(memory, plane, tile.x, tile.y);
@@ -153,7 +153,7 @@ struct Input {
 
   /// Asks for a tile's own rows. For a warpgroup.
   static __device__ __forceinline__ void prefetch_tile(const Tile& tile) {
-    const GroupPlane& plane = *tile.plane;
+    const WgmmaPlane& plane = *tile.plane;
     prefetch_rows<tile_rows, C * tile_width / cache_line, 128>(
         plane.in + tile.y * plane.in_stride + static_cast<std::ptrdiff_t>(tile.x) * C, plane.in_stride,
         static_cast<int>(threadIdx.x), plane.down.length - tile.y, (plane.across.length - tile.x) * C);
@@ -161,7 +161,7 @@ struct Input {
 
   /// Asks for the frame's part of several components, which are loaded through registers, few at a time.
   static __device__ __forceinline__ void prefetch(const Tile& tile) {
-    const GroupPlane& plane = *tile.plane;
+    const WgmmaPlane& plane = *tile.plane;
     const int row = tile.y - height / 2 + number();
     if (C == 1 || !plane.aligned || number() >= rows || row < 0 || row >= plane.down.length) return;
     const int begin = max(tile.x - margin, 0),
@@ -178,7 +178,7 @@ struct Input {
 
   /// What lies in whole groups in the frame, or above or below it. `inside`: all rows are the frame's.
   template <bool inside>
-  static __device__ __forceinline__ void load_groups(std::uint8_t* memory, const GroupPlane& plane, int x, int y) {
+  static __device__ __forceinline__ void load_groups(std::uint8_t* memory, const WgmmaPlane& plane, int x, int y) {
     const int id = number(), first = id / groups, column = group * (id - first * groups);
     const int at = x - margin + column;
     if (first >= rows_at_once || at < 0 || at + group > plane.across.length) return;
@@ -243,12 +243,12 @@ struct Input {
       to.word[i] = C != 3 || i % 3 == 0 ? ghost : __byte_perm(ghost, 0, i % 3 == 1 ? 0x1021 : 0x2102);
   }
   /// Two samples of 16 bits.
-  static __device__ __forceinline__ std::uint32_t moved_up(const GroupPlane& plane, std::uint32_t two) {
+  static __device__ __forceinline__ std::uint32_t moved_up(const WgmmaPlane& plane, std::uint32_t two) {
     return wide ? two << plane.up & plane.mask : two;
   }
 
   /// The components of a group apart.
-  static __device__ __forceinline__ void put(std::uint8_t* to, const GroupPlane& plane, const Loaded& pixels) {
+  static __device__ __forceinline__ void put(std::uint8_t* to, const WgmmaPlane& plane, const Loaded& pixels) {
     constexpr int fours = group / 4;
     std::uint32_t apart[fours][C];
 #pragma unroll
@@ -268,7 +268,7 @@ struct Input {
   }
 
   /// The pixels that are in no such group.
-  static __device__ __forceinline__ void load_rest(std::uint8_t* memory, const GroupPlane& plane, int x, int y) {
+  static __device__ __forceinline__ void load_rest(std::uint8_t* memory, const WgmmaPlane& plane, int x, int y) {
     const int x0 = x - margin, y0 = y - height / 2, width = plane.across.length;
     const int end = min(pitch, width - x0 + margin), left = plane.aligned && x0 < 0 ? margin : 0;
     const int right = plane.aligned ? min((width - x0) / group * group, end) : 0, columns = left + end - right;

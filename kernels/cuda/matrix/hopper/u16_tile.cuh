@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// wgmma.cu: how a warpgroup makes its part of a tile of 16-bit samples: each of their bytes by each digit of the
-// taps, in the order that WideTaps gives.
+// wgmma.cu: how a warpgroup makes its part of a tile of 16-bit samples: each of their bytes by each limb of the
+// taps, in the order that U16Taps gives.
 #pragma once
 
 #include "cuda/common/pixels.cuh"
@@ -14,13 +14,13 @@ namespace convolve::cuda::group {
 
 /// A warpgroup's sums of a component, whose bytes' rows lie at `left`.
 template <int height>
-__device__ __forceinline__ void make_wide_sums(const GroupArgs& args, SharedMatrix left, SharedMatrix right, int start,
-                                               int (&sum)[8 * group_rows]) {
+__device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, SharedMatrix left, SharedMatrix right, int start,
+                                              int (&sum)[8 * group_rows]) {
 #pragma unroll
   for (int i = 0; i < 8 * group_rows; ++i) sum[i] = 0;
 #pragma unroll 1
   for (int n = 0;;) {
-    const WideProduct product = args.product[n];
+    const U16Product product = args.product[n];
     multiply_rows<height>(sum, moved(left, product.left), moved(right, product.right));
     if (++n == args.products) return;
     const int level = product.starts ? start : 0;
@@ -36,16 +36,16 @@ __device__ __forceinline__ void make_wide_sums(const GroupArgs& args, SharedMatr
 /// Makes a warpgroup's part of a tile from its bytes' input rows, C bytes a pixel; calls done() when it has no more use
 /// for them.
 template <int height, int C, class Done>
-__device__ __forceinline__ void make_wide_tile(const GroupArgs& args, const Tile& tile, const std::uint8_t* input,
-                                               SharedMatrix right, const Done& done) {
+__device__ __forceinline__ void make_u16_tile(const WgmmaArgs& args, const Tile& tile, const std::uint8_t* input,
+                                              SharedMatrix right, const Done& done) {
   using Four = PixelGroup<std::uint16_t, 1>;
-  const GroupPlane& plane = *tile.plane;
+  const WgmmaPlane& plane = *tile.plane;
   const Part part(input);
   Four made[C / 2][2 * group_rows];
 #pragma unroll
   for (int c = 0; c < C / 2; ++c) {
     const int bytes = 2 * c * input_bytes(height);
-    if (plane.copied >> 2 * c & 1) {
+    if (plane.passthrough_components >> 2 * c & 1) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r) {
         const std::uint8_t* own = part.own<height>(input) + bytes + r * pitch;
@@ -57,7 +57,7 @@ __device__ __forceinline__ void make_wide_tile(const GroupArgs& args, const Tile
       continue;
     }
     int sum[8 * group_rows];
-    make_wide_sums<height>(args, moved(part.left, bytes), right, plane.start[c], sum);
+    make_u16_sums<height>(args, moved(part.left, bytes), right, plane.start[c], sum);
     if (c == C / 2 - 1) done();
 #pragma unroll
     for (int r = 0; r < 2 * group_rows; ++r) {

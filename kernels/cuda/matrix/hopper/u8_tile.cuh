@@ -3,7 +3,7 @@
 //
 // wgmma.cu: how a warpgroup makes its part of a tile of 8-bit samples.
 //
-// Digits of a tap share their sums: those of the high digit are shifted before the low one's products. The columns of
+// Limbs of a tap share their sums: those of the high limb are shifted before the low one's products. The columns of
 // a strip are numbered so that a thread ends with four neighbouring pixels.
 #pragma once
 
@@ -37,7 +37,7 @@ struct Stage {
 
 /// The two makers multiply in turn, so that one makes samples meanwhile: left alone they do both at the same time. A
 /// turn passes on once its products are sent, not when they are done. The second maker passes one to begin with.
-constexpr unsigned first_turn = 1 + 2 * most_stages;
+constexpr unsigned first_turn = 1 + 2 * max_stages;
 static_assert(makers == 2 && first_turn + makers <= 16);
 __device__ __forceinline__ void take_turn() {
   wait<128 * makers>(first_turn + threadIdx.y);
@@ -55,14 +55,14 @@ __device__ __forceinline__ void static_for(const What& what) {
   (std::make_integer_sequence<int, count>{});
 }
 
-template <GroupFinish finish>
-__device__ __forceinline__ float value_of(const GroupArgs& args, int sum, float level) {
-  if (finish == GroupFinish::whole) {
+template <WgmmaEpilogue epilogue>
+__device__ __forceinline__ float value_of(const WgmmaArgs& args, int sum, float level) {
+  if (epilogue == WgmmaEpilogue::quotient) {
     const float whole = __int2float_rn(sum);
     return __fmaf_rn(whole, args.gain, __fmaf_rn(whole, args.gain_low, level));
   }
   const float value = __fmaf_rn(__int_as_float(sum), args.gain, level);
-  return finish == GroupFinish::lifted ? __fsub_rn(value, MatrixTaps::lift) : value;
+  return epilogue == WgmmaEpilogue::biased_magic_number ? __fsub_rn(value, MatrixTaps::rounding_bias) : value;
 }
 
 /// Adds the products of all input rows by the rows of taps that lead from them to output rows, for which the makers
@@ -84,12 +84,12 @@ __device__ __forceinline__ void multiply_rows(int (&sum)[8 * group_rows], Shared
 
 /// A warpgroup's sums of a component.
 template <int height>
-__device__ __forceinline__ void make_sums(const GroupArgs& args, SharedMatrix left, SharedMatrix right, int start,
+__device__ __forceinline__ void make_sums(const WgmmaArgs& args, SharedMatrix left, SharedMatrix right, int start,
                                           int (&sum)[8 * group_rows]) {
 #pragma unroll
-  for (int i = 0; i < 8 * group_rows; ++i) sum[i] = args.digits == 1 ? start : 0;
+  for (int i = 0; i < 8 * group_rows; ++i) sum[i] = args.limbs == 1 ? start : 0;
 #pragma unroll 1
-  for (int more = args.digits;;) {
+  for (int more = args.limbs;;) {
     multiply_rows<height>(sum, left, right);
     if (--more == 0) return;
     right = moved(right, taps_bytes(height));
@@ -123,7 +123,7 @@ struct Part {
 /// Stores a part, of C bytes a pixel: row_of(r) has its rows.
 template <class Sample, int C, class Row>
 __device__ __forceinline__ void store_part(const Tile& tile, const Part& part, const Row& row_of) {
-  const GroupPlane& plane = *tile.plane;
+  const WgmmaPlane& plane = *tile.plane;
   const int x = tile.x + part.at, y = tile.y + part.first_row;
   std::uint8_t* out = plane.out + y * plane.out_stride + static_cast<std::ptrdiff_t>(x) * C;
   const bool whole =
@@ -151,15 +151,15 @@ __device__ __forceinline__ void store_part(const Tile& tile, const Part& part, c
 
 /// Makes a warpgroup's part of a tile from its components' input rows; calls done() when it has no more use for them.
 template <int height, int C, class Done>
-__device__ __forceinline__ void make_tile(const GroupArgs& args, const Tile& tile, const std::uint8_t* input,
+__device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& tile, const std::uint8_t* input,
                                           SharedMatrix right, const Done& done) {
-  const GroupPlane& plane = *tile.plane;
+  const WgmmaPlane& plane = *tile.plane;
   const Part part(input);
   const std::uint8_t* own = part.own<height>(input);
   std::uint32_t packed[C][2 * group_rows];
 #pragma unroll
   for (int c = 0; c < C; ++c) {
-    if (plane.copied >> c & 1) {
+    if (plane.passthrough_components >> c & 1) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r)
         packed[c][r] = *reinterpret_cast<const std::uint32_t*>(own + c * input_bytes(height) + r * pitch);
@@ -170,20 +170,20 @@ __device__ __forceinline__ void make_tile(const GroupArgs& args, const Tile& til
     make_sums<height>(args, moved(part.left, c * input_bytes(height)), right, plane.start[c], sum);
     if (c == C - 1) done();
     const float level = plane.level[c];
-    const auto finish_by = [&]<GroupFinish finish>(std::integral_constant<GroupFinish, finish>) {
+    const auto finish_by = [&]<WgmmaEpilogue epilogue>(std::integral_constant<WgmmaEpilogue, epilogue>) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r) {
         const int* of = sum + r % group_rows * 8 + r / group_rows * 2;
-        packed[c][r] = pack(value_of<finish>(args, of[0], level), value_of<finish>(args, of[1], level),
-                            value_of<finish>(args, of[4], level), value_of<finish>(args, of[5], level));
+        packed[c][r] = pack(value_of<epilogue>(args, of[0], level), value_of<epilogue>(args, of[1], level),
+                            value_of<epilogue>(args, of[4], level), value_of<epilogue>(args, of[5], level));
       }
     };
-    if (args.finish == GroupFinish::reading)
-      finish_by(std::integral_constant<GroupFinish, GroupFinish::reading>{});
-    else if (args.finish == GroupFinish::lifted)
-      finish_by(std::integral_constant<GroupFinish, GroupFinish::lifted>{});
+    if (args.epilogue == WgmmaEpilogue::magic_number)
+      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::magic_number>{});
+    else if (args.epilogue == WgmmaEpilogue::biased_magic_number)
+      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::biased_magic_number>{});
     else
-      finish_by(std::integral_constant<GroupFinish, GroupFinish::whole>{});
+      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::quotient>{});
   }
 
   store_part<std::uint8_t, C>(tile, part, [&](int r) {

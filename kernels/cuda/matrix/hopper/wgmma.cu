@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // matrix on compute capability 9.0, filters of more than 9x7 taps: banded (Toeplitz) matrix products by warpgroups,
-// 8-bit samples, or the bytes of 16-bit ones, by 8-bit digits of the taps. What a warpgroup makes of a tile is in
+// 8-bit samples, or the bytes of 16-bit ones, by 8-bit limbs of the taps. What a warpgroup makes of a tile is in
 // matrix_group_tile.cuh and matrix_wide_tile.cuh.
 //
 // A block makes tiles of 128 pixels by 64 rows, 32 rows a warpgroup, one after the other; one or two more warpgroups
@@ -48,7 +48,7 @@ __device__ __forceinline__ void by_bytes(const Tile& tile, const What& what) {
 /// `most`: the most components of a plane; 3, and 4 of 8 bits, come alone.
 template <class Sample, int height, int most>
 __global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(most).blocks_resident)
-    group_kernel(const __grid_constant__ GroupArgs args) {
+    wgmma_kernel(const __grid_constant__ WgmmaArgs args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(128) std::uint8_t memory[];
   constexpr int loaders = tuning(most).loaders, threads = 128 * (makers + loaders);
@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(
     by_bytes<Sample, most>(tile, [&](auto C) { Input<Sample, height, C, 0, makers>::prefetch_tile(tile); });
   }
   const int id = static_cast<int>(threadIdx.y * 128 + threadIdx.x);
-  for (int i = id; i < args.digits * taps_bytes(height) / 16; i += threads)
+  for (int i = id; i < args.limbs * taps_bytes(height) / 16; i += threads)
     copy_async<16>(static_cast<unsigned>(__cvta_generic_to_shared(taps)) + 16 * i, args.taps + i);
-  wait_for_stream();
+  pdl_wait();
   by_bytes<Sample, most>(first, [&](auto C) { Input<Sample, height, C, 0, makers + loaders>::load(memory, first); });
   end_copies();
   publish_to_products<0>();
@@ -115,26 +115,26 @@ __global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(
         if constexpr (sizeof(Sample) == 1)
           make_tile<height, C>(args, tile, input, right, done);
         else
-          make_wide_tile<height, C>(args, tile, input, right, done);
+          make_u16_tile<height, C>(args, tile, input, right, done);
       });
     }
   }
 #endif
 }
 
-using GroupKernel = void (*)(GroupArgs);
+using WgmmaKernel = void (*)(WgmmaArgs);
 
 template <int height>
-GroupKernel kernel_for(SampleType type, int components) {
+WgmmaKernel kernel_for(SampleType type, int components) {
   if (type == SampleType::u16)
-    return components == 2 ? group_kernel<std::uint16_t, height, 2> : group_kernel<std::uint16_t, height, 4>;
-  return components == 1   ? group_kernel<std::uint8_t, height, 1>
-         : components == 2 ? group_kernel<std::uint8_t, height, 2>
-         : components == 3 ? group_kernel<std::uint8_t, height, 3>
-                           : group_kernel<std::uint8_t, height, 4>;
+    return components == 2 ? wgmma_kernel<std::uint16_t, height, 2> : wgmma_kernel<std::uint16_t, height, 4>;
+  return components == 1   ? wgmma_kernel<std::uint8_t, height, 1>
+         : components == 2 ? wgmma_kernel<std::uint8_t, height, 2>
+         : components == 3 ? wgmma_kernel<std::uint8_t, height, 3>
+                           : wgmma_kernel<std::uint8_t, height, 4>;
 }
 
-GroupKernel kernel_for(int height, SampleType type, int components) {
+WgmmaKernel kernel_for(int height, SampleType type, int components) {
   return height == 5    ? kernel_for<5>(type, components)
          : height == 7  ? kernel_for<7>(type, components)
          : height == 9  ? kernel_for<9>(type, components)
@@ -146,21 +146,21 @@ GroupKernel kernel_for(int height, SampleType type, int components) {
 int bytes_of(const FrameLayout& layout, int components) {
   return components * bytes_per_sample(layout.type);
 }
-int most_bytes(const FrameLayout& layout) {
-  return bytes_of(layout, most_components(layout));
+int max_bytes(const FrameLayout& layout) {
+  return bytes_of(layout, max_components_of(layout));
 }
 
-/// Shared memory of the kernel, for so many digits.
-int memory_of(int height, int most, int digits) {
-  return tuning(most).stages * most * input_bytes(height) + digits * taps_bytes(height);
+/// Shared memory of the kernel, for so many limbs.
+int memory_of(int height, int most, int limbs) {
+  return tuning(most).stages * most * input_bytes(height) + limbs * taps_bytes(height);
 }
-/// How many digits it has room for beside the blocks that are to be resident.
-int most_digits(int height, int most) {
+/// How many limbs it has room for beside the blocks that are to be resident.
+int max_limbs(int height, int most) {
   constexpr int multiprocessor = 228 << 10, for_itself = 1 << 10;  // of compute capability 9.0, and each block's
   const int of_block = multiprocessor / tuning(most).blocks_resident - for_itself;
-  int digits = 2;
-  while (digits < WideTaps::most_digits && memory_of(height, most, digits + 1) <= of_block) ++digits;
-  return digits;
+  int limbs = 2;
+  while (limbs < U16Taps::max_limbs && memory_of(height, most, limbs + 1) <= of_block) ++limbs;
+  return limbs;
 }
 
 /// Rows that a kernel takes for this filter, its centre in the middle; 0: none does.
@@ -171,31 +171,30 @@ int height_for(const Filter& f) {
   return 0;
 }
 
-/// The digits' right matrices, that of the highest first: blocks of 8 columns by 16 rows, as products.cuh says.
-/// digit(d, tap): d = 0: the highest.
-template <class Digit>
-std::vector<std::uint8_t> right_matrices(const Filter& filter, int digits, int height, const Digit& digit) {
+/// The limbs' right matrices, that of the highest first: blocks of 8 columns by 16 rows, as products.cuh says.
+/// limb(d, tap): d = 0: the highest.
+template <class Limb>
+std::vector<std::uint8_t> right_matrices(const Filter& filter, int limbs, int height, const Limb& limb) {
   std::vector<std::uint8_t> bytes;
-  for (int d = 0; d < digits; ++d)
+  for (int d = 0; d < limbs; ++d)
     for (int row = height - 1 + padding; row >= 0; --row)
       for (int i = 0; i < 512; ++i) {  // which columns, then which half of the window
         const int n = (i >> 8) * 8 + (i >> 4 & 7), k = (i >> 7 & 1) * 16 + (i & 15);
         const int to = 4 * (n >> 1 & 3) + 2 * (n >> 3) + (n & 1);
         const int y = row - height / 2 + filter.centre_y(), x = k - margin - to + filter.centre_x();
         const bool tap = row < height && y >= 0 && y < filter.height() && x >= 0 && x < filter.width();
-        bytes.push_back(tap ? static_cast<std::uint8_t>(digit(d, static_cast<std::size_t>(y) * filter.width() + x))
-                            : 0);
+        bytes.push_back(tap ? static_cast<std::uint8_t>(limb(d, static_cast<std::size_t>(y) * filter.width() + x)) : 0);
       }
   return bytes;
 }
 
 /// The planes' shapes, and what they take from the frame.
-GroupArgs args_of(const PlanDesc& desc) {
-  GroupArgs args{};
+WgmmaArgs args_of(const PlanDesc& desc) {
+  WgmmaArgs args{};
   args.planes = desc.layout.planes;
   for (int p = 0; p < args.planes; ++p) {
     const PlaneLayout& layout = desc.layout.plane[p];
-    GroupPlane& plane = args.plane[p];
+    WgmmaPlane& plane = args.plane[p];
     const int width = layout.component[0].width;
     plane.across = edge_axis(desc.border, width);
     plane.down = edge_axis(desc.border, layout.component[0].height);
@@ -210,89 +209,90 @@ GroupArgs args_of(const PlanDesc& desc) {
   return args;
 }
 
-GroupArgs args_of(const PlanDesc& desc, const MatrixTaps& taps) {
-  GroupArgs args = args_of(desc);
-  args.digits = taps.digits;
+WgmmaArgs args_of(const PlanDesc& desc, const MatrixTaps& taps) {
+  WgmmaArgs args = args_of(desc);
+  args.limbs = taps.limbs;
   args.gain = taps.gain;
   args.gain_low = taps.gain_low;
-  args.finish = taps.finish == MatrixFinish::reading  ? GroupFinish::reading
-                : taps.finish == MatrixFinish::lifted ? GroupFinish::lifted
-                                                      : GroupFinish::whole;
+  args.epilogue = taps.epilogue == MatrixEpilogue::magic_number          ? WgmmaEpilogue::magic_number
+                  : taps.epilogue == MatrixEpilogue::biased_magic_number ? WgmmaEpilogue::biased_magic_number
+                                                                         : WgmmaEpilogue::quotient;
   for (int p = 0; p < args.planes; ++p) {
     const PlaneLayout& layout = desc.layout.plane[p];
-    GroupPlane& plane = args.plane[p];
+    WgmmaPlane& plane = args.plane[p];
     const PlaneMasks masks = plane_masks(layout);
     plane.ghost = masks.ghost;
-    plane.copied = masks.copied;
+    plane.passthrough_components = masks.passthrough_components;
     for (int c = 0; c < layout.components; ++c) {
       plane.start[c] = taps.start[p][c];
-      plane.level[c] = args.finish == GroupFinish::whole    ? taps.level[p][c]
-                       : args.finish == GroupFinish::lifted ? MatrixTaps::lift - 0x1p23f * taps.gain
-                                                            : -0x1p23f * taps.gain;
+      plane.level[c] = args.epilogue == WgmmaEpilogue::quotient ? taps.level[p][c]
+                       : args.epilogue == WgmmaEpilogue::biased_magic_number
+                           ? MatrixTaps::rounding_bias - 0x1p23f * taps.gain
+                           : -0x1p23f * taps.gain;
     }
   }
   return args;
 }
 
-GroupArgs args_of(const PlanDesc& desc, const WideTaps& taps, int height) {
+WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, int height) {
   const FrameLayout& layout = desc.layout;
-  const Arithmetic arithmetic = wide_arithmetic(desc);
-  GroupArgs args = args_of(desc);
-  args.digits = taps.digits;
+  const Arithmetic arithmetic = u16_arithmetic(desc);
+  WgmmaArgs args = args_of(desc);
+  args.limbs = taps.limbs;
   args.gain = taps.scale;
   args.numbers = make_sample_numbers(layout, arithmetic);
-  const int weights = taps.digits + 1 - taps.lowest;
+  const int weights = taps.limbs + 1 - taps.lowest;
   for (int n = 0; n < weights; ++n) {
-    const int weight = taps.down ? taps.digits - n : taps.lowest + n;
+    const int weight = taps.down ? taps.limbs - n : taps.lowest + n;
     for (int byte = 0; byte < 2; ++byte)
-      if (const int digit = weight - byte; digit >= 0 && digit < taps.digits)
-        args.product[args.products++] = {byte * input_bytes(height), (taps.digits - 1 - digit) * taps_bytes(height), 0,
+      if (const int limb = weight - byte; limb >= 0 && limb < taps.limbs)
+        args.product[args.products++] = {byte * input_bytes(height), (taps.limbs - 1 - limb) * taps_bytes(height), 0,
                                          false};
     args.product[args.products - 1].shift = taps.down ? 1 : -1;
     args.product[args.products - 1].starts = n == weights - 2;
   }
   for (int p = 0; p < args.planes; ++p) {
-    GroupPlane& plane = args.plane[p];
+    WgmmaPlane& plane = args.plane[p];
     const SamplePlane samples = make_sample_plane(layout, layout.plane[p], arithmetic);
     for (int c = 0; c < samples.components; ++c) {
       const Component& component = layout.plane[p].component[c];
       const auto ghost = static_cast<std::uint32_t>(std::clamp(component.ghost, 0.0, 1.0 * layout.max_value()));
       plane.ghost |= (ghost << layout.shift) * (samples.components == 1 ? 0x10001u : 1u << 16 * c);
-      if (!component.filtered) plane.copied |= static_cast<std::uint8_t>(3u << 2 * c);
+      if (!component.filtered) plane.passthrough_components |= static_cast<std::uint8_t>(3u << 2 * c);
       plane.start[c] = taps.start[p][c];
       plane.level[c] = samples.offset[c];
     }
     // Copied samples stay as they are.
-    plane.up = plane.copied ? 0 : 16 - layout.bits - layout.shift;
-    plane.mask = plane.copied ? ~0u : (0xFFFFu & 0xFFFFu << (16 - layout.bits)) * 0x10001u;
+    plane.up = plane.passthrough_components ? 0 : 16 - layout.bits - layout.shift;
+    plane.mask = plane.passthrough_components ? ~0u : (0xFFFFu & 0xFFFFu << (16 - layout.bits)) * 0x10001u;
   }
   return args;
 }
 
-class GroupPlan final : public Plan {
+class WgmmaPlan final : public Plan {
  public:
-  GroupPlan(const Device& device, const PlanDesc& desc, const GroupArgs& args, const std::vector<std::uint8_t>& taps,
+  WgmmaPlan(const Device& device, const PlanDesc& desc, const WgmmaArgs& args, const std::vector<std::uint8_t>& taps,
             std::string text)
       : text_(std::move(text)), taps_(taps), args_(args) {
     args_.taps = reinterpret_cast<const uint4*>(taps_.get());
-    const int most = most_bytes(desc.layout), height = height_for(desc.filter);
+    const int most = max_bytes(desc.layout), height = height_for(desc.filter);
     kernel_ = kernel_for(height, desc.layout.type, most);
     warpgroups_ = static_cast<unsigned>(makers + tuning(most).loaders);
     blocks_ = static_cast<unsigned>(device.multiprocessors * tuning(most).blocks_resident);
-    memory_ = static_cast<unsigned>(memory_of(height, most, args_.digits));
+    memory_ = static_cast<unsigned>(memory_of(height, most, args_.limbs));
     // Of the kernel, whichever plan it serves.
-    const int largest = memory_of(height, most, most_digits(height, most));
+    const int largest = memory_of(height, most, max_limbs(height, most));
     if (cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, largest) != cudaSuccess)
       throw PlanError(std::string("shared memory for the filter: ") + launch_error());
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     for (int p = 0; p < args_.planes; ++p) {
-      GroupPlane& plane = args_.plane[p];
+      WgmmaPlane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.aligned = bits % (plane.components % 2 == 1 ? 8 : 16) == 0;
     }
-    launch_early(90, kernel_, std::min(args_.tiles, blocks_), dim3(128, warpgroups_), stream, args_, memory_);
+    launch_pdl(90, kernel_, std::min(args_.tiles, blocks_), dim3(128, warpgroups_), stream, args_, memory_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }
@@ -301,9 +301,9 @@ class GroupPlan final : public Plan {
  private:
   std::string text_;
   DeviceArray<std::uint8_t> taps_;
-  GroupArgs args_{};
+  WgmmaArgs args_{};
   unsigned memory_ = 0, blocks_ = 0, warpgroups_ = 0;
-  GroupKernel kernel_ = nullptr;
+  WgmmaKernel kernel_ = nullptr;
 };
 
 bool serves_shape(const Device& device, const PlanDesc& desc, std::string& why) {
@@ -332,47 +332,46 @@ bool all_or_none_filtered(const FrameLayout& layout) {
 
 }  // namespace
 
-bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
+bool serves_matrix_wgmma(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
   why.clear();
   if (!serves_shape(device, desc, why)) return false;
   if (desc.layout.bits != 8) {
     why = "samples of fewer than 8 bits";
     return false;
   }
-  return make_matrix_taps(desc, MatrixReading::lifted, taps, why,
-                          most_digits(height_for(desc.filter), most_bytes(desc.layout)));
+  return make_matrix_taps(desc, LimbSums::joined_biased, taps, why,
+                          max_limbs(height_for(desc.filter), max_bytes(desc.layout)));
 }
 
-std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
-  const auto digit = [&](int d, std::size_t tap) { return taps.digit(d, tap); };
-  return std::make_unique<GroupPlan>(device, desc, args_of(desc, taps),
-                                     right_matrices(desc.filter, taps.digits, height_for(desc.filter), digit),
-                                     "matrix " + desc.filter.shape() + ", " + std::to_string(taps.digits) +
-                                         " digits, " + name(taps.finish) + ", warpgroups");
+std::unique_ptr<Plan> make_matrix_wgmma(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
+  const auto limb = [&](int d, std::size_t tap) { return taps.limb(d, tap); };
+  return std::make_unique<WgmmaPlan>(device, desc, args_of(desc, taps),
+                                     right_matrices(desc.filter, taps.limbs, height_for(desc.filter), limb),
+                                     "matrix " + desc.filter.shape() + ", " + std::to_string(taps.limbs) + " limbs, " +
+                                         name(taps.epilogue) + ", warpgroups");
 }
 
-bool serves_matrix_wide(const Device& device, const PlanDesc& desc, WideTaps& taps, std::string& why) {
+bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps, std::string& why) {
   const FrameLayout& layout = desc.layout;
   why.clear();
   if (!serves_shape(device, desc, why)) return false;
-  if (most_components(layout) > 2)
+  if (max_components_of(layout) > 2)
     why = "pixels of more than two 16-bit components";
   else if (!all_or_none_filtered(layout))
     why = "planes of 16-bit samples of which one component is copied";
   else
-    return has_sample_planes(layout, wide_arithmetic(desc), why) &&
-           make_wide_taps(desc, most_digits(height_for(desc.filter), most_bytes(layout)), taps, why);
+    return has_sample_planes(layout, u16_arithmetic(desc), why) &&
+           make_u16_taps(desc, max_limbs(height_for(desc.filter), max_bytes(layout)), taps, why);
   return false;
 }
 
-std::unique_ptr<Plan> make_matrix_wide(const Device& device, const PlanDesc& desc, const WideTaps& taps) {
+std::unique_ptr<Plan> make_matrix_u16(const Device& device, const PlanDesc& desc, const U16Taps& taps) {
   const int height = height_for(desc.filter);
-  const GroupArgs args = args_of(desc, taps, height);
-  const auto digit = [&](int d, std::size_t tap) { return taps.digit(taps.digits - 1 - d, tap); };
-  return std::make_unique<GroupPlan>(device, desc, args, right_matrices(desc.filter, taps.digits, height, digit),
-                                     "matrix " + desc.filter.shape() + ", " + std::to_string(taps.digits) +
-                                         " digits, " + std::to_string(args.products) +
-                                         " products of bytes, warpgroups");
+  const WgmmaArgs args = args_of(desc, taps, height);
+  const auto limb = [&](int d, std::size_t tap) { return taps.limb(taps.limbs - 1 - d, tap); };
+  return std::make_unique<WgmmaPlan>(device, desc, args, right_matrices(desc.filter, taps.limbs, height, limb),
+                                     "matrix " + desc.filter.shape() + ", " + std::to_string(taps.limbs) + " limbs, " +
+                                         std::to_string(args.products) + " products of bytes, warpgroups");
 }
 
 }  // namespace convolve::cuda

@@ -15,24 +15,24 @@ namespace convolve::cuda {
 #ifdef CONVOLVE_WARPGROUPS
 /// True where it serves this case, of plain 8-bit samples; `taps` are then those that it is made with. Else `why` says
 /// what is not served.
-bool serves_matrix_group(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why);
-std::unique_ptr<Plan> make_matrix_group(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
+bool serves_matrix_wgmma(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why);
+std::unique_ptr<Plan> make_matrix_wgmma(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 /// The same of 16-bit samples.
-bool serves_matrix_wide(const Device& device, const PlanDesc& desc, WideTaps& taps, std::string& why);
-std::unique_ptr<Plan> make_matrix_wide(const Device& device, const PlanDesc& desc, const WideTaps& taps);
+bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps, std::string& why);
+std::unique_ptr<Plan> make_matrix_u16(const Device& device, const PlanDesc& desc, const U16Taps& taps);
 #else  // built without code for that chip
-inline bool serves_matrix_group(const Device&, const PlanDesc&, MatrixTaps&, std::string& why) {
+inline bool serves_matrix_wgmma(const Device&, const PlanDesc&, MatrixTaps&, std::string& why) {
   why = "planes of three components: this build has no code for compute capability 9.0";
   return false;
 }
-inline std::unique_ptr<Plan> make_matrix_group(const Device&, const PlanDesc&, const MatrixTaps&) {
+inline std::unique_ptr<Plan> make_matrix_wgmma(const Device&, const PlanDesc&, const MatrixTaps&) {
   return nullptr;
 }
-inline bool serves_matrix_wide(const Device&, const PlanDesc&, WideTaps&, std::string& why) {
+inline bool serves_matrix_u16(const Device&, const PlanDesc&, U16Taps&, std::string& why) {
   why = "16-bit samples: this build has no code for compute capability 9.0";
   return false;
 }
-inline std::unique_ptr<Plan> make_matrix_wide(const Device&, const PlanDesc&, const WideTaps&) {
+inline std::unique_ptr<Plan> make_matrix_u16(const Device&, const PlanDesc&, const U16Taps&) {
   return nullptr;
 }
 #endif
