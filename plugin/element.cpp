@@ -16,6 +16,7 @@
 #include "allocation.hpp"
 #include "fault.hpp"
 #include "formats.hpp"
+#include "frame.hpp"
 #include "log.hpp"
 #include "settings.hpp"
 #include "stream.hpp"
@@ -258,7 +259,12 @@ gboolean propose(GstBaseTransform* trans, GstQuery* decided, GstQuery* query) {
   return guarded(trans, FALSE, [&]() -> gboolean {
     auto* parent = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class);
     if (!parent->propose_allocation(trans, decided, query)) return FALSE;
-    return !decided || propose_allocation(element_of(trans).stream.process(), query);  // else downstream answered
+    if (decided) return propose_allocation(element_of(trans).stream.process(), query);
+    // In passthrough downstream answered. A crop by meta would go on when a filter begins, which may be at any frame.
+    guint index = 0;
+    while (gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, &index))
+      gst_query_remove_nth_allocation_meta(query, index);
+    return TRUE;
   });
 }
 
@@ -275,6 +281,11 @@ gboolean filter_meta(GstBaseTransform*, GstQuery*, GType api, const GstStructure
 }
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, GstBuffer* in) {
+  // The output is what such a crop left of the input.
+  const Process& process = element_of(trans).stream.process();
+  if (meta->info->api == GST_VIDEO_CROP_META_API_TYPE && process.has_format() &&
+      crops_to_caps(*reinterpret_cast<GstVideoCropMeta*>(meta), process.info()))
+    return FALSE;
   // The picture's geometry and colours stay, so what describes them does too.
   static constexpr std::array kept{GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
                                    GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_COLORSPACE_STR};
@@ -347,7 +358,23 @@ gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   Element& self = element_of(trans);
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self.context.answer(GST_ELEMENT(trans), query)) return TRUE;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+    GstCaps* caps = nullptr;
+    gst_query_parse_accept_caps(query, &caps);
+    if (const char* why = why_unserved(caps)) {
+      GST_WARNING_OBJECT(trans, "%s", why);
+      gst_query_set_accept_caps_result(query, FALSE);
+      return TRUE;
+    }
+  }
   const bool good = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->query(trans, direction, query);
+  if (good && GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
+    GstCaps* caps = nullptr;
+    gst_query_parse_caps_result(query, &caps);
+    GstCaps* served = served_part(gst_caps_copy(caps));
+    gst_query_set_caps_result(query, served);
+    gst_caps_unref(served);
+  }
   if (good && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
     gboolean live = FALSE;
     GstClockTime min = 0, max = 0;

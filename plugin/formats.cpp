@@ -140,4 +140,51 @@ GstCaps* make_template_caps() {
   return caps;
 }
 
+// Ways to spread a frame over buffers, or several frames over one buffer, that the element does not take.
+constexpr struct {
+  const char *field, *value, *why;
+} unserved[] = {
+    {"interlace-mode", "fields", "interlace-mode=fields is not served; progressive, interleaved and mixed are"},
+    {"interlace-mode", "alternate", "interlace-mode=alternate is not served; progressive, interleaved and mixed are"},
+    {"multiview-mode", "separated",
+     "multiview-mode=separated is not served, as its buffers hold several frames each; one frame a buffer is"},
+};
+
+const char* why_unserved(const GstCaps* caps) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    for (const auto& row : unserved)
+      if (g_strcmp0(gst_structure_get_string(gst_caps_get_structure(caps, i), row.field), row.value) == 0)
+        return row.why;
+  return nullptr;
+}
+
+const char* why_unserved(const GstVideoInfo& info) {
+  GstVideoInfo copy = info;
+  GstCaps* caps = gst_video_info_to_caps(&copy);
+  const char* why = why_unserved(caps);
+  gst_caps_unref(caps);
+  return why;
+}
+
+GstCaps* served_part(GstCaps* caps) {
+  // Fields that the caps do not name stay unnamed: naming them would refuse caps that leave them to their defaults.
+  const auto prune = [](GstCapsFeatures*, GstStructure* structure, gpointer) -> gboolean {
+    for (const auto& row : unserved) {
+      const GValue* value = gst_structure_get_value(structure, row.field);
+      if (!value) continue;
+      GValue taken = G_VALUE_INIT, rest = G_VALUE_INIT;
+      g_value_init(&taken, G_TYPE_STRING);
+      g_value_set_static_string(&taken, row.value);
+      const bool any = gst_value_subtract(&rest, value, &taken);
+      g_value_unset(&taken);
+      if (!any) return FALSE;
+      gst_structure_take_value(structure, row.field, &rest);
+    }
+    return TRUE;
+  };
+  caps = gst_caps_make_writable(caps);
+  gst_caps_filter_and_map_in_place(caps, prune, nullptr);
+  return caps;
+}
+
 }  // namespace convolve

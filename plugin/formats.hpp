@@ -36,4 +36,11 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
 /// of this build can allocate. Transfer full.
 GstCaps* make_template_caps();
 
+/// Why frames of these caps are not served though their format is, fit for the user; null where they are.
+const char* why_unserved(const GstVideoInfo& info);
+/// The same of fixed caps, null also where they are no video.
+const char* why_unserved(const GstCaps* caps);
+/// Takes out of caps what why_unserved() refuses. Transfer full, both ways.
+GstCaps* served_part(GstCaps* caps);
+
 }  // namespace convolve

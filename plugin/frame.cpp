@@ -3,7 +3,6 @@
 #include "frame.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -11,109 +10,249 @@
 #include "rows.hpp"
 
 namespace convolve {
-namespace {
 
 // Where a plane lies in its buffer: its first row, and the bytes between which all rows lie.
-struct Place {
+struct FrameMap::Place {
   std::int64_t first = 0, begin = 0, end = 0;
   std::ptrdiff_t stride = 0;
   guint memory = 0, memories = 0;
   gsize skip = 0;  // of `begin`, in that memory
+  gsize room = 0;  // bytes from `begin` to the end of what is mapped
 };
+
+namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
   throw ElementError(GST_STREAM_ERROR_FORMAT, what);
 }
 
+std::string size_text(guint64 width, guint64 height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
 std::string size_of(const GstVideoInfo& info) {
-  return std::string(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info))) + " " + std::to_string(info.width) +
-         "x" + std::to_string(info.height);
+  return std::string(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info))) + " " +
+         size_text(info.width, info.height);
+}
+
+using MetaMap = decltype(GstVideoMeta::map);
+
+// The map function that every GstVideoMeta has unless somebody gave it another.
+MetaMap usual_map() {
+  static const MetaMap map = [] {
+    GstBuffer* buffer = gst_buffer_new();
+    const MetaMap usual =
+        gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 1, 1)->map;
+    gst_buffer_unref(buffer);
+    return usual;
+  }();
+  return map;
+}
+
+// The picture's top left corner in a frame that is larger than its caps say.
+struct Corner {
+  int x = 0, y = 0;
+};
+
+Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const FrameMap::Format& format) {
+  const GstVideoInfo& info = format.info;
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  if (!crop || !crops_to_caps(*crop, info) || (crop->x == 0 && crop->y == 0)) return {};
+  const guint64 width = meta ? meta->width : info.width, height = meta ? meta->height : info.height;
+  if (guint64{crop->x} + info.width > width || guint64{crop->y} + info.height > height)
+    refuse("a buffer's crop meta asks for " + size_text(info.width, info.height) + " pixels from (" +
+           std::to_string(crop->x) + ", " + std::to_string(crop->y) + ") on, in a frame of " +
+           size_text(width, height));
+  Corner corner{static_cast<int>(crop->x), static_cast<int>(crop->y)};
+  // Where luma and chroma share a plane, the picture can only begin at a whole group of pixels.
+  const GstVideoFormatInfo* finfo = info.finfo;
+  if (GST_VIDEO_FORMAT_INFO_N_PLANES(finfo) == 1)
+    for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c)
+      corner.x &= -1 << GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c);
+  return corner;
+}
+
+// Bytes from a plane's start to the corner's sample in it.
+std::ptrdiff_t skip_to(Corner corner, const FrameMap::Format& format, int plane, std::ptrdiff_t stride) {
+  const GstVideoFormatInfo* finfo = format.info.finfo;
+  guint c = 0;
+  while (static_cast<int>(GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)) != plane) ++c;
+  const int sub = GST_VIDEO_FORMAT_INFO_H_SUB(finfo, c);
+  // Rows of chroma take turns between the fields as rows of luma do.
+  const int y = format.interlaced ? (corner.y >> (sub + 1)) * 2 + (corner.y & 1) : corner.y >> sub;
+  return y * stride + static_cast<std::ptrdiff_t>(corner.x >> GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c)) *
+                          GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c);
+}
+
+// The rows of a plane in GStreamer's own layout. For most of the interlaced formats it rounds those of subsampled
+// chroma up to an even number, for P010 and its like not.
+int rows_of_default_layout(const GstVideoInfo& info, const FrameLayout& layout, int plane) {
+  const gsize begin = info.offset[plane], stride = static_cast<gsize>(info.stride[plane]);
+  gsize end = info.size;
+  for (int p = 0; p < layout.planes; ++p)
+    if (info.offset[p] > begin) end = std::min(end, info.offset[p]);
+  const int own = rows(layout, plane), even = own + own % 2;
+  return GST_VIDEO_INFO_IS_INTERLACED(&info) && own < info.height && begin + stride * static_cast<gsize>(even) <= end
+             ? even
+             : own;
 }
 
 }  // namespace
 
-FrameMap::FrameMap(GstBuffer* buffer, const GstVideoInfo& info, const FrameLayout& layout, int flags)
-    : buffer_(buffer) {
-  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-  if (meta && (static_cast<int>(meta->n_planes) < layout.planes || static_cast<int>(meta->width) < info.width ||
-               static_cast<int>(meta->height) < info.height))
-    refuse("a buffer's video meta describes " + std::to_string(meta->width) + "x" + std::to_string(meta->height) +
-           " in " + std::to_string(meta->n_planes) + " planes, which is less than its caps: " + size_of(info));
+bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info) {
+  return crop.width >= static_cast<guint>(info.width) && crop.height >= static_cast<guint>(info.height);
+}
 
-  const auto size = static_cast<std::int64_t>(gst_buffer_get_size(buffer));
-  std::array<Place, max_planes> places;
-  bool whole = false;
+FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMap() {
+  buffer_ = buffer;  // from here on the destructor undoes what was mapped when something throws
+  const GstVideoInfo& info = format.info;
+  GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (meta && (static_cast<int>(meta->n_planes) < format.layout.planes ||
+               meta->width < static_cast<guint>(info.width) || meta->height < static_cast<guint>(info.height)))
+    refuse("a buffer's video meta describes " + size_text(meta->width, meta->height) + " in " +
+           std::to_string(meta->n_planes) + " planes, which is less than its caps: " + size_of(info));
+  if (meta && meta->map != usual_map()) {
+    map_by_meta(meta, format, flags);
+  } else {
+    Places places;
+    find_places(meta, format, flags, places);
+    map_memories(places, format.layout, flags);
+    if ((flags & GST_MAP_WRITE) && format.interlaced) find_spare_rows(places, format.layout);
+  }
+  align(format.layout, flags);
+}
+
+void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, int flags, Places& places) const {
+  const GstVideoInfo& info = format.info;
+  const FrameLayout& layout = format.layout;
+  const bool writes = flags & GST_MAP_WRITE;
+  const auto size = static_cast<std::int64_t>(gst_buffer_get_size(buffer_));
+  const Corner corner = writes ? Corner{} : find_corner(buffer_, meta, format);
   for (int p = 0; p < layout.planes; ++p) {
     Place& place = places[p];
     place.stride = meta ? meta->stride[p] : info.stride[p];
     place.first = static_cast<std::int64_t>(meta ? meta->offset[p] : info.offset[p]);
-    const std::int64_t last = place.first + static_cast<std::int64_t>(place.stride) * (rows(layout, p) - 1);
+    place.first += skip_to(corner, format, p, place.stride);
+    const int needed = meta ? rows(layout, p) : rows_of_default_layout(info, layout, p);
+    const std::int64_t last = place.first + static_cast<std::int64_t>(place.stride) * (needed - 1);
     place.begin = std::min(place.first, last);
     place.end = std::max(place.first, last) + row_bytes(layout, p);
     if (place.begin < 0 || place.end > size)
       refuse("a buffer of " + std::to_string(size) + " bytes is smaller than its caps say: plane " +
              std::to_string(p + 1) + " of " + size_of(info) + " takes bytes " + std::to_string(place.begin) + " to " +
              std::to_string(place.end));
-    if ((flags & GST_MAP_WRITE) && std::abs(place.stride) < row_bytes(layout, p))
-      refuse("an output buffer's rows overlap");
-    if (!gst_buffer_find_memory(buffer, static_cast<gsize>(place.begin), static_cast<gsize>(place.end - place.begin),
+    if (writes && std::abs(place.stride) < row_bytes(layout, p)) refuse("an output buffer's rows overlap");
+    if (!gst_buffer_find_memory(buffer_, static_cast<gsize>(place.begin), static_cast<gsize>(place.end - place.begin),
                                 &place.memory, &place.memories, &place.skip))
       refuse("a buffer's memory does not hold what its size says");
-    whole |= place.memories > 1;
   }
+}
 
+void FrameMap::map_memories(Places& places, const FrameLayout& layout, int flags) {
+  const auto map_flags = static_cast<GstMapFlags>(flags);
+  bool whole = false;
+  for (int p = 0; p < layout.planes; ++p) whole |= places[p].memories > 1;
   std::array<guint, max_planes> mapped_memory{};
   for (int p = 0; p < layout.planes; ++p) {
-    const Place& place = places[p];
+    Place& place = places[p];
     int m = 0;
     while (m < maps_ && !(whole || mapped_memory[m] == place.memory)) ++m;
     if (m == maps_) {
       // A plane that straddles memories needs them merged, and then all of them at once.
-      const bool good = whole
-                            ? gst_buffer_map(buffer, &map_[m], static_cast<GstMapFlags>(flags))
-                            : gst_buffer_map_range(buffer, place.memory, 1, &map_[m], static_cast<GstMapFlags>(flags));
-      if (!good) {
-        unmap();
-        throw ElementError(flags & GST_MAP_WRITE ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_READ,
-                           "a buffer's memory could not be mapped");
-      }
+      count_map(whole ? gst_buffer_map(buffer_, &map_[m], map_flags)
+                      : gst_buffer_map_range(buffer_, place.memory, 1, &map_[m], map_flags),
+                flags);
       mapped_memory[m] = place.memory;
-      if (++maps_ == 1) gst_buffer_ref(buffer);  // after the map, which asks for a writable buffer
     }
-    const std::int64_t skip = whole ? place.begin : static_cast<std::int64_t>(place.skip);
-    image_.plane[p].data = map_[m].data + skip + (place.first - place.begin);
-    image_.plane[p].stride = place.stride;
-    if (place.stride % bytes_per_sample(layout.type) != 0) {
-      if (flags != GST_MAP_READ) {
-        unmap();
-        refuse("a stride of " + std::to_string(place.stride) + " bytes splits samples");
-      }
-      align(layout, p);
-    }
+    if (whole) place.skip = static_cast<gsize>(place.begin);
+    place.room = map_[m].size - place.skip;
+    image_.plane[p] = {map_[m].data + place.skip + (place.first - place.begin), place.stride};
   }
 }
 
-void FrameMap::align(const FrameLayout& layout, int plane) {
-  const int width = row_bytes(layout, plane), height = rows(layout, plane);
-  aligned_[plane].resize(static_cast<std::size_t>(width) * height);
-  PlaneView& view = image_.plane[plane];
-  for (int y = 0; y < height; ++y)
-    std::memcpy(aligned_[plane].data() + static_cast<std::size_t>(y) * width,
-                static_cast<const std::byte*>(view.data) + y * view.stride, width);
-  view = {aligned_[plane].data(), width};
+void FrameMap::map_by_meta(GstVideoMeta* meta, const Format& format, int flags) {
+  meta_ = meta;
+  in_place_ = false;
+  const Corner corner = flags & GST_MAP_WRITE ? Corner{} : find_corner(buffer_, meta, format);
+  for (int p = 0; p < format.layout.planes; ++p) {
+    gpointer data = nullptr;
+    gint stride = 0;
+    GstMapInfo& map = map_[p];
+    count_map(gst_video_meta_map(meta, static_cast<guint>(p), &map, &data, &stride, static_cast<GstMapFlags>(flags)),
+              flags);
+    const std::ptrdiff_t skip = skip_to(corner, format, p, stride);
+    image_.plane[p] = {static_cast<std::byte*>(data) + skip, stride};
+  }
+}
+
+void FrameMap::count_map(bool mapped, int flags) {
+  if (!mapped)
+    throw ElementError(flags & GST_MAP_WRITE ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_READ,
+                       "a buffer's memory could not be mapped");
+  if (++maps_ == 1) gst_buffer_ref(buffer_);  // after the map, which asks for a writable buffer
+}
+
+void FrameMap::align(const FrameLayout& layout, int flags) {
+  for (int p = 0; p < layout.planes; ++p) {
+    PlaneView& view = image_.plane[p];
+    if (view.stride % bytes_per_sample(layout.type) == 0) continue;
+    if (flags != GST_MAP_READ) refuse("a stride of " + std::to_string(view.stride) + " bytes splits samples");
+    const int width = row_bytes(layout, p), height = rows(layout, p);
+    aligned_[p].resize(static_cast<std::size_t>(width) * height);
+    for (int y = 0; y < height; ++y)
+      std::memcpy(aligned_[p].data() + static_cast<std::size_t>(y) * width,
+                  static_cast<const std::byte*>(view.data) + y * view.stride, width);
+    view = {aligned_[p].data(), width};
+    in_place_ = false;
+  }
+}
+
+void FrameMap::find_spare_rows(const Places& places, const FrameLayout& layout) {
+  for (int p = 0; p < layout.planes; ++p) {
+    const Place& place = places[p];
+    const std::int64_t begin = place.first + static_cast<std::int64_t>(rows(layout, p)) * place.stride;
+    const std::int64_t end = begin + row_bytes(layout, p);
+    bool is_free = rows(layout, p) % 2 == 1 && rows(layout, p) < rows(layout, 0) && begin >= place.begin &&
+                   end - place.begin <= static_cast<std::int64_t>(place.room);
+    for (int q = 0; q < layout.planes; ++q)
+      is_free = is_free && (q == p || end <= places[q].begin || begin >= places[q].end);
+    if (!is_free) continue;
+    rows_[p] = rows(layout, p);
+    spare_bytes_[p] = static_cast<std::size_t>(row_bytes(layout, p));
+  }
+}
+
+void FrameMap::fill_spare_rows() noexcept {
+  for (int p = 0; p < max_planes; ++p) {
+    if (spare_bytes_[p] == 0) continue;
+    const PlaneView& view = image_.plane[p];
+    auto* first = static_cast<std::byte*>(view.data);
+    const int from = std::max(rows_[p] - 2, 0);  // of the bottom field; a single row is the top one's
+    std::memcpy(first + rows_[p] * view.stride, first + from * view.stride, spare_bytes_[p]);
+  }
 }
 
 void FrameMap::unmap() noexcept {
   if (maps_ == 0) return;
-  while (maps_ > 0) gst_buffer_unmap(buffer_, &map_[--maps_]);
+  while (maps_ > 0) {
+    --maps_;
+    if (meta_)
+      gst_video_meta_unmap(meta_, static_cast<guint>(maps_), &map_[maps_]);
+    else
+      gst_buffer_unmap(buffer_, &map_[maps_]);
+  }
   gst_buffer_unref(buffer_);
 }
 
 void FrameMap::swap(FrameMap& other) noexcept {
   std::swap(buffer_, other.buffer_);
+  std::swap(meta_, other.meta_);
   std::swap(map_, other.map_);
   std::swap(maps_, other.maps_);
+  std::swap(in_place_, other.in_place_);
   std::swap(image_, other.image_);
+  std::swap(spare_bytes_, other.spare_bytes_);
+  std::swap(rows_, other.rows_);
   std::swap(aligned_, other.aligned_);
 }
 

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // FrameMap: a GstBuffer's planes, mapped for as long as the object lives. Honours GstVideoMeta (any offset, odd and
-// negative strides) and buffers of several memories; refuses a buffer that is smaller than its caps say.
+// negative strides, a map function of its own), GstVideoCropMeta, and buffers of several memories. Refuses a buffer
+// that is smaller than its caps say.
 #pragma once
 
 #include <gst/video/video.h>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "convolve/plane.hpp"
@@ -17,6 +19,13 @@ namespace convolve {
 
 class FrameMap {
  public:
+  /// What a buffer is mapped as. `layout` is that of the whole frame, also where the frame is interlaced.
+  struct Format {
+    const GstVideoInfo& info;
+    const FrameLayout& layout;
+    bool interlaced = false;  ///< this frame's rows belong to two fields in turn
+  };
+
   FrameMap() = default;
   FrameMap(FrameMap&& other) noexcept { swap(other); }
   FrameMap& operator=(FrameMap&& other) noexcept {
@@ -27,22 +36,45 @@ class FrameMap {
   ~FrameMap() { unmap(); }
 
   /// Maps `buffer` and holds a reference meanwhile. `flags` are GST_MAP_READ or GST_MAP_WRITE, with GST_MAP_CUDA for
-  /// device addresses. `layout` is that of the whole frame. Throws ElementError.
-  FrameMap(GstBuffer* buffer, const GstVideoInfo& info, const FrameLayout& layout, int flags);
+  /// device addresses. Throws ElementError.
+  FrameMap(GstBuffer* buffer, const Format& format, int flags);
 
   const Image& image() const { return image_; }
   bool mapped() const { return maps_ > 0; }
+  /// True where the image lies in the buffer's own memories, not in a copy of them.
+  bool in_place() const { return in_place_; }
   void unmap() noexcept;
 
+  /// Fills the rows of an interlaced output, in host memory, that its layout has and its picture has not: GStreamer
+  /// rounds the rows of subsampled chroma up to an even number, and its converters read the last one as the bottom
+  /// field's. They repeat that field's last row. To be called when the frame's own rows are there.
+  void fill_spare_rows() noexcept;
+
  private:
+  struct Place;
+  using Places = std::array<Place, max_planes>;
+
   void swap(FrameMap& other) noexcept;
-  void align(const FrameLayout& layout, int plane);
+  void find_places(const GstVideoMeta* meta, const Format& format, int flags, Places& places) const;
+  void map_memories(Places& places, const FrameLayout& layout, int flags);
+  void map_by_meta(GstVideoMeta* meta, const Format& format, int flags);
+  void count_map(bool mapped, int flags);
+  void align(const FrameLayout& layout, int flags);
+  void find_spare_rows(const Places& places, const FrameLayout& layout);
 
   GstBuffer* buffer_ = nullptr;
+  GstVideoMeta* meta_ = nullptr;  ///< whose functions map and unmap, where they are not the usual ones
   std::array<GstMapInfo, max_planes> map_{};
   int maps_ = 0;
+  bool in_place_ = true;
   Image image_;
+  std::array<std::size_t, max_planes> spare_bytes_{};       ///< of the spare row below a plane's last one; 0: none
+  std::array<int, max_planes> rows_{};                      ///< of those planes
   std::array<std::vector<std::byte>, max_planes> aligned_;  ///< of planes whose stride splits samples
 };
+
+/// True where the frame's crop meta says which part of a larger frame the caps describe: that part is what FrameMap
+/// maps. False for a crop within the frame that the caps describe, which is left to those downstream.
+bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
 
 }  // namespace convolve

@@ -6,24 +6,12 @@
 #include <new>
 
 #include "fault.hpp"
+#include "formats.hpp"
 #include "log.hpp"
+#include "rows.hpp"
 
 namespace convolve {
 namespace {
-
-// Every second row, from the first or the second on.
-Image field_of(const Image& frame, int field) {
-  Image image = frame;
-  for (PlaneView& plane : image.plane) {
-    if (field == 1) plane.data = static_cast<std::byte*>(plane.data) + plane.stride;
-    plane.stride *= 2;
-  }
-  return image;
-}
-
-int field_height(int height, int field) {
-  return (height + 1 - field) / 2;
-}
 
 // What of a buffer goes to its output, without its memory.
 BufferPtr shell_of(GstBuffer* buffer) {
@@ -68,9 +56,8 @@ void Process::close() noexcept {
 void Process::drop_plans() noexcept {
   const CudaScope scope(session_.get());
   if (session_) session_->drain();  // a plan outlives its queued work
-  for (auto& plan : plan_) plan.reset();
   forget_bands();
-  recipe_.reset();
+  now_ = {};
   for (DeviceFrame& result : result_) result = {};
 }
 
@@ -82,15 +69,11 @@ void Process::forget_bands() noexcept {
 }
 
 void Process::set_format(const GstVideoInfo& info) {
-  if (info.interlace_mode == GST_VIDEO_INTERLACE_MODE_FIELDS ||
-      info.interlace_mode == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
-    throw ElementError(GST_STREAM_ERROR_FORMAT, std::string("interlace-mode=") +
-                                                    gst_video_interlace_mode_to_string(info.interlace_mode) +
-                                                    " is not served; progressive, interleaved and mixed are");
   if (has_format_ && gst_video_info_is_equal(&info, &info_)) return;
-  drop_plans();
+  clear_format();
+  if (const char* why = why_unserved(info)) throw ElementError(GST_STREAM_ERROR_FORMAT, why);
+  layout_ = make_layout(info, info.height, {});
   info_ = info;
-  layout_ = make_layout(info_, info_.height, {});
   has_format_ = true;
 }
 
@@ -99,9 +82,9 @@ void Process::clear_format() noexcept {
   has_format_ = false;
 }
 
-std::unique_ptr<Plan> Process::make_plan(int height) {
-  const Settings& settings = recipe_->settings;
-  const PlanDesc desc{make_layout(info_, height, settings.levels()), filter_, settings.border, settings.algorithm};
+std::unique_ptr<Plan> Process::make_plan(const Prepared& with, const FrameLayout& layout, bool announced) {
+  const Settings& settings = with.recipe->settings;
+  const PlanDesc desc{layout, with.filter, settings.border, settings.algorithm};
   std::unique_ptr<Plan> plan;
   try {
     plan = backend_->make_plan(desc);
@@ -110,40 +93,48 @@ std::unique_ptr<Plan> Process::make_plan(int height) {
     session_->trim();
     plan = backend_->make_plan(desc);
   }
-  if (height == info_.height || info_.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE)
-    GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend_->name(), filter_.shape().c_str(),
-                    gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)), info_.width, height,
+  if (announced)
+    GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend_->name(), with.filter.shape().c_str(),
+                    gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)), info_.width, rows(layout, 0),
                     plan->describe().c_str());
   return plan;
 }
 
-bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
-  if (recipe == recipe_ && reversed == reversed_) return false;
-  const CudaScope scope(session_.get());
-  if (session_) session_->drain();
-  for (auto& plan : plan_) plan.reset();
-  forget_bands();
-  recipe_ = std::move(recipe);
-  reversed_ = reversed;
+Process::Prepared Process::prepare(std::shared_ptr<const Recipe> recipe, bool reversed) {
+  Prepared next;
+  next.recipe = std::move(recipe);
+  next.reversed = reversed;
   // A causal window looks back in order of arrival, whichever way that runs: it never waits.
-  filter_ = reversed && !recipe_->settings.causal() ? recipe_->filter.reversed_in_time() : recipe_->filter;
-  changes_nothing_ = is_passthrough(filter_, make_layout(info_, info_.height, recipe_->settings.levels()));
+  const Recipe& from = *next.recipe;
+  next.filter = reversed && !from.settings.causal() ? from.filter.reversed_in_time() : from.filter;
+  if (next.filter.depth() > 1 && GST_VIDEO_INFO_MULTIVIEW_MODE(&info_) == GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME)
+    throw PlanError("a filter over " + std::to_string(next.filter.depth()) +
+                    " frames would blend the views of multiview-mode=frame-by-frame; filters of one frame are served");
+  next.layout = make_layout(info_, info_.height, from.settings.levels());
   const GstVideoInterlaceMode mode = info_.interlace_mode;
-  try {
-    if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) plan_[whole] = make_plan(info_.height);
-    if (mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) {
-      plan_[top_field] = make_plan(field_height(info_.height, 0));
-      if (info_.height % 2 == 1 && info_.height > 1) plan_[bottom_field] = make_plan(field_height(info_.height, 1));
-    }
-  } catch (...) {
-    drop_plans();
-    throw;
+  if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) next.plan[whole] = make_plan(next, next.layout, true);
+  if (mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) return next;
+  for (const int parity : {0, 1}) {
+    Field& field = next.field[parity] = make_field(next.layout, parity);
+    if (field.layout.planes > 0 && (parity == 0 || field.layout != next.field[0].layout))
+      next.plan[top_field + parity] = make_plan(next, field.layout, true);
   }
+  return next;
+}
+
+bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
+  if (recipe == now_.recipe && reversed == now_.reversed) return false;
+  const CudaScope scope(session_.get());
+  Prepared next = prepare(std::move(recipe), reversed);
+  if (session_) session_->drain();  // a plan outlives its queued work
+  forget_bands();
+  std::swap(now_, next);
+  changes_nothing_ = is_passthrough(now_.filter, now_.layout);
   return true;
 }
 
 const char* Process::algorithm() const {
-  const auto& plan = plan_[whole] ? plan_[whole] : plan_[top_field];
+  const auto& plan = now_.plan[whole] ? now_.plan[whole] : now_.plan[top_field];
   return plan ? nick(plan->algorithm()) : nullptr;
 }
 
@@ -152,28 +143,33 @@ bool Process::wants_context_of(GstBuffer* buffer, int cuda_device_id) const {
   return cuda_device_id < 0 || cuda_buffer_device(buffer) == session_->device_id();
 }
 
-bool Process::starves(GstBuffer* buffer) {
+bool Process::is_interlaced(GstBuffer* buffer) const {
+  return info_.interlace_mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
+         (info_.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
+          GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
+}
+
+// Whether upstream would run out of buffers if the window held this one's. Asked of each, as pools come and go and the
+// window grows.
+bool Process::starves(GstBuffer* buffer) const {
   if (!buffer->pool) return false;
-  if (buffer->pool != known_pool_) {
-    known_pool_ = buffer->pool;
-    GstStructure* config = gst_buffer_pool_get_config(buffer->pool);
-    guint most = 0;
-    gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &most);
-    gst_structure_free(config);
-    known_pool_starves_ = most != 0 && most < static_cast<guint>(filter_.depth()) + 2;
-  }
-  return known_pool_starves_;
+  GstStructure* config = gst_buffer_pool_get_config(buffer->pool);
+  guint most = 0;
+  gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &most);
+  gst_structure_free(config);
+  return most != 0 && most < static_cast<guint>(now_.filter.depth()) + 2;
 }
 
 HeldFrame Process::admit(BufferPtr buffer, bool keep) {
   HeldFrame frame;
-  const GstVideoInterlaceMode mode = info_.interlace_mode;
-  frame.interlaced = mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
-                     (mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
-                      GST_BUFFER_FLAG_IS_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_INTERLACED));
+  frame.interlaced = is_interlaced(buffer.get());
+  const FrameMap::Format format{info_, layout_, frame.interlaced};
   if (!session_) {
-    if (keep && starves(buffer.get())) buffer.reset(gst_buffer_copy_deep(buffer.get()));
-    frame.map = FrameMap(buffer.get(), info_, layout_, GST_MAP_READ);
+    if (keep && starves(buffer.get())) {
+      buffer.reset(gst_buffer_copy_deep(buffer.get()));
+      if (!buffer) throw std::bad_alloc();
+    }
+    frame.map = FrameMap(buffer.get(), format, GST_MAP_READ);
     frame.image = frame.map.image();
     frame.buffer = std::move(buffer);
     return frame;
@@ -181,13 +177,13 @@ HeldFrame Process::admit(BufferPtr buffer, bool keep) {
 
   const bool on_device = session_->owns(buffer.get());
   if (on_device) session_->follow(buffer.get());
-  frame.map = FrameMap(buffer.get(), info_, layout_, GST_MAP_READ | (on_device ? cuda_map_flags() : 0));
+  frame.map = FrameMap(buffer.get(), format, GST_MAP_READ | (on_device ? cuda_map_flags() : 0));
   frame.image = frame.map.image();
   if (!on_device) {
     frame.copy = session_->allocate(layout_);
     frame.image = frame.copy.image();
     frame.on_its_way = true;
-    frame.pageable = !session_->reaches(buffer.get());
+    frame.pageable = !frame.map.in_place() || !session_->reaches(buffer.get());
   } else if (keep && starves(buffer.get())) {
     frame.copy = session_->allocate(layout_);
     session_->copy(frame.image, frame.copy, layout_);
@@ -209,7 +205,7 @@ void Process::landed(FrameWindow& window) {
     if (!frame.on_its_way) continue;
     frame.on_its_way = false;
     frame.map.unmap();
-    if (filter_.depth() > 1) frame.buffer = shell_of(frame.buffer.get());
+    if (now_.filter.depth() > 1) frame.buffer = shell_of(frame.buffer.get());
   }
 }
 
@@ -228,9 +224,10 @@ void Process::settle(FrameWindow& window) {
 void Process::run(FrameWindow& window, GstBuffer* out) {
   const bool interlaced = window.centre().interlaced;
   const bool on_device = session_ && session_->owns(out);
-  const FrameMap map(out, info_, layout_, GST_MAP_WRITE | (on_device ? cuda_map_flags() : 0));
+  FrameMap map(out, {info_, layout_, interlaced}, GST_MAP_WRITE | (on_device ? cuda_map_flags() : 0));
   if (!session_) {
     enqueue(window.images(), interlaced, map.image());
+    map.fill_spare_rows();
     return;
   }
   if (!on_device && !interlaced) make_bands();
@@ -248,6 +245,7 @@ void Process::run(FrameWindow& window, GstBuffer* out) {
       session_->download(result_[0], map.image(), layout_);
     }
     if (!on_device || !hand_on(window, out)) session_->synchronize();
+    if (!on_device) map.fill_spare_rows();
   }
   landed(window);
 }
@@ -263,14 +261,15 @@ void Process::make_bands() {
   if (bands_made_) return;
   const CudaScope scope(session_.get());
   bands_made_ = true;
-  bands_ = cut_into_bands(layout_, info_.height, filter_, recipe_->settings.border);
+  bands_ = cut_into_bands(layout_, info_.height, now_.filter, now_.recipe->settings.border);
   std::vector<int> heights;
   for (const Band& band : bands_) {
     const int height = band.bottom - band.top;
     const auto known = std::find(heights.begin(), heights.end(), height);
     const auto at = static_cast<std::size_t>(known - heights.begin());
     if (known == heights.end()) {
-      band_plans_.push_back(make_plan(height));
+      const FrameLayout layout = make_layout(info_, height, now_.recipe->settings.levels());
+      band_plans_.push_back(make_plan(now_, layout, height == info_.height));
       heights.push_back(height);
     }
     plan_of_band_.push_back(band_plans_[at].get());
@@ -330,20 +329,21 @@ void Process::run_banded(FrameWindow& window, const Image& out) {
 void Process::enqueue(const Window& window, bool interlaced, const Image& out) {
   const CudaScope scope(session_.get());
   if (!interlaced) {
-    enqueue(*plan_[whole], window, out);
+    enqueue(*now_.plan[whole], window, out);
     return;
   }
-  for (int field = 0; field < 2 && field_height(info_.height, field) > 0; ++field) {
+  for (const Field& field : now_.field) {
+    if (field.layout.planes == 0) continue;
     Image images[max_taps];
     Window fields;
     fields.depth = window.depth;
     for (int t = 0; t < window.depth; ++t) {
       if (!window.image[t]) continue;
-      images[t] = field_of(*window.image[t], field);
+      images[t] = field.image_of(*window.image[t]);
       fields.image[t] = &images[t];
     }
-    Plan* plan = field == 1 && plan_[bottom_field] ? plan_[bottom_field].get() : plan_[top_field].get();
-    enqueue(*plan, fields, field_of(out, field));
+    const auto& own = now_.plan[top_field + field.parity];
+    enqueue(own ? *own : *now_.plan[top_field], fields, field.image_of(out));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "bands.hpp"
 #include "convolve/backend.hpp"
 #include "cuda_interop.hpp"
+#include "fields.hpp"
 #include "settings.hpp"
 #include "window.hpp"
 
@@ -40,11 +41,12 @@ class Process {
   bool has_format() const { return has_format_; }
   const GstVideoInfo& info() const { return info_; }
 
-  /// Makes the plans that are not already there. `reversed`: frames come last first. False: nothing changed.
+  /// Makes the plans that are not already there. `reversed`: frames come last first. False: nothing changed. Where it
+  /// throws, what was set before goes on.
   bool set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed);
-  const std::shared_ptr<const Recipe>& recipe() const { return recipe_; }
+  const std::shared_ptr<const Recipe>& recipe() const { return now_.recipe; }
   /// The filter as it meets frames in order of arrival.
-  const Filter& filter() const { return filter_; }
+  const Filter& filter() const { return now_.filter; }
   /// True where each output would equal its input to the bit.
   bool changes_nothing() const { return changes_nothing_; }
   /// Name of the algorithm that runs.
@@ -63,9 +65,21 @@ class Process {
  private:
   enum Part { whole, top_field, bottom_field, parts };
 
+  /// A filter made ready for the format.
+  struct Prepared {
+    std::shared_ptr<const Recipe> recipe;
+    bool reversed = false;
+    Filter filter;                      ///< as it meets frames in order of arrival
+    FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
+    Field field[2];                     ///< its fields, where some of its frames are interlaced
+    std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
+  };
+
   void drop_plans() noexcept;
-  std::unique_ptr<Plan> make_plan(int height);
-  bool starves(GstBuffer* buffer);
+  Prepared prepare(std::shared_ptr<const Recipe> recipe, bool reversed);
+  std::unique_ptr<Plan> make_plan(const Prepared& with, const FrameLayout& layout, bool announced);
+  bool is_interlaced(GstBuffer* buffer) const;
+  bool starves(GstBuffer* buffer) const;
   void enqueue(const Window& window, bool interlaced, const Image& out);
   void enqueue(Plan& plan, const Window& window, const Image& out);
   void run_banded(FrameWindow& window, const Image& out);
@@ -84,20 +98,14 @@ class Process {
   GstVideoInfo info_{};
   FrameLayout layout_;  ///< of the whole frame
 
-  std::shared_ptr<const Recipe> recipe_;
-  bool reversed_ = false;
-  Filter filter_;
+  Prepared now_;
   bool changes_nothing_ = false;
-  std::unique_ptr<Plan> plan_[parts];
   DeviceFrame result_[2];  ///< of outputs in system memory; the second for every other band
 
   bool bands_made_ = false;
   std::vector<Band> bands_;
   std::vector<std::unique_ptr<Plan>> band_plans_;  ///< of unlike heights
   std::vector<Plan*> plan_of_band_;
-
-  gpointer known_pool_ = nullptr;  ///< only compared
-  bool known_pool_starves_ = false;
 };
 
 }  // namespace convolve

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Interlaced frames: each field is filtered by itself, at every height, whatever rows of chroma the layout has room
+// for.
+#include "expected.hpp"
+#include "guarded.hpp"
+
+namespace element_test {
+namespace {
+
+GstVideoInfo interlaced_info(const char* format, int width, int height,
+                             GstVideoInterlaceMode mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED) {
+  GstVideoInfo info;
+  CHECK(gst_video_info_set_interlaced_format(&info, gst_video_format_from_string(format), mode, width, height),
+        "no such frame");
+  GST_VIDEO_INFO_FPS_N(&info) = 25;
+  GST_VIDEO_INFO_FPS_D(&info) = 1;
+  return info;
+}
+
+// The rows of one field.
+Frame field_of(const Frame& frame, int parity) {
+  Frame field;
+  for (const oracle::Plane& plane : frame.component) {
+    oracle::Plane rows{plane.width, (plane.height + 1 - parity) / 2, {}};
+    for (int y = parity; y < plane.height; y += 2)
+      rows.samples.insert(rows.samples.end(), plane.samples.begin() + static_cast<std::ptrdiff_t>(y) * plane.width,
+                          plane.samples.begin() + static_cast<std::ptrdiff_t>(y + 1) * plane.width);
+    field.component.push_back(std::move(rows));
+  }
+  return field;
+}
+
+Frame woven(const Frame& top, const Frame& bottom) {
+  Frame frame;
+  for (std::size_t c = 0; c < top.component.size(); ++c) {
+    const oracle::Plane* fields[] = {&top.component[c], &bottom.component[c]};
+    oracle::Plane plane{fields[0]->width, fields[0]->height + fields[1]->height, {}};
+    for (int y = 0; y < plane.height; ++y) {
+      const auto row = fields[y % 2]->samples.begin() + static_cast<std::ptrdiff_t>(y / 2) * plane.width;
+      plane.samples.insert(plane.samples.end(), row, row + plane.width);
+    }
+    frame.component.push_back(std::move(plane));
+  }
+  return frame;
+}
+
+// What the element gives for a stream of interlaced frames.
+std::vector<Frame> expected_of_fields(const Filtering& f, const std::vector<Frame>& frames, const GstVideoInfo& info) {
+  std::vector<Frame> fields[2], out;
+  for (const Frame& frame : frames)
+    for (int parity = 0; parity < 2; ++parity) fields[parity].push_back(field_of(frame, parity));
+  const std::vector<Frame> top = expected(f, fields[0], info), bottom = expected(f, fields[1], info);
+  for (std::size_t t = 0; t < frames.size(); ++t) out.push_back(woven(top[t], bottom[t]));
+  return out;
+}
+
+// Filters the stream, and compares with the oracle.
+void check_fields(const Filtering& f, const GstVideoInfo& info, const std::vector<Owned<GstBuffer>>& input,
+                  const std::string& label) {
+  const std::vector<Frame> wanted = expected_of_fields(f, frames_of(input, info), info);
+  Harness harness("kernel=\"" + text_of(f.kernel) + "\"", info);
+  for (const Owned<GstBuffer>& buffer : input)
+    CHECK(harness.push(gst_buffer_ref(buffer.get())) == GST_FLOW_OK, "%s: push failed", label.c_str());
+  harness.push_event(gst_event_new_eos());
+  for (std::size_t t = 0; t < input.size(); ++t)
+    check_buffer(wanted[t], harness.try_pull().get(), info, 0, label + ", frame " + std::to_string(t));
+}
+
+struct Interlaced {
+  const char* format;
+  int height;
+};
+constexpr Interlaced interlaced[] = {
+    {"GRAY8", 9}, {"GRAY8", 2},      {"GRAY8", 1},     {"Y42B", 7},      {"I420", 8},     {"NV12", 12},
+    {"RGBA", 5},  {"I420", 2},       {"I420", 6},      {"I420", 10},     {"I420", 5},     {"I420", 7},
+    {"NV12", 6},  {"NV21", 2},       {"P010_10LE", 6}, {"P010_10LE", 2}, {"P016_LE", 10}, {"A420", 6},
+    {"YV12", 14}, {"I420_10LE", 22}, {"P012_LE", 6},   {"A420", 2},
+};
+
+ELEMENT_TEST_ROWS(interlaced_frames_are_filtered_field_by_field_at_every_height, std::size(interlaced)) {
+  std::mt19937 random(29);
+  for (const auto mode : {GST_VIDEO_INTERLACE_MODE_INTERLEAVED, GST_VIDEO_INTERLACE_MODE_MIXED})
+    for (const int depth : {1, 3}) {
+      const Filtering f{random_kernel(random, depth, 3, 3, 6, 16)};
+      const GstVideoInfo info = interlaced_info(interlaced[row].format, 11, interlaced[row].height, mode);
+      std::vector<Owned<GstBuffer>> whole = random_stream(random, info, 5), guarded_ones, tight;
+      for (int i = 0; i < 5; ++i) {
+        GstBuffer* buffer = whole[i].get();
+        if (mode == GST_VIDEO_INTERLACE_MODE_MIXED)
+          GST_BUFFER_FLAG_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED | GST_VIDEO_BUFFER_FLAG_TFF);
+        guarded_ones.push_back(guarded(buffer, i % 2 ? Guard::before : Guard::after));
+        const Owned<GstBuffer> relaid_one = relaid(random, buffer, info, {.name = "tight"});
+        GST_BUFFER_FLAGS(relaid_one.get()) |= GST_BUFFER_FLAGS(buffer) & ~GST_BUFFER_FLAG_TAG_MEMORY;
+        tight.push_back(guarded(relaid_one.get(), Guard::after));
+      }
+      const std::string label = std::string(interlaced[row].format) + " " + std::to_string(interlaced[row].height) +
+                                " " + gst_video_interlace_mode_to_string(mode);
+      check_fields(f, info, guarded_ones, label);
+      check_fields(f, info, tight, label + ", tight");
+    }
+}
+
+ELEMENT_TEST(progressive_frames_of_a_mixed_stream_are_filtered_whole) {
+  std::mt19937 random(30);
+  const Filtering f{random_kernel(random, 1, 3, 3, 6, 16)};
+  GstVideoInfo info;
+  gst_video_info_set_interlaced_format(&info, GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_INTERLACE_MODE_MIXED, 11, 9);
+  check_stream("kernel=\"" + text_of(f.kernel) + "\"", f, info, random_stream(random, info, 3), "mixed");
+}
+
+// A source that fills a frame row by row leaves the last row of GStreamer's even number of chroma rows as it was.
+ELEMENT_TEST(a_white_frame_stays_white_whatever_lies_in_the_spare_row_of_chroma) {
+  for (const char* format : {"I420", "NV12", "A420"})
+    for (const int height : {2, 6, 10}) {
+      const GstVideoInfo info = interlaced_info(format, 64, height);
+      std::mt19937 random(31);
+      Owned<GstBuffer> input = random_buffer(random, info);
+      GstVideoFrame frame;
+      GstVideoInfo copy = info;
+      CHECK(gst_video_frame_map(&frame, &copy, input.get(), GST_MAP_WRITE), "cannot map");
+      for (int p = 0; p < static_cast<int>(GST_VIDEO_INFO_N_PLANES(&info)); ++p)
+        for (int y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(&frame, p); ++y)
+          std::fill_n(
+              static_cast<guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p)) + y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p),
+              64 / (p == 1 || p == 2 ? (GST_VIDEO_INFO_N_PLANES(&info) == 2 ? 1 : 2) : 1),
+              p == 1 || p == 2 ? 128 : 235);
+      gst_video_frame_unmap(&frame);
+      Harness harness("preset=box-blur", info);
+      CHECK(harness.push(input.release()) == GST_FLOW_OK, "push failed");
+      const Owned<GstBuffer> out = harness.try_pull();
+      const Frame found = frame_of(out.get(), info);
+      for (std::size_t c = 0; c < found.component.size(); ++c)
+        for (const double sample : found.component[c].samples)
+          CHECK(sample == (c == 1 || c == 2 ? 128 : 235), "%s %d: component %zu has %g", format, height, c, sample);
+      // What GStreamer's converters read as the bottom field's last row of chroma is there as well.
+      CHECK(gst_video_frame_map(&frame, &copy, out.get(), GST_MAP_READ), "cannot map");
+      const auto* spare =
+          static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 1)) +
+          static_cast<std::ptrdiff_t>(GST_VIDEO_FRAME_COMP_HEIGHT(&frame, 1)) * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 1);
+      for (int x = 0; x < 32; ++x)
+        CHECK(spare[x] == 128, "%s %d: the spare row has %d at %d", format, height, spare[x], x);
+      gst_video_frame_unmap(&frame);
+    }
+}
+
+// 720x486 as other programs lay it out: 243 rows of U, and those of V right behind.
+ELEMENT_TEST(the_planes_of_a_tight_layout_do_not_mix) {
+  const GstVideoInfo info = interlaced_info("I420", 720, 486);
+  const gsize luma = 720 * 486, chroma = 360 * 243;
+  Owned<GstBuffer> input(gst_buffer_new());
+  gst_buffer_append_memory(input.get(), guarded_memory(luma + 2 * chroma, Guard::after));
+  gst_buffer_memset(input.get(), 0, 100, luma);
+  gst_buffer_memset(input.get(), luma, 50, chroma);
+  gst_buffer_memset(input.get(), luma + chroma, 200, chroma);
+  gsize offset[GST_VIDEO_MAX_PLANES] = {0, luma, luma + chroma};
+  gint stride[GST_VIDEO_MAX_PLANES] = {720, 360, 360};
+  gst_buffer_add_video_meta_full(input.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 720, 486, 3, offset,
+                                 stride);
+  Harness harness("preset=box-blur", info);
+  CHECK(harness.push(input.release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = harness.try_pull();
+  const Frame found = frame_of(out.get(), info);
+  const int wanted[] = {100, 50, 200};
+  for (int c = 0; c < 3; ++c)
+    for (std::size_t i = 0; i < found.component[c].samples.size(); ++i)
+      CHECK(found.component[c].samples[i] == wanted[c], "component %d, row %d: expected %d, found %g", c,
+            static_cast<int>(i) / found.component[c].width, wanted[c], found.component[c].samples[i]);
+}
+
+struct Short {
+  const char* format;
+  int height;
+  bool with_meta;
+};
+constexpr Short shorts[] = {{"I420", 6, false},      {"I420", 6, true},      {"NV12", 486, false}, {"NV12", 486, true},
+                            {"P010_10LE", 2, false}, {"P010_10LE", 2, true}, {"I420", 486, true},  {"A420", 10, true}};
+
+ELEMENT_TEST_ROWS(a_buffer_one_row_of_chroma_short_is_an_error, std::size(shorts)) {
+  const Short& s = shorts[row];
+  std::mt19937 random(33);
+  const GstVideoInfo info = interlaced_info(s.format, 16, s.height);
+  Owned<GstBuffer> input = random_buffer(random, info);
+  if (s.with_meta) input = relaid(random, input.get(), info, {.name = "tight"});
+  const int last = GST_VIDEO_INFO_N_PLANES(&info) - 1;
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(input.get());
+  const gsize missing = meta ? meta->stride[last] : GST_VIDEO_INFO_PLANE_STRIDE(&info, last);
+  gst_buffer_set_size(input.get(), static_cast<gssize>(gst_buffer_get_size(input.get()) - missing));
+  Harness harness("preset=box-blur", info);
+  CHECK(harness.push(guarded(input.get(), Guard::after).release()) == GST_FLOW_ERROR, "the buffer is taken");
+  CHECK(!harness.try_pull(), "a frame came out");
+  const std::vector<Report> errors = harness.errors();
+  CHECK(errors.size() == 1 && errors[0].is(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT) &&
+            errors[0].text.find("smaller than its caps") != std::string::npos,
+        "%zu errors: %s", errors.size(), errors.empty() ? "" : errors[0].text.c_str());
+}
+
+// Sources and sinks as they come: pools of either side's own, and memory that valgrind watches in another test.
+constexpr const char* streams[] = {
+    "videotestsrc num-buffers=60 ! video/x-raw,format=P010_10LE,width=64,height=6,interlace-mode=interleaved ! "
+    "${convolve} preset=temporal-mean n-threads=1 ! queue ! fakesink",
+    "videotestsrc num-buffers=60 ! video/x-raw,format=P010_10LE,width=16,height=2,interlace-mode=interleaved ! "
+    "${convolve} preset=temporal-mean n-threads=1 ! queue ! fakesink",
+    "videotestsrc num-buffers=60 ! video/x-raw,format=P016_LE,width=160,height=10,interlace-mode=interleaved ! "
+    "${convolve} preset=temporal-mean n-threads=1 ! queue ! fakesink",
+    "videotestsrc num-buffers=3 ! video/x-raw,format=P012_LE,width=720,height=486,interlace-mode=interleaved ! "
+    "${convolve} preset=box-blur ! fakesink",
+    "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=720,height=486,interlace-mode=mixed ! "
+    "${convolve} preset=box-blur ! videoconvert ! video/x-raw,format=AYUV ! fakesink",
+};
+
+ELEMENT_TEST_ROWS(interlaced_streams_of_every_height_play_to_their_end, std::size(streams)) {
+  const Owned<GstElement> pipeline = parse(streams[row]);
+  const Owned<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
+      bus.get(), 30 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  CHECK(message && GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS, "%s does not end", streams[row]);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+}  // namespace
+}  // namespace element_test
+
+int main() {
+  return element_test::run_tests("interlaced");
+}
