@@ -6,6 +6,9 @@
 #include "convolve/backend.hpp"
 
 #include <array>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/choice.hpp"
@@ -30,9 +33,25 @@ const Entry* find(Algorithm algorithm) {
   return nullptr;
 }
 
+/// A plan that `auto` chose: it runs as it is, and its description ends with the row of the table that chose it.
+class ChosenPlan final : public Plan {
+ public:
+  ChosenPlan(std::unique_ptr<Plan> plan, std::string choice) : plan_(std::move(plan)), choice_(std::move(choice)) {}
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    return plan_->enqueue(window, out, stream);
+  }
+  Algorithm algorithm() const override { return plan_->algorithm(); }
+  std::string describe() const override { return plan_->describe() + "; " + choice_; }
+
+ private:
+  std::unique_ptr<Plan> plan_;
+  std::string choice_;
+};
+
 class CudaBackend final : public Backend {
  public:
-  CudaBackend() : device_(probe_device()) {
+  CudaBackend() : device_(probe_device()), table_(choice_table(device_.capability)) {
     for (std::size_t i = 0; i < table.size(); ++i) algorithms_[i] = table[i]->algorithm;
   }
 
@@ -42,7 +61,7 @@ class CudaBackend final : public Backend {
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
     std::string why;
-    if (algorithm == Algorithm::automatic) return choose(desc) != nullptr;
+    if (algorithm == Algorithm::automatic) return choose(desc).entry != nullptr;
     const Entry* entry = find(algorithm);
     return entry && entry->serves(device_, desc, why);
   }
@@ -50,9 +69,10 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
     if (desc.algorithm == Algorithm::automatic) {
-      const Entry* entry = choose(desc);
-      if (!entry) throw PlanError("no CUDA algorithm serves this case");
-      return entry->make(device_, desc);
+      const Choice choice = choose(desc);
+      if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");
+      return std::make_unique<ChosenPlan>(choice.entry->make(device_, desc),
+                                          describe_choice(table_, choice.row, device_.capability));
     }
     const Entry* entry = find(desc.algorithm);
     std::string why;
@@ -61,14 +81,19 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  const Entry* choose(const PlanDesc& desc) const {
+  struct Choice {
+    const Entry* entry = nullptr;  ///< Null: no row matches.
+    std::size_t row = 0;           ///< in the table's rows
+  };
+
+  Choice choose(const PlanDesc& desc) const {
     std::string why;
     const Case wanted = case_of(desc);
-    for (const ChoiceRow& row : choices) {
-      const Entry* entry = row.matches(wanted) ? find(row.algorithm) : nullptr;
-      if (entry && entry->serves(device_, desc, why)) return entry;
+    for (std::size_t row = 0; row < table_.rows.size(); ++row) {
+      const Entry* entry = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
+      if (entry && entry->serves(device_, desc, why)) return {entry, row};
     }
-    return nullptr;
+    return {};
   }
 
   std::string refusal(const Entry* entry, const PlanDesc& desc, const std::string& why) const {
@@ -82,6 +107,7 @@ class CudaBackend final : public Backend {
   }
 
   Device device_;
+  const ChoiceTable& table_;
   std::array<Algorithm, table.size()> algorithms_{};
 };
 

@@ -1,12 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What `auto` takes: the first row that matches the case and whose algorithm serves it. Data, measured by tests/bench.
+// What `auto` takes on a GPU: the first row that matches the case and whose algorithm serves it.
+//
+// A table is data: tests/bench/choose.py writes it from a run of tests/bench on a GPU of the capability that it names,
+// and its tests hold the table against the newest committed run. GPUs without a table of their own use that of the
+// nearest capability; the text that a plan is described by says so, and which row chose. To have another GPU's own
+// choices, add a table here and name it in `choice_tables`.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
 
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
@@ -157,5 +165,30 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::basic},
     ChoiceRow{.algorithm = Algorithm::cached_halo_seed},
 };
+
+/// The rows that were measured on GPUs of one compute capability, 10 * major + minor.
+struct ChoiceTable {
+  int capability;
+  std::span<const ChoiceRow> rows;
+};
+
+inline constexpr std::array choice_tables{
+    ChoiceTable{90, choices},
+};
+
+/// The table of the nearest capability; of two that are as near, the lower.
+inline const ChoiceTable& choice_table(int capability) {
+  return *std::min_element(choice_tables.begin(), choice_tables.end(), [&](const ChoiceTable& a, const ChoiceTable& b) {
+    return std::abs(a.capability - capability) < std::abs(b.capability - capability);
+  });
+}
+
+/// Says which row of the table chose on a GPU of this capability, and whether the table was measured on such a one.
+/// Rows are numbered from 1, in their order above.
+inline std::string describe_choice(const ChoiceTable& table, std::size_t row, int capability) {
+  const auto version = [](int c) { return std::to_string(c / 10) + "." + std::to_string(c % 10); };
+  return "auto: row " + std::to_string(row + 1) + " of choice.hpp, measured on compute capability " +
+         version(table.capability) + (table.capability == capability ? "" : ", this is " + version(capability));
+}
 
 }  // namespace convolve::cuda

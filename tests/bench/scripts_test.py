@@ -10,6 +10,7 @@ import unittest
 
 import choose
 import collect
+import compare
 import results
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -116,6 +117,35 @@ class Choose(unittest.TestCase):
     def test_a_near_tie_adds_no_row(self):
         rows = self.rows({self.case(3): {"matrix": 1.02, "tiled": 1}, self.case(7): {"matrix": 1, "tiled": 3}})
         self.assertEqual(len(rows), 1)
+
+
+class Compare(unittest.TestCase):
+    @staticmethod
+    def compare(folder, old, new, *more):
+        paths = []
+        for name, times in ("old", old), ("new", new):
+            paths.append(f"{folder}/{name}.json")
+            results.save(paths[-1], {"gpu": name}, {row: {"us": us} for row, us in times.items()})
+        return subprocess.run([sys.executable, HERE / "compare.py", *paths, *more], capture_output=True, text=True)
+
+    def test_rows_past_the_limit_are_printed_the_worst_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = self.compare(folder, {"a": 100, "b": 100, "c": 100, "gone": 1}, {"a": 102.9, "b": 103.2, "c": 150, "come": 9})
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(run.stdout.splitlines(), [
+            "gpu differs: old and new", "c: 100 us, now 150 (+50.0 %)", "b: 100 us, now 103.2 (+3.2 %)",
+            "2 of 3 rows are slower by more than 3 %; 1 rows of the old file and 1 of the new one were not compared"])
+
+    def test_no_slower_row_is_success_and_no_row_at_all_is_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.compare(folder, {"a": 100}, {"a": 104}, "--limit=5").returncode, 0)
+            self.assertEqual(self.compare(folder, {"a": 100}, {"b": 100}).returncode, 2)
+
+    def test_a_committed_file_is_as_fast_as_itself(self):
+        for path in COMMITTED:
+            rows = results.load([path])[1]
+            self.assertEqual(compare.slower(rows, rows, 0), [])
+            self.assertGreater(len(compare.both(rows, rows)), 0, path.name)
 
 
 class Committed(unittest.TestCase):

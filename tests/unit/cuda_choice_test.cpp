@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The table that `auto` chooses by on a GPU, without a GPU: that every case finds a row, whether rows can be met at
+// all, and what is said of them. That its choices are the fast ones is tests/bench/scripts_test.py's business.
+#include <gtest/gtest.h>
+
+#include "cuda/choice.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+template <class Visit>
+void for_all_cases(const Visit& visit) {
+  for (const SampleType type : {SampleType::u8, SampleType::u16, SampleType::f32})
+    for (const Accumulator accumulator : {Accumulator::exact, Accumulator::single, Accumulator::double_})
+      for (int components = 1; components <= 4; ++components)
+        for (int depth = 1; depth <= max_taps; ++depth)
+          for (int side = 1; side <= max_taps; ++side)
+            for (int rank = 0; rank <= side; ++rank) visit(Case{type, components, depth, side, rank, accumulator});
+}
+
+TEST(CudaChoice, EveryCaseMayFallBackToTheAlgorithmThatServesAll) {
+  // `basic` serves all, so that a table without a row that lets it in would leave some cases to nobody.
+  for_all_cases([](const Case& wanted) {
+    for (const ChoiceTable& table : choice_tables)
+      EXPECT_TRUE(std::any_of(table.rows.begin(), table.rows.end(), [&](const ChoiceRow& row) {
+        return row.algorithm == Algorithm::basic && row.matches(wanted);
+      }));
+  });
+}
+
+TEST(CudaChoice, EveryRowIsMetBySomeCase) {
+  for (const ChoiceTable& table : choice_tables)
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      bool met = false;
+      for_all_cases([&](const Case& wanted) { met |= table.rows[row].matches(wanted); });
+      EXPECT_TRUE(met) << "row " << row + 1;
+    }
+}
+
+TEST(CudaChoice, AGpuWithoutATableOfItsOwnUsesTheNearest) {
+  for (const ChoiceTable& table : choice_tables) EXPECT_EQ(&choice_table(table.capability), &table);
+  EXPECT_EQ(choice_table(0).capability, choice_tables.front().capability);
+  EXPECT_EQ(choice_table(999).capability, choice_tables.back().capability);
+  EXPECT_TRUE(std::is_sorted(choice_tables.begin(), choice_tables.end(),
+                             [](const ChoiceTable& a, const ChoiceTable& b) { return a.capability < b.capability; }));
+}
+
+TEST(CudaChoice, ADescriptionSaysWhichRowAndWhetherItWasMeasuredThere) {
+  const ChoiceTable table{90, choices};
+  EXPECT_EQ(describe_choice(table, 0, 90), "auto: row 1 of choice.hpp, measured on compute capability 9.0");
+  EXPECT_EQ(describe_choice(table, 11, 120),
+            "auto: row 12 of choice.hpp, measured on compute capability 9.0, this is 12.0");
+}
+
+}  // namespace
+}  // namespace convolve::cuda
