@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The pages that lead a reader to files and tests name ones that exist."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Which folders the paths that a page names may be relative to.
+PAGES = {"kernels/README.md": ("kernels", "kernels/cpu", "kernels/cuda", "."), "plugin/README.md": ("plugin", "."),
+         "tests/README.md": ("tests", "."), "CONTRIBUTING.md": (".", "kernels/cpu")}
+FILE = re.compile(r"[\w./-]+\.(?:cpp|hpp|cu|cuh|py|sh|md)")
+
+
+def missing_files(page, bases):
+    for name in re.findall(r"`([^`\n]*)`", (ROOT / page).read_text(encoding="utf-8")):
+        if FILE.fullmatch(name) and not any((ROOT / base / name).is_file() or (ROOT / base / name).is_symlink() for base in bases):
+            if "/" in name or not any(ROOT.glob(f"{pathlib.Path(page).parent}/**/{name}")):
+                yield f"{page} names {name}, which is not there"
+
+
+def missing_tests():
+    code = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/*_test.cpp"))
+    table = (ROOT / "tests/README.md").read_text(encoding="utf-8").split("## Each failure")[1]
+    for name in re.findall(r"`(\w+)`", table):
+        if name not in ("auto", "cuda") and not re.search(rf"\b{name}", code):
+            yield f"tests/README.md names the test {name}, which is not there"
+
+
+if __name__ == "__main__":
+    wrong = [line for page, bases in PAGES.items() for line in missing_files(page, bases)] + list(missing_tests())
+    print("\n".join(wrong) or "all that is named is there")
+    sys.exit(bool(wrong))
