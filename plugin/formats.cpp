@@ -10,24 +10,60 @@
 namespace convolve {
 namespace {
 
-// Everything else about a format comes from GStreamer's own description of it. In order of preference.
+// In order of preference: the usual ones first, as caps that leave the format open are fixed to the first; grey ones
+// last, as that must not cost a picture its colours. All else about a format comes from GStreamer's own description of
+// it, but for packed_words below.
 constexpr GstVideoFormat table[] = {
-    GST_VIDEO_FORMAT_GRAY8,     GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_YV12,
-    GST_VIDEO_FORMAT_NV21,      GST_VIDEO_FORMAT_Y42B,      GST_VIDEO_FORMAT_Y41B,      GST_VIDEO_FORMAT_Y444,
-    GST_VIDEO_FORMAT_A420,      GST_VIDEO_FORMAT_NV16,      GST_VIDEO_FORMAT_NV61,      GST_VIDEO_FORMAT_NV24,
-    GST_VIDEO_FORMAT_YUY2,      GST_VIDEO_FORMAT_UYVY,      GST_VIDEO_FORMAT_AYUV,      GST_VIDEO_FORMAT_VUYA,
-    GST_VIDEO_FORMAT_RGB,       GST_VIDEO_FORMAT_BGR,       GST_VIDEO_FORMAT_RGBA,      GST_VIDEO_FORMAT_BGRA,
-    GST_VIDEO_FORMAT_ARGB,      GST_VIDEO_FORMAT_ABGR,      GST_VIDEO_FORMAT_RGBx,      GST_VIDEO_FORMAT_BGRx,
-    GST_VIDEO_FORMAT_xRGB,      GST_VIDEO_FORMAT_xBGR,      GST_VIDEO_FORMAT_GBR,       GST_VIDEO_FORMAT_GBRA,
-    GST_VIDEO_FORMAT_RGBP,      GST_VIDEO_FORMAT_BGRP,      GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_P012_LE,
-    GST_VIDEO_FORMAT_P016_LE,   GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I420_12LE, GST_VIDEO_FORMAT_I422_10LE,
-    GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_Y444_12LE, GST_VIDEO_FORMAT_Y444_16LE,
-    GST_VIDEO_FORMAT_GBR_10LE,  GST_VIDEO_FORMAT_GBR_12LE,  GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_ARGB64_LE,
-    GST_VIDEO_FORMAT_RGBA64_LE,
+    GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_YV12,      GST_VIDEO_FORMAT_NV21,
+    GST_VIDEO_FORMAT_Y42B,      GST_VIDEO_FORMAT_NV16,      GST_VIDEO_FORMAT_NV61,      GST_VIDEO_FORMAT_YUY2,
+    GST_VIDEO_FORMAT_UYVY,      GST_VIDEO_FORMAT_YVYU,      GST_VIDEO_FORMAT_VYUY,      GST_VIDEO_FORMAT_Y444,
+    GST_VIDEO_FORMAT_NV24,      GST_VIDEO_FORMAT_v308,      GST_VIDEO_FORMAT_IYU2,      GST_VIDEO_FORMAT_A420,
+    GST_VIDEO_FORMAT_AV12,      GST_VIDEO_FORMAT_AYUV,      GST_VIDEO_FORMAT_VUYA,      GST_VIDEO_FORMAT_RGB,
+    GST_VIDEO_FORMAT_BGR,       GST_VIDEO_FORMAT_RGBx,      GST_VIDEO_FORMAT_BGRx,      GST_VIDEO_FORMAT_xRGB,
+    GST_VIDEO_FORMAT_xBGR,      GST_VIDEO_FORMAT_RGBA,      GST_VIDEO_FORMAT_BGRA,      GST_VIDEO_FORMAT_ARGB,
+    GST_VIDEO_FORMAT_ABGR,      GST_VIDEO_FORMAT_GBR,       GST_VIDEO_FORMAT_RGBP,      GST_VIDEO_FORMAT_BGRP,
+    GST_VIDEO_FORMAT_GBRA,      GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_I420_12LE,
+    GST_VIDEO_FORMAT_P012_LE,   GST_VIDEO_FORMAT_P016_LE,   GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_Y210,
+    GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y212_LE,   GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_Y444_12LE,
+    GST_VIDEO_FORMAT_Y444_16LE, GST_VIDEO_FORMAT_Y412_LE,   GST_VIDEO_FORMAT_A420_10LE, GST_VIDEO_FORMAT_A422_10LE,
+    GST_VIDEO_FORMAT_A444_10LE, GST_VIDEO_FORMAT_GBR_10LE,  GST_VIDEO_FORMAT_GBR_12LE,  GST_VIDEO_FORMAT_GBRA_10LE,
+    GST_VIDEO_FORMAT_GBRA_12LE, GST_VIDEO_FORMAT_ARGB64_LE, GST_VIDEO_FORMAT_RGBA64_LE, GST_VIDEO_FORMAT_ABGR64_LE,
+    GST_VIDEO_FORMAT_BGRA64_LE,
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
-    GST_VIDEO_FORMAT_AYUV64,
+    GST_VIDEO_FORMAT_AYUV64,    GST_VIDEO_FORMAT_ARGB64,
+#endif
+#if GST_CHECK_VERSION(1, 24, 0)
+    GST_VIDEO_FORMAT_A422,      GST_VIDEO_FORMAT_A444,      GST_VIDEO_FORMAT_A420_12LE, GST_VIDEO_FORMAT_A422_12LE,
+    GST_VIDEO_FORMAT_A444_12LE, GST_VIDEO_FORMAT_A420_16LE, GST_VIDEO_FORMAT_A422_16LE, GST_VIDEO_FORMAT_A444_16LE,
+    GST_VIDEO_FORMAT_GBR_16LE,  GST_VIDEO_FORMAT_RBGA,
+#endif
+#if GST_CHECK_VERSION(1, 26, 0)
+    GST_VIDEO_FORMAT_Y216_LE,   GST_VIDEO_FORMAT_Y416_LE,
+#endif
+    GST_VIDEO_FORMAT_Y41B,      GST_VIDEO_FORMAT_YUV9,      GST_VIDEO_FORMAT_YVU9,      GST_VIDEO_FORMAT_GRAY16_LE,
+    GST_VIDEO_FORMAT_GRAY8,
+};
+
+// GStreamer describes all components of these formats as if they lay at the start of a pixel, and Y210's 10 bits as if
+// they were the low ones. Its own functions to pack and unpack them put Y, U, V and A at these words of 16 bits, with
+// the bits at the high end.
+struct PackedWords {
+  GstVideoFormat format;
+  int offset[4];
+};
+constexpr PackedWords packed_words[] = {
+    {GST_VIDEO_FORMAT_Y210, {0, 1, 3}},       {GST_VIDEO_FORMAT_Y212_LE, {0, 1, 3}},
+    {GST_VIDEO_FORMAT_Y412_LE, {1, 0, 2, 3}},
+#if GST_CHECK_VERSION(1, 26, 0)
+    {GST_VIDEO_FORMAT_Y216_LE, {0, 1, 3}},    {GST_VIDEO_FORMAT_Y416_LE, {1, 0, 2, 3}},
 #endif
 };
+
+const PackedWords* find_packed_words(GstVideoFormat format) {
+  for (const PackedWords& row : packed_words)
+    if (row.format == format) return &row;
+  return nullptr;
+}
 
 enum class Role { luma, chroma, red, green, blue, alpha, padding };
 
@@ -76,13 +112,15 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
   layout.shift = GST_VIDEO_FORMAT_INFO_SHIFT(finfo, 0);
   layout.planes = GST_VIDEO_FORMAT_INFO_N_PLANES(finfo);
   const int bytes = bytes_per_sample(layout.type);
+  const PackedWords* words = find_packed_words(GST_VIDEO_FORMAT_INFO_FORMAT(finfo));
+  if (words) layout.shift = 16 - layout.bits;
 
   for (unsigned c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c) {
     PlaneLayout& plane = layout.plane[GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)];
     Component& component = plane.component[plane.components++];
     // Bytes; but GStreamer's P010 and its like count samples, and say 1 where the second of them begins.
     const int offset = GST_VIDEO_FORMAT_INFO_POFFSET(finfo, c);
-    component.offset = offset % bytes == 0 ? offset / bytes : offset;
+    component.offset = words ? words->offset[c] : offset % bytes == 0 ? offset / bytes : offset;
     component.step = GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c) / bytes;
     component.width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(finfo, c, info.width);
     component.height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(finfo, c, height);

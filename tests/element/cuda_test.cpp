@@ -47,7 +47,7 @@ std::set<std::string> cuda_formats(const char* factory_name, GstPadDirection dir
 std::vector<std::string> common_formats() {
   const std::set<std::string> gstcuda = cuda_formats("cudaupload", GST_PAD_SRC);
   std::vector<std::string> both;
-  for (const char* format : formats())
+  for (const std::string& format : formats())
     if (gstcuda.contains(format)) both.push_back(format);
   return both;
 }
@@ -317,8 +317,8 @@ ELEMENT_TEST(backend_auto_takes_the_gpu) {
 
 ELEMENT_TEST(every_format_in_system_memory_is_filtered_on_the_gpu) {
   std::mt19937 random(90);
-  for (const char* format : formats()) {
-    const GstVideoInfo info = video_info(format, 33, 17);
+  for (const std::string& format : formats()) {
+    const GstVideoInfo info = video_info(format.c_str(), 33, 17);
     const Filtering f{random_kernel(random, 3, 3, 5, 4, 16)};
     // The later backend= counts.
     check_stream("backend=cuda " + kernel_is(f.kernel), f, info, random_stream(random, info, 4), format);

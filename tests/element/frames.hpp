@@ -6,7 +6,6 @@
 #pragma once
 
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +25,8 @@ GstVideoInfo video_info(GstVideoFormat format, int width, int height, const char
 /// The same by the format's name.
 GstVideoInfo video_info(const char* format, int width, int height, const char* colorimetry = nullptr);
 
-/// Every format that the design promises.
-std::span<const char* const> formats();
+/// Every format that the element's template lists in system memory, in its order.
+const std::vector<std::string>& formats();
 
 /// A buffer of the format's default layout, every byte random but for the bits above a sample's value, which are 0.
 /// `pts` counts frames.
@@ -51,6 +50,9 @@ struct Layout {
 Owned<GstBuffer> relaid(std::mt19937& random, GstBuffer* buffer, const GstVideoInfo& info, const Layout& layout);
 
 Frame frame_of(GstBuffer* buffer, const GstVideoInfo& info);
+/// Row y of a frame's component as GStreamer's own function unpacks it, y in rows of luma: a second opinion on where
+/// samples lie.
+std::vector<int> unpacked(GstBuffer* buffer, const GstVideoInfo& info, int component, int y);
 std::vector<Frame> frames_of(const std::vector<Owned<GstBuffer>>& buffers, const GstVideoInfo& info);
 
 }  // namespace element_test

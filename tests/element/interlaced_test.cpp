@@ -73,10 +73,10 @@ struct Interlaced {
   int height;
 };
 constexpr Interlaced interlaced[] = {
-    {"GRAY8", 9}, {"GRAY8", 2},      {"GRAY8", 1},     {"Y42B", 7},      {"I420", 8},     {"NV12", 12},
-    {"RGBA", 5},  {"I420", 2},       {"I420", 6},      {"I420", 10},     {"I420", 5},     {"I420", 7},
-    {"NV12", 6},  {"NV21", 2},       {"P010_10LE", 6}, {"P010_10LE", 2}, {"P016_LE", 10}, {"A420", 6},
-    {"YV12", 14}, {"I420_10LE", 22}, {"P012_LE", 6},   {"A420", 2},
+    {"GRAY8", 9},     {"GRAY8", 2},     {"GRAY8", 1},    {"Y42B", 7}, {"I420", 8},  {"NV12", 12},      {"RGBA", 5},
+    {"I420", 2},      {"I420", 6},      {"I420", 10},    {"I420", 5}, {"I420", 7},  {"NV12", 6},       {"NV21", 2},
+    {"P010_10LE", 6}, {"P010_10LE", 2}, {"P016_LE", 10}, {"A420", 6}, {"YV12", 14}, {"I420_10LE", 22}, {"P012_LE", 6},
+    {"A420", 2},      {"YUV9", 9},      {"YVU9", 4},     {"AV12", 6}, {"YUV9", 18}, {"Y210", 5},
 };
 
 ELEMENT_TEST_ROWS(interlaced_frames_are_filtered_field_by_field_at_every_height, std::size(interlaced)) {
