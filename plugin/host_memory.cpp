@@ -6,13 +6,19 @@
 #define GST_USE_UNSTABLE_API
 #include <gst/cuda/gstcudacontext.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace {
 
-struct HostAllocator {
+constexpr gsize page_bytes = 4096;
+
+// A type's name is one for the whole process.
+struct GstVideoConvolveHostAllocator {
   GstAllocator parent;
   GstCudaContext* context;
 };
-struct HostAllocatorClass {
+struct GstVideoConvolveHostAllocatorClass {
   GstAllocatorClass parent_class;
 };
 
@@ -22,17 +28,20 @@ struct HostMemory {
   bool pinned;
 };
 
-G_DEFINE_TYPE(HostAllocator, host_allocator, GST_TYPE_ALLOCATOR)
+G_DEFINE_TYPE(GstVideoConvolveHostAllocator, gst_video_convolve_host_allocator, GST_TYPE_ALLOCATOR)
 
 GstMemory* host_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   const gsize whole = params->prefix + size + params->padding;
   auto* memory = g_new0(HostMemory, 1);
   void* data = nullptr;
-  gst_cuda_context_push(reinterpret_cast<HostAllocator*>(allocator)->context);
-  memory->pinned = cudaHostAlloc(&data, whole, cudaHostAllocPortable) == cudaSuccess;
-  if (!memory->pinned) cudaGetLastError();
-  gst_cuda_context_pop(nullptr);
-  if (!memory->pinned && !(data = g_try_malloc(whole))) {
+  // Page-locked memory begins with a page, and is no better aligned than that.
+  if (params->align < page_bytes) {
+    gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context);
+    memory->pinned = cudaHostAlloc(&data, whole, cudaHostAllocPortable) == cudaSuccess;
+    if (!memory->pinned) cudaGetLastError();
+    gst_cuda_context_pop(nullptr);
+  }
+  if (!memory->pinned && posix_memalign(&data, std::max(params->align + 1, sizeof(void*)), whole) != 0) {
     g_free(memory);
     return nullptr;
   }
@@ -44,11 +53,11 @@ GstMemory* host_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* 
 void host_free(GstAllocator* allocator, GstMemory* memory) {
   auto* host = reinterpret_cast<HostMemory*>(memory);
   if (!memory->parent) {
-    gst_cuda_context_push(reinterpret_cast<HostAllocator*>(allocator)->context);
+    gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context);
     if (host->pinned)
       cudaFreeHost(host->data);
     else
-      g_free(host->data);
+      free(host->data);
     gst_cuda_context_pop(nullptr);
   }
   g_free(host);
@@ -73,17 +82,17 @@ GstMemory* host_share(GstMemory* memory, gssize offset, gssize size) {
 }
 
 void host_allocator_finalize(GObject* object) {
-  gst_object_unref(reinterpret_cast<HostAllocator*>(object)->context);
-  G_OBJECT_CLASS(host_allocator_parent_class)->finalize(object);
+  gst_object_unref(reinterpret_cast<GstVideoConvolveHostAllocator*>(object)->context);
+  G_OBJECT_CLASS(gst_video_convolve_host_allocator_parent_class)->finalize(object);
 }
 
-void host_allocator_class_init(HostAllocatorClass* klass) {
+void gst_video_convolve_host_allocator_class_init(GstVideoConvolveHostAllocatorClass* klass) {
   G_OBJECT_CLASS(klass)->finalize = host_allocator_finalize;
   klass->parent_class.alloc = host_alloc;
   klass->parent_class.free = host_free;
 }
 
-void host_allocator_init(HostAllocator* allocator) {
+void gst_video_convolve_host_allocator_init(GstVideoConvolveHostAllocator* allocator) {
   allocator->parent.mem_type = "ConvolveHostMemory";
   allocator->parent.mem_map = host_map;
   allocator->parent.mem_unmap = host_unmap;
@@ -95,14 +104,15 @@ void host_allocator_init(HostAllocator* allocator) {
 namespace convolve {
 
 GstAllocator* make_host_allocator(GstObject* context) {
-  auto* allocator = static_cast<HostAllocator*>(g_object_new(host_allocator_get_type(), nullptr));
+  auto* allocator =
+      static_cast<GstVideoConvolveHostAllocator*>(g_object_new(gst_video_convolve_host_allocator_get_type(), nullptr));
   gst_object_ref_sink(allocator);
   allocator->context = GST_CUDA_CONTEXT(gst_object_ref(context));
   return &allocator->parent;
 }
 
 bool is_page_locked(GstMemory* memory) {
-  return G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, host_allocator_get_type()) &&
+  return G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, gst_video_convolve_host_allocator_get_type()) &&
          reinterpret_cast<HostMemory*>(memory)->pinned;
 }
 
