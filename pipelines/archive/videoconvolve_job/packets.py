@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The coded packets of a file's video, in the order of decoding, without decoding any."""
+from __future__ import annotations
+
+import hashlib
+import pathlib
+import threading
+from dataclasses import dataclass
+from typing import Any, Iterator
+
+from .errors import InputError, JobError
+from .gst import Gst, check, make, parse, running
+from .keyframes import is_random_access
+
+DIGEST_BYTES = 16
+START_TIMEOUT_S = 60
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One coded picture.
+
+    pts: presentation timestamp in ns as the demuxer gives it, or None. shown: False where the file's edit list hides it.
+    key: a decoder may start here. digest: hash of the coded bytes. sample: GStreamer's buffer with its caps and segment.
+    """
+
+    pts: int | None
+    shown: bool
+    key: bool
+    digest: bytes
+    sample: Any
+
+
+def _packet(sample: Any) -> Packet:
+    buffer, segment = sample.get_buffer(), sample.get_segment()
+    data = buffer.extract_dup(0, buffer.get_size())
+    pts = None if buffer.pts == Gst.CLOCK_TIME_NONE else buffer.pts
+    key = not buffer.has_flags(Gst.BufferFlags.DELTA_UNIT)
+    if key:
+        caps = sample.get_caps().get_structure(0)
+        codec = caps.get_value("codec_data") if caps.has_field("codec_data") else None
+        key = is_random_access(data, caps.get_name(), caps.get_string("stream-format"),
+                               codec.extract_dup(0, codec.get_size()) if codec else None)
+    shown = pts is not None and pts >= segment.start and (segment.stop == Gst.CLOCK_TIME_NONE or pts < segment.stop)
+    return Packet(pts, shown, key, hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest(), sample)
+
+
+class Reader:
+    """Reads one file's packets; use it in a `with` block, from one thread. Other streams of the file are thrown away."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        """Opens the file. Raises InputError that names it where it is absent, damaged or holds no video."""
+        self.path = path
+        if not path.is_file():
+            raise InputError(f"{path}: no such file")
+        self._sink: Any = None
+        self._found = threading.Event()
+        self._pipeline = parse("filesrc name=source ! parsebin name=parser", str(path))
+        self._pipeline.get_by_name("source").set_property("location", str(path))
+        parser = self._pipeline.get_by_name("parser")
+        parser.connect("pad-added", self._take)
+
+    def _take(self, _: Any, pad: Any) -> None:
+        """Gives the first video stream to an appsink, and every other stream to a fakesink."""
+        kind = (pad.get_current_caps() or pad.query_caps(None)).get_structure(0).get_name()
+        if self._sink is None and kind.startswith(("video/", "image/")):
+            sink = self._sink = make("appsink")
+            sink.set_property("max-buffers", 64)
+        else:
+            sink = make("fakesink")
+        sink.set_property("sync", False)
+        sink.set_property("async", False)  # no waiting for the other streams' first packets
+        self._pipeline.add(sink)
+        pad.link(sink.get_static_pad("sink"))
+        sink.sync_state_with_parent()
+        if sink is self._sink:
+            self._found.set()
+
+    def __enter__(self) -> Reader:
+        self._running = running(self._pipeline)
+        try:
+            self._running.__enter__()
+            for _ in range(START_TIMEOUT_S * 10):
+                ended = check(self._pipeline)
+                if self._found.wait(0.1) or ended:
+                    break
+            if self._sink is None:
+                raise InputError("it holds no video that GStreamer can find")
+        except JobError as error:
+            self._pipeline.set_state(Gst.State.NULL)
+            raise InputError(f"{self.path}: {error}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pipeline.set_state(Gst.State.NULL)
+
+    def seek(self, pts: int, origin: int) -> bool:
+        """Goes to the key frame at or before `pts` (ns; `origin` is the pts of stream time 0); False where it cannot."""
+        if self._sink.emit("try-pull-sample", START_TIMEOUT_S * Gst.SECOND) is None:  # the demuxer is ready when this is there
+            return False
+        flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE
+        return bool(self._sink.send_event(Gst.Event.new_seek(
+            1.0, Gst.Format.TIME, flags, Gst.SeekType.SET, max(0, pts - origin), Gst.SeekType.NONE, 0)))
+
+    def __iter__(self) -> Iterator[Packet]:
+        """The packets from here to the end. Raises InputError that names the file where it is damaged."""
+        while True:
+            sample = self._sink.emit("try-pull-sample", Gst.SECOND)
+            if sample is not None:
+                yield _packet(sample)
+                continue
+            try:
+                check(self._pipeline)
+            except JobError as error:
+                raise InputError(f"{self.path}: {error}") from None
+            if self._sink.get_property("eos"):
+                return
+
+
+def range_digest(digests: Iterator[bytes]) -> str:
+    """One hash, as hex, for a run of packets, from the digests of each in the order of decoding."""
+    whole = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for digest in digests:
+        whole.update(digest)
+    return whole.hexdigest()

@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""run --segment N: decodes, filters and encodes one segment. Every engine runs this, and nothing else.
+
+    Reader -> appsrc ! decodebin ! [halo and segment] ! filter ! [segment] ! encoder ! matroskamux ! .part file
+
+The first mark keeps what decoders may give beyond the halo from the filter; the second drops the outputs of the halo.
+"""
+from __future__ import annotations
+
+import itertools
+import pathlib
+import time
+from typing import Any, Iterator
+
+from . import __version__
+from .cuts import Range
+from .errors import InputError, JobError
+from .gst import Gst, check, parse, quoted, running, seconds, versions, wait_for_end
+from .hashes import FrameHasher
+from .job import Input, Job, Segment, load, sha256_of
+from .packets import Packet, Reader, range_digest
+from .parts import Part, Record
+
+QUEUED_BYTES = 8 << 20  # of coded video before the decoder
+
+
+def _from_start(reader: Reader, segment: Segment) -> Iterator[Packet]:
+    """The packets of a reader at the file's start, from the segment's first one on."""
+    return itertools.islice(iter(reader), segment.range.first_packet, None)
+
+
+def _from_index(reader: Reader, segment: Segment, source: Input) -> Iterator[Packet]:
+    """The packets from the segment's first one on, found by the file's index; none where the index does not lead there."""
+    if segment.key_pts is None or not reader.seek(segment.key_pts, source.stream_origin):
+        return
+    packets = iter(reader)
+    for packet in packets:
+        if packet.pts == segment.key_pts and packet.digest.hex() == segment.key:
+            yield packet
+            yield from packets
+        elif packet.key and packet.pts is not None and packet.pts > segment.key_pts:
+            return
+
+
+def segment_packets(source: Input, segment: Segment) -> Iterator[Packet]:
+    """The packets that the decoder gets, in order.
+
+    Goes to them by the file's index where that leads to the right one; else reads the file from its start. Raises
+    InputError, which names the file, where they are not those that were planned.
+    """
+    wanted, path = segment.range, pathlib.Path(source.path)
+    digests: list[bytes] = []
+    for by_index in ((True, False) if wanted.first_packet > 0 else (False,)):
+        with Reader(path) as reader:
+            found = _from_index(reader, segment, source) if by_index else _from_start(reader, segment)
+            for packet in itertools.islice(found, wanted.packets):
+                digests.append(packet.digest)
+                yield packet
+        if digests:
+            break
+    if range_digest(iter(digests)) != segment.digest:
+        raise InputError(f"{path}: its video is not what it was when the job was planned, "
+                         f"from {seconds(wanted.halo_start or 0)} on; plan it anew")
+
+
+class _Recorder:
+    """The probes of one run: lets the right frames through and keeps what the record needs."""
+
+    def __init__(self, wanted: Range) -> None:
+        self._range = wanted
+        self._hasher: FrameHasher | None = None
+        self.caps = self.coded_caps = ""
+        self.frames: list[tuple[int, str]] = []
+        self.packets: list[int] = []
+        self.fault: Exception | None = None
+
+    @staticmethod
+    def _within(buffer: Any, start: int | None, end: int | None) -> bool:
+        return (start is None or buffer.pts >= start) and (end is None or buffer.pts < end)
+
+    def decoded(self, _: Any, info: Any) -> Any:
+        """Before the filter: frames of the halo and the segment go on."""
+        keep = self._within(info.get_buffer(), self._range.halo_start, self._range.halo_end)
+        return Gst.PadProbeReturn.OK if keep else Gst.PadProbeReturn.DROP
+
+    def filtered(self, _: Any, info: Any) -> Any:
+        """After the filter: frames of the segment go on."""
+        keep = self._within(info.get_buffer(), self._range.start, self._range.end)
+        return Gst.PadProbeReturn.OK if keep else Gst.PadProbeReturn.DROP
+
+    def encoding(self, pad: Any, info: Any) -> Any:
+        """At the encoder: each frame is hashed."""
+        try:
+            if self._hasher is None:
+                caps = pad.get_current_caps()
+                self._hasher, self.caps = FrameHasher(caps), caps.to_string()
+            elif pad.get_current_caps().to_string() != self.caps:
+                raise InputError("the video's size or format changes within the segment; split the file there first")
+            buffer = info.get_buffer()
+            self.frames.append((buffer.pts, self._hasher.digest(buffer)))
+        except Exception as error:  # kept for the thread that waits: nothing may leave a probe
+            self.fault = self.fault or error
+        return Gst.PadProbeReturn.OK
+
+    def encoded(self, pad: Any, info: Any) -> Any:
+        """After the encoder: times of the packets in their order. An encoder may shift its pts and its segment alike."""
+        buffer = info.get_buffer()
+        if buffer.pts != Gst.CLOCK_TIME_NONE:
+            segment = pad.get_sticky_event(Gst.EventType.SEGMENT, 0).parse_segment()
+            self.coded_caps = pad.get_current_caps().to_string()
+            self.packets.append(segment.to_running_time(Gst.Format.TIME, buffer.pts))
+        return Gst.PadProbeReturn.OK
+
+
+def _description(job: Job, target: pathlib.Path) -> str:
+    """The launch line of one run."""
+    queue = "queue max-size-buffers=4 max-size-bytes=0 max-size-time=0"
+    return (f"appsrc name=source format=time ! decodebin name=decoder ! {queue} name=decoded ! {job.convert} "
+            f"! videoconvolve {job.filter} ! {queue} name=filtered ! {job.convert} ! identity name=encoding "
+            f"! {job.encoder} ! identity name=encoded ! matroskamux ! filesink location={quoted(target)}")
+
+
+def _decoder_of(pipeline: Any) -> str:
+    """The factory's name of the decoder that decodebin chose; empty where the video was not coded."""
+    iterator = pipeline.get_by_name("decoder").iterate_recurse()
+    while (item := iterator.next())[0] == Gst.IteratorResult.OK:
+        factory = item[1].get_factory()
+        if factory is not None and "Decoder/Video" in (factory.get_metadata("klass") or ""):
+            return str(factory.get_name())
+    return ""
+
+
+def _process(job: Job, segment: Segment, target: pathlib.Path) -> tuple[_Recorder, str]:
+    """Runs the segment into `target`; returns what was recorded, and the decoder's name."""
+    recorder = _Recorder(segment.range)
+    pipeline = parse(_description(job, target), "the job's pipeline")
+    for name, pad, probe in (("decoded", "sink", recorder.decoded), ("filtered", "sink", recorder.filtered),
+                             ("encoding", "src", recorder.encoding), ("encoded", "src", recorder.encoded)):
+        pipeline.get_by_name(name).get_static_pad(pad).add_probe(Gst.PadProbeType.BUFFER, probe)
+    source = pipeline.get_by_name("source")
+    source.set_property("max-bytes", 0)
+    with running(pipeline):
+        for packet in segment_packets(job.inputs[segment.input], segment):
+            # Waiting here, not in appsrc, so that an error further down is seen.
+            while source.get_property("current-level-bytes") > QUEUED_BYTES:
+                check(pipeline, 20 * Gst.MSECOND)
+            source.emit("push-sample", packet.sample)
+        source.emit("end-of-stream")
+        wait_for_end(pipeline)
+        decoder = _decoder_of(pipeline)
+    if recorder.fault is not None:
+        raise recorder.fault
+    return recorder, decoder
+
+
+def _check_frames(recorder: _Recorder, source: Input, wanted: Range) -> None:
+    """Raises InputError where the decoder did not give the frames that the packets promise."""
+    got = len(recorder.frames)
+    if got == 0 or wanted.frames is not None and got != wanted.frames:
+        raise InputError(f"{source.path}: {wanted.frames or 'some'} frames were to come from {seconds(wanted.start or 0)} to "
+                         f"{seconds(wanted.end)}, and {got} came out of the decoder: the video is damaged there")
+
+
+def _check_machine(job: Job, source: Input) -> None:
+    """Raises InputError where the file, the taps or the versions here are not those that the job was planned with."""
+    path = pathlib.Path(source.path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file on this machine")
+    if path.stat().st_size != source.size:
+        raise InputError(f"{path}: it has {path.stat().st_size} bytes, and had {source.size} when the job was planned; plan it anew")
+    for taps, digest in job.files.items():
+        if not pathlib.Path(taps).is_file() or sha256_of(pathlib.Path(taps)) != digest:
+            raise InputError(f"{taps}: these taps are not those that the job was planned with")
+
+
+def differing_versions(job: Job) -> list[str]:
+    """What has another version here than where the job was planned, as text."""
+    here = {"videoconvolve-job": __version__, **versions()}
+    return [f"{name} {here.get(name, '(none)')} (planned with {version})"
+            for name, version in job.versions.items() if here.get(name) != version]
+
+
+def run_segment(folder: pathlib.Path, number: int, any_version: bool = False) -> bool:
+    """Makes part `number` of the job in `folder`; False where it was there already, whole.
+
+    Raises InputError where another attempt would fail alike, JobError where it might not.
+    """
+    job = load(folder)
+    if not 0 <= number < len(job.segments):
+        raise InputError(f"segment {number}: the job has segments 0 to {len(job.segments) - 1}")
+    part = Part(folder, number)
+    if part.is_good(job.id):
+        return False
+    segment = job.segments[number]
+    source = job.inputs[segment.input]
+    try:
+        if (differing := differing_versions(job)) and not any_version:
+            raise InputError(f"other versions here: {', '.join(differing)}; plan anew, or take --any-version if the frames may differ")
+        _check_machine(job, source)
+        begin = time.monotonic()
+        with part.writing() as target:
+            recorder, decoder = _process(job, segment, target)
+            _check_frames(recorder, source, segment.range)
+            part.finish(target, Record(job.id, target.stat().st_size, sha256_of(target), recorder.caps, recorder.coded_caps, recorder.frames,
+                                       recorder.packets, decoder, versions(), round(time.monotonic() - begin, 3)))
+    except JobError as error:
+        part.note_failure(str(error))
+        raise
+    return True
