@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Times pipelines/archive beside a plain pipeline: archive.py measure -o result.json; archive.py plot -o picture.svg result.json.
+
+All runs of one measurement stand in turns, so that whoever else uses the machine slows all of them alike; the result
+holds every run, and the figures are medians. The model that the plot carries to a thousand workers is
+
+    seconds(N) = rounds(N) * (s + (L * f + h) / r),   rounds(N) = ceil(D / (L * N))
+
+for D seconds of video at f frames a second in segments of L seconds, h frames of halo, r frames a second of one worker
+and s seconds of its start and end. s and r are fitted to runs of one segment at several lengths.
+Needs the plugin in GST_PLUGIN_PATH, FFmpeg, and for the plot matplotlib.
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND = ROOT / "pipelines" / "archive" / "videoconvolve-job"
+FILTER = "preset=temporal-denoise temporal-radius=2 n-threads=1"
+RATE, GOP, SECONDS = 25, 25, 48
+SIZE = "640x360"
+LENGTHS = (1, 2, 4, 8, 16)
+# One thread each for coding, so that a second worker finds work that the first leaves over.
+ENCODER = "avenc_ffv1 max-threads=1"
+
+
+def run(*command):
+    begin = time.monotonic()
+    subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.monotonic() - begin
+
+
+def plain(source, target):
+    return run("gst-launch-1.0", "-q", "filesrc", f"location={source}", "!", "decodebin", "!", "queue", "!", "videoconvert", "!",
+               "videoconvolve", *FILTER.split(), "!", "queue", "!", "videoconvert", "!", *ENCODER.split(), "!", "matroskamux", "!",
+               "filesink", f"location={target}")
+
+
+def plan(source, folder, seconds):
+    run(COMMAND, "plan", source, "--filter", FILTER, "--encoder", ENCODER, "--lossless", "--seconds", seconds, "-o", folder)
+    return json.loads((folder / "job.json").read_text())
+
+
+def whole_job(source, work, seconds, workers):
+    with tempfile.TemporaryDirectory(dir=work) as folder:
+        job = plan(source, pathlib.Path(folder) / "job", seconds)
+        taken = run(COMMAND, "run", f"{folder}/job", "--engine", "local", "--workers", workers)
+        halo = sum(s["range"]["halo_before"] + s["range"]["halo_after"] for s in job["segments"])
+        size = sum(p.stat().st_size for p in (pathlib.Path(folder) / "job" / "parts").glob("*.mkv"))
+        return {"seconds": taken, "segments": len(job["segments"]), "halo_frames": halo, "bytes": size}
+
+
+def one_segment(source, work, seconds):
+    """The second segment of a plan: it has a halo on both sides."""
+    with tempfile.TemporaryDirectory(dir=work) as folder:
+        wanted = plan(source, pathlib.Path(folder) / "job", seconds)["segments"][1]["range"]
+        return {"seconds": run(COMMAND, "run", f"{folder}/job", "--segment", 1),
+                "frames": wanted["frames"] + wanted["halo_before"] + wanted["halo_after"]}
+
+
+def fit(points):
+    """Least squares of seconds over frames: (start in s, frames a second)."""
+    x, y = zip(*points)
+    mean_x, mean_y = statistics.mean(x), statistics.mean(y)
+    slope = sum((a - mean_x) * (b - mean_y) for a, b in points) / sum((a - mean_x) ** 2 for a in x)
+    return mean_y - slope * mean_x, 1 / slope
+
+
+def measure(options):
+    rows = []
+    with tempfile.TemporaryDirectory() as work:
+        source = pathlib.Path(work) / "source.mp4"
+        run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc2=s={SIZE}:r={RATE}:d={SECONDS},noise=alls=12:allf=t", "-c:v", "libx264",
+            "-preset", "veryfast", "-g", GOP, "-bf", "3", source)
+        for turn in range(options.turns):
+            rows.append({"case": "plain", "turn": turn, "seconds": plain(source, f"{work}/plain.mkv")})
+            for workers in (1, 2):
+                rows.append({"case": "job", "turn": turn, "workers": workers, "length": 8, **whole_job(source, work, 8, workers)})
+            for length in LENGTHS:
+                rows.append({"case": "job by length", "turn": turn, "workers": 1, "length": length, **whole_job(source, work, length, 1)})
+                rows.append({"case": "one segment", "turn": turn, "length": length, **one_segment(source, work, length)})
+    cpu = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "?")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    frames = RATE * SECONDS
+    result = {"date": datetime.date.today().isoformat(), "commit": commit, "cpu": cpu, "cores": os.cpu_count(),
+              "source": f"{SIZE} H.264, {frames} frames, a key frame every {GOP}", "filter": FILTER, "encoder": ENCODER, "frames": frames, "rows": rows}
+    options.output.write_text(json.dumps(result, indent=1) + "\n")
+    print(table(result))
+
+
+def median(result, case, key="seconds", **wanted):
+    return statistics.median(r[key] for r in result["rows"] if r["case"] == case and all(r[k] == v for k, v in wanted.items()))
+
+
+def model(result):
+    """Start (s), rate (frames/s) of one worker, from the medians of single segments."""
+    return fit([(median(result, "one segment", "frames", length=n), median(result, "one segment", length=n)) for n in LENGTHS])
+
+
+def table(result):
+    frames, whole = result["frames"], median(result, "plain")
+    lines = [f"# Archive jobs, {result['date']}, commit {result['commit']}", "",
+             f"{result['cpu']}, {result['cores']} cores, shared with others; {result['source']}; `{result['filter']}`; `{result['encoder']}`.",
+             "Medians; all runs of a turn stand side by side.", "", "| what | frames/s | of plain |", "|---|---|---|",
+             f"| plain pipeline | {frames / whole:.0f} | 1.00 |"]
+    for workers in (1, 2):
+        taken = median(result, "job", workers=workers)
+        lines.append(f"| job, {workers} worker{'s' * (workers > 1)}, 8 s segments | {frames / taken:.0f} | {whole / taken:.2f} |")
+    lines += ["", "| segment at least | segments | halo frames | halo, % of all | bytes, of plain cut in 16 s | time, of plain |", "|---|---|---|---|---|---|"]
+    for n in LENGTHS:
+        halo = median(result, "job by length", "halo_frames", length=n)
+        size = median(result, "job by length", "bytes", length=n) / median(result, "job by length", "bytes", length=LENGTHS[-1])
+        lines.append(f"| {n} s | {median(result, 'job by length', 'segments', length=n):.0f} | {halo:.0f} | {100 * halo / frames:.1f} | {size:.3f} "
+                     f"| {median(result, 'job by length', length=n) / whole:.2f} |")
+    start, rate = model(result)
+    lines += ["", f"One segment takes {start:.2f} s + frames / {rate:.0f} s (halo included), fitted to segments of {LENGTHS[0]} to {LENGTHS[-1]} s."]
+    return "\n".join(lines)
+
+
+def plot(options):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as pyplot
+    result = json.loads(options.result.read_text())
+    start, rate = model(result)
+    halo = 5  # temporal-radius=2: three frames before and two after
+    figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.2))
+    lengths = [2 ** (n / 4) for n in range(0, 41)]
+    panels[0].semilogx(lengths, [100 * (n * RATE / rate) / (start + (n * RATE + halo) / rate) for n in lengths], label="formula")
+    panels[0].semilogx(LENGTHS, [100 * (median(result, "one segment", "frames", length=n) - 5) / rate / median(result, "one segment", length=n)
+                                 for n in LENGTHS], "o", label="measured")
+    panels[0].set(xlabel="segment length, s", ylabel="share of the time that goes into the segment's own frames, %", ylim=(0, 105))
+    workers = [2 ** (n / 4) for n in range(0, 41)]
+    for hours, style in ((2, "-"), (1000, "--")):
+        for seconds in (10, 60, 300):
+            total = hours * 3600
+            each = start + (seconds * RATE + halo) / rate
+            panels[1].loglog(workers, [total * RATE / rate / (math.ceil(total / seconds / n) * each) for n in workers], style,
+                             label=f"{hours} h in segments of {seconds} s")
+    panels[1].set(xlabel="workers, each with a core of its own", ylabel="times as fast as one pipeline (formula)")
+    for panel in panels:
+        panel.grid(True, which="both", alpha=0.25)
+        panel.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(options.output, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    taking = commands.add_parser("measure")
+    taking.add_argument("-o", "--output", type=pathlib.Path, required=True)
+    taking.add_argument("--turns", type=int, default=5)
+    taking.set_defaults(call=measure)
+    drawing = commands.add_parser("plot")
+    drawing.add_argument("result", type=pathlib.Path)
+    drawing.add_argument("-o", "--output", type=pathlib.Path, required=True)
+    drawing.set_defaults(call=plot)
+    options = parser.parse_args()
+    options.call(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
