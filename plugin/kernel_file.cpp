@@ -15,7 +15,7 @@
 namespace convolve {
 namespace {
 
-constexpr std::size_t max_file_size = 1 << 20;  // 15 x 15 x 15 taps of 17 digits take 80 KB
+constexpr std::size_t max_file_size = 20 << 20;  // 15 x 255 x 255 taps of 17 digits take 17 MB
 
 class Parser {
  public:
@@ -40,7 +40,7 @@ class Parser {
       frame_ended = false;
       row(content);
     }
-    if (rows_ == 0) fail(std::max(line_, 1), 1, "no taps; a kernel has 1 to 15 rows of 1 to 15 taps");
+    if (rows_ == 0) fail(std::max(line_, 1), 1, "no taps; a kernel has 1 to 255 rows of 1 to 255 taps");
     if (array_.height == 0) array_.height = rows_;
     if (rows_ != array_.height) ragged_frame(line_);
     array_.depth = frames_;
@@ -60,17 +60,17 @@ class Parser {
   void next_frame() {
     if (array_.height == 0) array_.height = rows_;
     if (rows_ != array_.height) ragged_frame(line_ - 1);
-    if (++frames_ > max_taps) fail(line_, 1, "frame 16; a kernel has at most 15 frames");
+    if (++frames_ > max_depth) fail(line_, 1, "frame 16; a kernel has at most 15 frames");
     rows_ = 0;
   }
 
   void row(std::string_view line) {
-    if (++rows_ > max_taps) fail(line_, 1, "row 16 of a frame; a kernel has at most 15 rows");
+    if (++rows_ > max_factored_taps) fail(line_, 1, "row 256 of a frame; a kernel has at most 255 rows");
     int columns = 0;
     std::size_t at = 0;
     while ((at = line.find_first_not_of(" \t,", at)) != std::string_view::npos) {
       const std::size_t end = std::min(line.find_first_of(" \t,", at), line.size());
-      if (++columns > max_taps) fail(line_, at + 1, "tap 16 of a row; a kernel has at most 15 taps a row");
+      if (++columns > max_factored_taps) fail(line_, at + 1, "tap 256 of a row; a kernel has at most 255 taps a row");
       array_.taps.push_back(tap(line.substr(at, end - at), at + 1));
       at = end;
     }

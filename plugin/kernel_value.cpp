@@ -52,14 +52,13 @@ Tap parse_tap(const GValue* value, const std::string& where) {
   return Tap::real(real);
 }
 
-void check_count(guint n, const std::string& where, const char* unit) {
-  if (n < 1 || n > max_taps)
-    fail(where + " has " + std::to_string(n) + " " + unit + "; a kernel has 1 to " + std::to_string(max_taps) +
-         " on each axis");
+void check_count(guint n, int most, const std::string& where, const char* unit) {
+  if (n < 1 || n > static_cast<guint>(most))
+    fail(where + " has " + std::to_string(n) + " " + unit + "; a kernel has 1 to " + std::to_string(most));
 }
 
 void append_frame(TapArray& array, const Items& rows, bool first, const std::string& where) {
-  check_count(rows.size(), where, "rows");
+  check_count(rows.size(), max_factored_taps, where, "rows");
   if (first) array.height = static_cast<int>(rows.size());
   if (static_cast<int>(rows.size()) != array.height)
     fail(where + " has " + std::to_string(rows.size()) + " rows where the first frame has " +
@@ -69,7 +68,7 @@ void append_frame(TapArray& array, const Items& rows, bool first, const std::str
     if (!Items::hold(rows.at(y)))
       fail(row_name + " is " + show(rows.at(y)) + "; a kernel is an array of rows like <<1,2,1>,<2,4,2>,<1,2,1>>");
     const Items taps{rows.at(y)};
-    check_count(taps.size(), row_name, "taps");
+    check_count(taps.size(), max_factored_taps, row_name, "taps");
     if (first && y == 0) array.width = static_cast<int>(taps.size());
     if (static_cast<int>(taps.size()) != array.width)
       fail(row_name + " has " + std::to_string(taps.size()) + " taps where the first row has " +
@@ -89,7 +88,7 @@ TapArray parse_kernel_value(const GValue* value) {
     append_frame(array, top, true, "the kernel");
     return array;
   }
-  check_count(top.size(), "the kernel", "frames");
+  check_count(top.size(), max_depth, "the kernel", "frames");
   array.depth = static_cast<int>(top.size());
   for (guint t = 0; t < top.size(); ++t) {
     const std::string where = "frame " + std::to_string(t + 1);

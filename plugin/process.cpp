@@ -308,7 +308,7 @@ void Process::run_banded(FrameWindow& window, const Image& out) {
                             layout_, fresh);
     }
     uploaded = band.bottom;
-    Image image[max_taps];
+    Image image[max_depth];
     Window slice;
     slice.depth = images.depth;
     for (int t = 0; t < images.depth; ++t) {
@@ -334,7 +334,7 @@ void Process::enqueue(const Window& window, bool interlaced, const Image& out) {
   }
   for (const Field& field : now_.field) {
     if (field.layout.planes == 0) continue;
-    Image images[max_taps];
+    Image images[max_depth];
     Window fields;
     fields.depth = window.depth;
     for (int t = 0; t < window.depth; ++t) {

@@ -149,6 +149,23 @@ Arithmetic low_rank_arithmetic(const Filter& filter, const Arithmetic& arithmeti
   return low_rank_terms(filter, single, layout, constant_border).empty() ? arithmetic : single;
 }
 
+Arithmetic frame_factors_arithmetic(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
+                                    bool constant_border, std::span<const Component* const> components) {
+  if (layout.type == SampleType::f32) return arithmetic;
+  Arithmetic result = arithmetic;
+  double all = 0;
+  for (const FrameFactors& frame : filter.frame_factors())
+    all += magnitude_of(frame.factors.column) * magnitude_of(frame.factors.row) + std::abs(frame.centre);
+  const double input = largest_input(layout, constant_border, components);
+  const double roundings = all * (filter.depth() * (filter.height() + 1.0) + filter.width() + 2);
+  const bool in_single = rounding_error(roundings, input) < largest_rounding;
+  if (!arithmetic.exact_taps)
+    result.accumulator = in_single ? Accumulator::single : Accumulator::double_;
+  else if (all * arithmetic.divisor * input >= exact_sums)
+    result.accumulator = Accumulator::double_;
+  return result;
+}
+
 Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {
   Quantizer q;
   const double offset = component.zero + component.bias;

@@ -99,6 +99,11 @@ std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic&
 Arithmetic low_rank_arithmetic(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
                                bool constant_border);
 
+/// The arithmetic for passes along the axes of a filter that has frame_factors(), where `arithmetic` is that of all
+/// taps at once: such sums are of other numbers, and a filter too large to be summed at once is summed in no other way.
+Arithmetic frame_factors_arithmetic(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
+                                    bool constant_border, std::span<const Component* const> components);
+
 /// The quantizer of one component under that arithmetic.
 Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component);
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
 
 namespace convolve {
 namespace {
@@ -30,9 +31,19 @@ Tap binary_fraction(double v) {
   return tap;
 }
 
-std::string axis_error(const char* axis, int n) {
-  return "a filter has 1 to " + std::to_string(max_taps) + " taps on each axis, but this one has " + std::to_string(n) +
-         " " + axis;
+// A filter factors where what its factors leave is at most this part of its largest tap.
+constexpr double factor_tolerance = 0x1p-40;
+
+std::string size_limits() {
+  const std::string dense = std::to_string(max_dense_taps), factored = std::to_string(max_factored_taps);
+  return "a filter has 1 to " + std::to_string(max_depth) + " frames of up to " + dense + "x" + dense +
+         " taps, or of up to " + factored +
+         " on an axis where each frame is a column times a row, alone or plus one centre tap";
+}
+
+void check_axis(const char* axis, int n, int most) {
+  if (n < 1 || n > most)
+    throw std::invalid_argument(size_limits() + ", but this one has " + std::to_string(n) + " " + axis);
 }
 
 // Integer numerators over one divisor, or nothing where a tap is no fraction or the numbers grow past the limit.
@@ -81,9 +92,10 @@ std::optional<ExactTaps> common_divisor(const std::vector<Tap>& taps, const Filt
   return exact;
 }
 
-// matrix[i][j] = left[i] * right[j], with left scaled to 1 at the pivot. False where the rank is not 1.
+// matrix[i][j] = left[i] * right[j], with left scaled to 1 at the pivot. False where the rank is not 1: `tolerance` is
+// what may be left.
 bool rank_one(const std::vector<double>& matrix, int rows, int columns, std::vector<double>& left,
-              std::vector<double>& right) {
+              std::vector<double>& right, double tolerance) {
   std::size_t pivot = 0;
   for (std::size_t i = 0; i < matrix.size(); ++i)
     if (std::abs(matrix[i]) > std::abs(matrix[pivot])) pivot = i;
@@ -93,7 +105,6 @@ bool rank_one(const std::vector<double>& matrix, int rows, int columns, std::vec
   right.assign(columns, 0);
   for (int i = 0; i < rows; ++i) left[i] = matrix[i * columns + column] / matrix[pivot];
   for (int j = 0; j < columns; ++j) right[j] = matrix[row * columns + j];
-  const double tolerance = 1e-12 * std::abs(matrix[pivot]);
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < columns; ++j)
       if (std::abs(left[i] * right[j] - matrix[i * columns + j]) > tolerance) return false;
@@ -125,6 +136,45 @@ bool rank_one(const std::vector<std::int32_t>& matrix, int rows, int columns, st
   return true;
 }
 
+double largest_of(const std::vector<double>& taps) {
+  double largest = 0;
+  for (const double tap : taps) largest = std::max(largest, std::abs(tap));
+  return largest;
+}
+
+// The largest element outside of the centre's row and column, or -1 where all of them are 0.
+template <class Number>
+std::ptrdiff_t largest_off_the_cross(const std::vector<Number>& frame, int height, int width, int centre_y,
+                                     int centre_x) {
+  std::ptrdiff_t found = -1;
+  Number largest = 0;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      if (const Number magnitude = std::abs(frame[y * width + x]);
+          y != centre_y && x != centre_x && magnitude > largest) {
+        largest = magnitude;
+        found = y * width + x;
+      }
+  return found;
+}
+
+// The centre tap that a frame of rank 1 would have: the others on the cross through it decide. Nothing where they do
+// not, or where integers would need a fraction.
+template <class Number>
+std::optional<Number> centre_of_rank_one(const std::vector<Number>& frame, int height, int width, int centre_y,
+                                         int centre_x) {
+  const std::ptrdiff_t at = largest_off_the_cross(frame, height, width, centre_y, centre_x);
+  if (at < 0) return std::nullopt;
+  const std::ptrdiff_t y = at / width, x = at % width;
+  if constexpr (std::is_integral_v<Number>) {
+    const std::int64_t product = static_cast<std::int64_t>(frame[centre_y * width + x]) * frame[y * width + centre_x];
+    if (product % frame[at] != 0 || std::abs(product / frame[at]) > exact_limit) return std::nullopt;
+    return static_cast<Number>(product / frame[at]);
+  } else {
+    return frame[centre_y * width + x] * (frame[y * width + centre_x] / frame[at]);
+  }
+}
+
 }  // namespace
 
 double magnitude_of(const std::vector<double>& taps) {
@@ -148,9 +198,9 @@ Tap Tap::real(double v) {
 }
 
 Filter::Filter(const TapArray& array, const FilterOptions& options) {
-  if (array.depth < 1 || array.depth > max_taps) throw std::invalid_argument(axis_error("frames", array.depth));
-  if (array.height < 1 || array.height > max_taps) throw std::invalid_argument(axis_error("rows", array.height));
-  if (array.width < 1 || array.width > max_taps) throw std::invalid_argument(axis_error("columns", array.width));
+  check_axis("frames", array.depth, max_depth);
+  check_axis("rows", array.height, max_factored_taps);
+  check_axis("columns", array.width, max_factored_taps);
   depth_ = array.depth;
   height_ = array.height;
   width_ = array.width;
@@ -182,11 +232,13 @@ Filter::Filter(const TapArray& array, const FilterOptions& options) {
     if (!options.normalize || divisor == 0) divisor = 1;
     for (const Tap& tap : ordered) taps_.push_back(options.scale * (tap.value / divisor));
   }
-  // Sums of up to 15^3 products with 16-bit samples are formed in single precision at the least.
+  // Sums of products with 16-bit samples are formed in single precision at the least.
   if (!(sum_abs() <= 1e30))
     throw std::invalid_argument("the taps' magnitudes sum to " + std::to_string(sum_abs()) +
                                 " after scale and normalize; at most 1e30 is allowed");
   factor();
+  if ((height_ > max_dense_taps || width_ > max_dense_taps) && frame_factors_.empty())
+    throw std::invalid_argument(size_limits() + ", but this one is " + shape() + " and does not factor so");
 }
 
 Filter Filter::identity() {
@@ -198,11 +250,11 @@ Filter Filter::identity() {
 void Filter::factor() {
   if (depth_ == 1) {
     SpaceFactors factors;
-    bool found = rank_one(taps_, height_, width_, factors.column, factors.row);
+    bool found = rank_one(taps_, height_, width_, factors.column, factors.row, factor_tolerance * largest_of(taps_));
     if (found && exact_) found = rank_one(exact_->taps, height_, width_, factors.exact_column, factors.exact_row);
     if (found) space_factors_ = std::move(factors);
   } else {
-    bool found = rank_one(taps_, depth_, height_ * width_, time_, space_);
+    bool found = rank_one(taps_, depth_, height_ * width_, time_, space_, factor_tolerance * largest_of(taps_));
     if (found && exact_) found = rank_one(exact_->taps, depth_, height_ * width_, exact_time_, exact_space_);
     if (!found) {
       time_.clear();
@@ -211,13 +263,51 @@ void Filter::factor() {
       exact_space_.clear();
     }
   }
+  frame_factors_.assign(depth_, {});
+  for (int t = 0; t < depth_; ++t)
+    if (!factor_frame(t, frame_factors_[t])) {
+      frame_factors_.clear();
+      break;
+    }
+}
+
+bool Filter::factor_frame(int t, FrameFactors& frame) const {
+  const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(height_) * width_, centre = centre_y_ * width_ + centre_x_;
+  std::vector<double> taps(taps_.begin() + t * size, taps_.begin() + (t + 1) * size);
+  std::vector<std::int32_t> exact;
+  if (exact_) exact.assign(exact_->taps.begin() + t * size, exact_->taps.begin() + (t + 1) * size);
+  SpaceFactors& f = frame.factors;
+  if (largest_of(taps) == 0) {
+    f.column.assign(height_, 0);
+    f.row.assign(width_, 0);
+    f.exact_column.assign(height_, 0);
+    f.exact_row.assign(width_, 0);
+    return true;
+  }
+  const double tolerance = factor_tolerance * largest_of(taps_);
+  const auto found = [&] {
+    return rank_one(taps, height_, width_, f.column, f.row, tolerance) &&
+           (!exact_ || rank_one(exact, height_, width_, f.exact_column, f.exact_row));
+  };
+  if (found()) return true;
+  const std::optional<double> rest = centre_of_rank_one(taps, height_, width_, centre_y_, centre_x_);
+  if (!rest) return false;
+  frame.centre = taps[centre] - *rest;
+  taps[centre] = *rest;
+  if (exact_) {
+    const std::optional<std::int32_t> whole = centre_of_rank_one(exact, height_, width_, centre_y_, centre_x_);
+    if (!whole) return false;
+    frame.exact_centre = exact[centre] - *whole;
+    exact[centre] = *whole;
+  }
+  return found();
 }
 
 std::vector<SpaceFactors> Filter::space_terms(int most) const {
   if (depth_ > 1) return {};
   std::vector<double> rest = taps_;
   const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
-  const double tolerance = 1e-12 * std::abs(*std::max_element(rest.begin(), rest.end(), smaller));
+  const double tolerance = factor_tolerance * largest_of(taps_);
   std::vector<SpaceFactors> terms;
   while (true) {
     const auto pivot = std::max_element(rest.begin(), rest.end(), smaller);
@@ -235,9 +325,9 @@ std::vector<SpaceFactors> Filter::space_terms(int most) const {
 }
 
 int Filter::rank() const {
-  if (depth_ > 1 && time_.empty()) return max_taps;
+  if (depth_ > 1 && time_.empty()) return unknown_rank;
   const Filter space = space_filter();
-  return space.space_factors() ? 1 : std::max(2, static_cast<int>(space.space_terms(max_taps).size()));
+  return space.space_factors() ? 1 : std::max(2, static_cast<int>(space.space_terms(unknown_rank).size()));
 }
 
 Filter Filter::space_filter() const {

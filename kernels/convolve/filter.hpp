@@ -13,7 +13,9 @@
 
 namespace convolve {
 
-inline constexpr int max_taps = 15;  ///< on each axis
+inline constexpr int max_depth = 15;           ///< frames of a filter
+inline constexpr int max_dense_taps = 31;      ///< of each spatial axis of any filter
+inline constexpr int max_factored_taps = 255;  ///< of each spatial axis of a filter whose frames have FrameFactors
 
 /// One tap as the user wrote it: an int, a double or a fraction. `denominator` 0: a double that is not a fraction.
 struct Tap {
@@ -55,10 +57,19 @@ struct SpaceFactors {
   std::vector<std::int32_t> exact_column, exact_row;
 };
 
+/// One frame of a filter that is of rank 1, or so but for the centre tap (a blur, or the input less a blur):
+/// tap(y, x) = column[y] * row[x], and `centre` more at the centre. Factors of a frame of zeros are zeros.
+/// `exact_centre` likewise, beside the exact factors.
+struct FrameFactors {
+  SpaceFactors factors;
+  double centre = 0;
+  std::int32_t exact_centre = 0;
+};
+
 class Filter {
  public:
-  /// Throws std::invalid_argument with a message fit for the user: an axis outside 1..15, NaN or Inf, a result that
-  /// overflows.
+  /// Throws std::invalid_argument with a message fit for the user: more taps on an axis than the limits above, NaN or
+  /// Inf, a result that overflows.
   explicit Filter(const TapArray& taps, const FilterOptions& options = {});
   Filter() : Filter(identity()) {}
   static Filter identity();
@@ -87,10 +98,14 @@ class Filter {
 
   /// Rank-1 factors of a spatial filter (depth 1); empty where it has none.
   const std::optional<SpaceFactors>& space_factors() const { return space_factors_; }
+  /// Factors of each frame, oldest first; empty where a frame has none.
+  const std::vector<FrameFactors>& frame_factors() const { return frame_factors_; }
   /// Factors, without exact ones, that sum to a spatial filter of rank 1 to `most`; empty where its rank is another.
   /// Gaussian elimination with complete pivoting.
   std::vector<SpaceFactors> space_terms(int most) const;
-  /// Of the spatial part of a filter that has one frame or factors over time; `max_taps` of others.
+  /// What rank() says of a filter over several frames that does not factor over time.
+  static constexpr int unknown_rank = 15;
+  /// Of the spatial part of a filter that has one frame or factors over time.
   int rank() const;
   /// tap(t, y, x) = time[t] * space(y, x), for depth > 1; empty where it does not factor. `exact_time` likewise:
   /// exact tap = exact_time[t] * exact tap of `space_filter()`, over this filter's divisor.
@@ -113,12 +128,14 @@ class Filter {
   struct Raw {};
   explicit Filter(Raw) {}
   void factor();
+  bool factor_frame(int t, FrameFactors& frame) const;
 
   int depth_ = 1, height_ = 1, width_ = 1;
   int centre_t_ = 0, centre_y_ = 0, centre_x_ = 0;
   std::vector<double> taps_;
   std::optional<ExactTaps> exact_;
   std::optional<SpaceFactors> space_factors_;
+  std::vector<FrameFactors> frame_factors_;
   std::vector<double> time_, space_;
   std::vector<std::int32_t> exact_time_, exact_space_;
 };

@@ -28,7 +28,7 @@ struct PlanDesc {
 /// never null. Owns nothing; all images stay valid and unchanged until the work is done.
 struct Window {
   int depth = 0;
-  const Image* image[max_taps] = {};
+  const Image* image[max_depth] = {};
 };
 
 /// Why a plan could not be made: what() is fit for the user.

@@ -13,7 +13,8 @@ namespace convolve {
 namespace {
 
 using Parameters = PresetParameters;
-using Integers = std::vector<std::int64_t>;
+// Whole numbers, as doubles: binomials of large radii go beyond 64 bits, where their leading bits will do.
+using Integers = std::vector<double>;
 
 TapArray zeros(int depth, int height, int width) {
   TapArray array{depth, height, width, {}};
@@ -24,7 +25,7 @@ TapArray zeros(int depth, int height, int width) {
 TapArray product(const Integers& column, const Integers& row) {
   TapArray array = zeros(1, static_cast<int>(column.size()), static_cast<int>(row.size()));
   for (int y = 0; y < array.height; ++y)
-    for (int x = 0; x < array.width; ++x) array.at(0, y, x) = Tap::integer(column[y] * row[x]);
+    for (int x = 0; x < array.width; ++x) array.at(0, y, x) = Tap::real(column[y] * row[x]);
   return array;
 }
 
@@ -128,7 +129,7 @@ TapArray laplacian(const Parameters& p) {
   TapArray array = product(curve, smooth);
   const TapArray other = product(smooth, curve);
   for (std::size_t i = 0; i < array.taps.size(); ++i)
-    array.taps[i] = Tap::integer(array.taps[i].numerator + other.taps[i].numerator);
+    array.taps[i] = Tap::real(array.taps[i].value + other.taps[i].value);
   return array;
 }
 
@@ -280,10 +281,9 @@ std::span<const PresetRow> presets() {
 }
 
 TapArray make_preset(Preset preset, const PresetParameters& parameters) {
-  const auto in_range = [](int r) { return r >= 0 && 2 * r + 1 <= max_taps; };
-  if (!in_range(parameters.radius))
-    throw std::invalid_argument("radius is " + std::to_string(parameters.radius) + "; it is 0 to 7");
-  if (!in_range(parameters.temporal_radius))
+  if (parameters.radius < 0 || 2 * parameters.radius + 1 > max_factored_taps)
+    throw std::invalid_argument("radius is " + std::to_string(parameters.radius) + "; it is 0 to 127");
+  if (parameters.temporal_radius < 0 || 2 * parameters.temporal_radius + 1 > max_depth)
     throw std::invalid_argument("temporal-radius is " + std::to_string(parameters.temporal_radius) + "; it is 0 to 7");
   for (const PresetRow& row : table)
     if (row.value == preset) return row.make(parameters);

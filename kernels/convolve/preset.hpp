@@ -33,7 +33,7 @@ enum class Preset : std::uint8_t {
 };
 
 struct PresetParameters {
-  int radius = 1;           ///< spatial radius, 0..7
+  int radius = 1;           ///< spatial radius, 0..127
   double sigma = 0;         ///< of Gaussians, in samples; 0: (2 * radius + 1) / 6
   double amount = 1;        ///< strength of sharpen, unsharp and emboss
   double angle = 0;         ///< degrees, counter-clockwise from the x axis: motion-blur, emboss

@@ -7,8 +7,8 @@
 
 namespace convolve::cpu {
 
-bool direct_serves(const PlanDesc&) {
-  return true;
+bool direct_serves(const PlanDesc& desc) {
+  return is_dense(desc.filter);
 }
 
 Engine make_direct(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {

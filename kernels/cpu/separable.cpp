@@ -7,6 +7,7 @@
 
 #include "cpu/algorithms.hpp"
 #include "cpu/fixed16/separable.hpp"
+#include "cpu/float/box.hpp"
 #include "cpu/float/separable.hpp"
 
 namespace convolve::cpu {
@@ -17,9 +18,8 @@ bool factors_over_space(const Filter& filter) {
   return combines_frames(filter) && filter.space_filter().space_factors().has_value();
 }
 
-// The factors to sum with: integers where the arithmetic is exact.
-SpaceFactors factors_of(const Filter& filter, const Arithmetic& arithmetic) {
-  SpaceFactors factors = *filter.space_filter().space_factors();
+// The factors to sum with: integers where the arithmetic has them.
+SpaceFactors in_numbers_of(const Arithmetic& arithmetic, SpaceFactors factors) {
   if (arithmetic.exact_taps) {
     factors.column.assign(factors.exact_column.begin(), factors.exact_column.end());
     factors.row.assign(factors.exact_row.begin(), factors.exact_row.end());
@@ -27,32 +27,70 @@ SpaceFactors factors_of(const Filter& filter, const Arithmetic& arithmetic) {
   return factors;
 }
 
-std::vector<SpaceFactors> terms_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
-  return low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
+// The centre tap as a column times a row.
+SpaceFactors centre_term(const Filter& filter, double centre) {
+  SpaceFactors term;
+  term.column.assign(filter.height(), 0);
+  term.row.assign(filter.width(), 0);
+  if (centre != 0) {
+    term.column[filter.centre_y()] = centre;
+    term.row[filter.centre_x()] = 1;
+  }
+  return term;
+}
+
+// The terms of each frame that the ring holds: one where no frame has a centre tap of its own, else two.
+std::vector<std::vector<SpaceFactors>> frame_terms(const Filter& filter, const Arithmetic& arithmetic) {
+  const std::vector<FrameFactors> frames =
+      combines_frames(filter) ? filter.space_filter().frame_factors() : filter.frame_factors();
+  const bool centred = std::any_of(frames.begin(), frames.end(), [](const FrameFactors& f) { return f.centre != 0; });
+  std::vector<std::vector<SpaceFactors>> terms;
+  for (const FrameFactors& frame : frames) {
+    terms.push_back({in_numbers_of(arithmetic, frame.factors)});
+    if (centred) terms.back().push_back(centre_term(filter, arithmetic.exact_taps ? frame.exact_centre : frame.centre));
+  }
+  return terms;
+}
+
+std::vector<SpaceFactors> low_rank_terms(const PlanDesc& desc, const Arithmetic& arithmetic) {
+  return convolve::low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
+}
+
+// Of rank 1, in space or in time and space: every engine may have a try.
+Engine make_rank_one(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
+  const SpaceFactors factors = in_numbers_of(arithmetic, *desc.filter.space_filter().space_factors());
+  Engine best = make_float_separable(desc, arithmetic, group, {{factors}});
+  for (const auto make : {make_fixed16_separable, make_dot_separable, make_float_box})
+    if (Engine engine; make(engine, desc, arithmetic, group, factors.column, factors.row) && engine.cost < best.cost)
+      best = std::move(engine);
+  return best;
 }
 
 }  // namespace
 
 bool separable_serves(const PlanDesc& desc) {
-  if (factors_over_space(desc.filter)) return true;
+  if (factors_over_space(desc.filter) || !desc.filter.frame_factors().empty()) return true;
   const std::vector<ComponentGroup> groups = make_component_groups(desc.layout);
   return std::all_of(groups.begin(), groups.end(), [&](const ComponentGroup& group) {
-    return !group.any_filtered() || !terms_of(desc, choose_arithmetic(desc, group)).empty();
+    return !group.any_filtered() || !low_rank_terms(desc, choose_arithmetic(desc, group)).empty();
   });
 }
 
 Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
-  if (!factors_over_space(desc.filter)) {
-    const Arithmetic of_terms =
-        low_rank_arithmetic(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
-    return make_float_separable(desc, of_terms, group, terms_of(desc, of_terms));
+  const bool constant = desc.border == Border::constant;
+  const std::span<const Component* const> components{group.component, static_cast<std::size_t>(group.components)};
+  const bool has_factors = !desc.filter.frame_factors().empty();
+  const Arithmetic of_factors =
+      has_factors ? frame_factors_arithmetic(desc.filter, arithmetic, desc.layout, constant, components) : arithmetic;
+  if (factors_over_space(desc.filter))
+    return make_rank_one(desc, is_dense(desc.filter) ? arithmetic : of_factors, group);
+  if (has_factors) {
+    const bool apart = desc.filter.depth() > 1 && !combines_frames(desc.filter);
+    return make_float_separable(desc, of_factors, group, frame_terms(desc.filter, of_factors),
+                                apart ? FloatSum::each_frame : FloatSum::with_centre);
   }
-  const SpaceFactors factors = factors_of(desc.filter, arithmetic);
-  Engine best = make_float_separable(desc, arithmetic, group, {factors});
-  for (const auto make : {make_fixed16_separable, make_dot_separable})
-    if (Engine engine; make(engine, desc, arithmetic, group, factors.column, factors.row) && engine.cost < best.cost)
-      best = std::move(engine);
-  return best;
+  const Arithmetic of_terms = low_rank_arithmetic(desc.filter, arithmetic, desc.layout, constant);
+  return make_float_separable(desc, of_terms, group, {low_rank_terms(desc, of_terms)}, FloatSum::low_rank);
 }
 
 }  // namespace convolve::cpu

@@ -12,6 +12,7 @@
 
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/choice.hpp"
+#include "cuda/common/limits.hpp"
 #include "cuda/device.hpp"
 #include "cuda/matrix/matrix.hpp"
 #include "cuda/register/register.hpp"
@@ -49,6 +50,14 @@ class ChosenPlan final : public Plan {
   std::string choice_;
 };
 
+// Empty, or why no algorithm of this backend can serve the filter.
+std::string too_large(const Filter& filter) {
+  if (filter.height() <= max_taps && filter.width() <= max_taps) return {};
+  const std::string most = std::to_string(max_taps);
+  return "the CUDA backend serves filters of up to " + most + "x" + most + " taps, but this one is " + filter.shape() +
+         "; the CPU backend serves it";
+}
+
 class CudaBackend final : public Backend {
  public:
   CudaBackend() : device_(probe_device()), table_(choice_table(device_.capability)) {
@@ -60,6 +69,7 @@ class CudaBackend final : public Backend {
   std::span<const Algorithm> algorithms() const override { return algorithms_; }
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
+    if (!too_large(desc.filter).empty()) return false;
     std::string why;
     if (algorithm == Algorithm::automatic) return choose(desc).entry != nullptr;
     const Entry* entry = find(algorithm);
@@ -68,6 +78,7 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
+    if (const std::string why = too_large(desc.filter); !why.empty()) throw PlanError(why);
     if (desc.algorithm == Algorithm::automatic) {
       const Choice choice = choose(desc);
       if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 
+#include "cuda/common/limits.hpp"
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
 

@@ -239,7 +239,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
 
   constexpr std::array spatial{Shape{1, 3, 3}, Shape{1, 1, 1}, Shape{1, 5, 5}, Shape{1, 2, 3}, Shape{1, 7, 1}};
   for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "rgbx8", "uyvy-chroma", "gray-f32"})
-    for (int depth = 1; depth <= convolve::max_taps; ++depth)
+    for (int depth = 1; depth <= convolve::max_depth; ++depth)
       for (const convolve::BorderRow& border : convolve::borders) {
         CaseOptions o = draw(random);
         o.layout = layout_named(name);
@@ -314,6 +314,36 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
     o.height = 11;
     add(o);
   }
+  // The largest filters: full rank, and those that factor; odd and even, of one row and of one column.
+  constexpr std::array dense{Shape{1, 31, 31}, Shape{1, 30, 17}, Shape{1, 16, 31}, Shape{2, 31, 16}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "p010"})
+    for (const Shape& shape : dense)
+      for (const KindRow& kind : all_kinds) {
+        CaseOptions o = draw(random);
+        o.layout = layout_named(name);
+        o.kind = &kind;
+        o.shape = shape;
+        o.width = rotate(std::array{97, 20, 131}, turn);
+        o.height = rotate(std::array{23, 40, 9}, turn / 2);
+        add(o);
+      }
+  constexpr std::array factored{Shape{1, 1, 255},  Shape{1, 255, 1}, Shape{1, 255, 255}, Shape{1, 63, 40},
+                                Shape{1, 32, 127}, Shape{1, 101, 3}, Shape{1, 4, 254},   Shape{3, 33, 35},
+                                Shape{2, 3, 255},  Shape{4, 47, 1}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "rgb8"})
+    for (const Shape& shape : factored)
+      for (const KindRow& kind : all_kinds) {
+        if (!kind.factors) continue;
+        CaseOptions o = draw(random);
+        o.layout = layout_named(name);
+        o.border = convolve::borders[turn % convolve::borders.size()].value;
+        o.kind = &kind;
+        o.shape = shape;
+        const bool small = shape.height * shape.width > 20000;
+        o.width = small ? rotate(std::array{37, 300, 1}, turn / 2) : rotate(std::array{60, 523, 300, 7}, turn / 2);
+        o.height = small ? rotate(std::array{19, 2, 70}, turn / 2) : rotate(std::array{41, 12, 301, 5}, turn / 2);
+        add(o);
+      }
   return cases;
 }
 

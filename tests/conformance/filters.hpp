@@ -27,6 +27,7 @@ struct Taps {
 struct KindRow {
   const char* name;
   Taps (*make)(const Shape& shape, Random& random);
+  bool factors = false;  ///< each frame is a column times a row, alone or plus a centre tap, at any size
 };
 
 std::span<const KindRow> kinds();

@@ -33,8 +33,9 @@ void check(const std::string& text) {
     if (std::string(error.what()).rfind("kernel.txt:", 0) != 0) fail(text, error.what());
     return;
   }
-  const auto axis = [](int n) { return n >= 1 && n <= convolve::max_taps; };
-  if (!axis(taps.depth) || !axis(taps.height) || !axis(taps.width)) fail(text, "an axis out of range");
+  const auto axis = [](int n) { return n >= 1 && n <= convolve::max_factored_taps; };
+  if (taps.depth < 1 || taps.depth > convolve::max_depth || !axis(taps.height) || !axis(taps.width))
+    fail(text, "an axis out of range");
   if (taps.taps.size() != static_cast<std::size_t>(taps.depth) * taps.height * taps.width) fail(text, "ragged");
   for (const bool normalize : {false, true}) try {
       const convolve::Filter filter(taps, {.scale = normalize ? 1.0 / 3 : 1, .normalize = normalize});

@@ -15,6 +15,7 @@ namespace {
 
 using convolve::Filter;
 using convolve::FilterOptions;
+using convolve::FrameFactors;
 using convolve::Tap;
 using convolve::TapArray;
 
@@ -52,9 +53,13 @@ void expect_exact(const Filter& filter, const std::vector<std::int32_t>& taps, s
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << "it says: " << (text)
 
 TEST(FilterErrors, NameTheAxisTheCountAndWhatIsAllowed) {
-  EXPECT_SAYS(refusal(filled(1, 16, 1, Tap::integer(1))), "1 to 15");
-  EXPECT_SAYS(refusal(filled(1, 16, 1, Tap::integer(1))), "16 rows");
-  EXPECT_SAYS(refusal(filled(1, 1, 16, Tap::integer(1))), "16 columns");
+  EXPECT_SAYS(refusal(filled(1, 256, 1, Tap::integer(1))), "up to 255");
+  EXPECT_SAYS(refusal(filled(1, 256, 1, Tap::integer(1))), "256 rows");
+  EXPECT_SAYS(refusal(filled(1, 1, 256, Tap::integer(1))), "256 columns");
+  TapArray full_rank = filled(1, 32, 3, Tap::integer(1));
+  full_rank.at(0, 0, 0) = Tap::integer(2);
+  EXPECT_SAYS(refusal(full_rank), "31x31");
+  EXPECT_SAYS(refusal(full_rank), "32x3 and does not factor so");
   EXPECT_SAYS(refusal(filled(16, 1, 1, Tap::integer(1))), "16 frames");
   EXPECT_SAYS(refusal(filled(1, 0, 3, Tap::integer(1))), "0 rows");
   EXPECT_SAYS(refusal(filled(0, 3, 3, Tap::integer(1))), "0 frames");
@@ -283,7 +288,7 @@ TEST(FilterFactors, TheRankOfSeveralFramesIsThatOfTheirSpace) {
   for (const int tap : {1, 2, 2, 1, 3, 6, 6, 3}) taps.taps.push_back(Tap::integer(tap));
   EXPECT_EQ(Filter(taps).rank(), 2);
   taps.at(1, 1, 1) = Tap::integer(4);
-  EXPECT_EQ(Filter(taps).rank(), convolve::max_taps);
+  EXPECT_EQ(Filter(taps).rank(), Filter::unknown_rank);
 }
 
 TEST(FilterFactors, HigherRanksAndZeroDoNotFactor) {
@@ -316,6 +321,42 @@ TEST(FilterFactors, TimeByRectangleFactors) {
   taps.taps[4] = Tap::integer(9);
   EXPECT_TRUE(Filter(taps).time_factor().empty());
   EXPECT_TRUE(Filter(taps).exact_time_factor().empty());
+}
+
+TEST(FrameFactors, OfABoxPlusACentreTapInIntegers) {
+  TapArray taps = filled(1, 255, 127, Tap::fraction(-1, 1000));
+  taps.at(0, 127, 63) = Tap::fraction(2000, 1000);
+  const Filter filter(taps);
+  EXPECT_FALSE(filter.space_factors().has_value());
+  ASSERT_EQ(filter.frame_factors().size(), 1u);
+  const FrameFactors& frame = filter.frame_factors()[0];
+  EXPECT_EQ(frame.exact_centre, 2001);
+  EXPECT_DOUBLE_EQ(frame.centre, 2.001);
+  EXPECT_EQ(frame.factors.exact_column[0] * frame.factors.exact_row[0], -1);
+}
+
+// What factors leave may be 2^-40 of the largest tap, and no more.
+TEST(FrameFactors, ToleranceIsOfTheLargestTap) {
+  for (const auto& [off, factors] : {std::pair{0x1p-41, true}, std::pair{0x1p-38, false}}) {
+    TapArray taps = filled(1, 33, 33, Tap::real(0.3));
+    taps.at(0, 2, 5) = Tap::real(0.3 * (1 + off));
+    const auto make = [&] { return Filter(taps); };
+    if (factors)
+      EXPECT_NO_THROW(make()) << off;
+    else
+      EXPECT_THROW(make(), std::invalid_argument) << off;
+  }
+}
+
+TEST(FrameFactors, OfEachFrameApart) {
+  TapArray taps = filled(2, 40, 3, Tap::real(0.1));
+  for (int y = 0; y < 40; ++y) taps.at(1, y, 0) = Tap::real(0.7);
+  taps.at(1, 20, 1) = Tap::real(3);
+  const Filter filter(taps);
+  EXPECT_TRUE(filter.time_factor().empty());
+  ASSERT_EQ(filter.frame_factors().size(), 2u);
+  EXPECT_EQ(filter.frame_factors()[0].centre, 0);
+  EXPECT_NEAR(filter.frame_factors()[1].centre, 2.9, 1e-12);
 }
 
 }  // namespace

@@ -10,6 +10,12 @@
 
 namespace {
 
+std::string repeated(const char* text, int times) {
+  std::string all;
+  while (times-- > 0) all += text;
+  return all;
+}
+
 using convolve::parse_kernel_text;
 using convolve::TapArray;
 
@@ -61,8 +67,8 @@ TEST(KernelText, RefusalsNameTheLineAndTheColumn) {
       {"1e999\n", "k.txt:1:1: ", "number"},
       {"1/2/3\n", "k.txt:1:1: ", "not a number"},
       {"0x10\n", "k.txt:1:1: ", "not a number"},
-      {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", "k.txt:1:37: ", "at most 15"},
-      {"1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n", "k.txt:16:1: ", "at most 15 rows"},
+      {repeated("1 ", 256) + "\n", "k.txt:1:511: ", "at most 255 taps"},
+      {repeated("1\n", 256), "k.txt:256:1: ", "at most 255 rows"},
       {"1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n",
        "k.txt:31:1: ", "at most 15 frames"},
   };

@@ -228,13 +228,37 @@ TEST(Preset, CausalDenoiseWeighsTheNewestFrameMost) {
 
 TEST(Preset, RefusesRadiiOutOfRange) {
   for (const PresetRow& row : presets())
-    for (const int radius : {-1, 8}) {
+    for (const bool low : {false, true}) {
       PresetParameters space, time;
-      space.radius = radius;
-      time.temporal_radius = radius;
+      space.radius = low ? -1 : 128;
+      time.temporal_radius = low ? -1 : 8;
       EXPECT_THROW(make_preset(row.value, space), std::invalid_argument) << row.nick;
       EXPECT_THROW(make_preset(row.value, time), std::invalid_argument) << row.nick;
     }
+}
+
+// Each radius either makes a filter whose taps sum to what the table says, or an error that names a limit.
+TEST(Preset, LargeRadiiMakeFiltersOrNameTheLimit) {
+  for (const PresetRow& row : presets())
+    for (const int radius : {8, 15, 16, 31, 63, 127}) {
+      PresetParameters p;
+      p.radius = radius;
+      p.angle = 30;
+      try {
+        const Filter filter(make_preset(row.value, p));
+        EXPECT_NEAR(filter.sum(), row.sum, 1e-12 * filter.sum_abs() + 1e-9) << row.nick << " " << radius;
+      } catch (const std::invalid_argument& error) {
+        const std::string text = error.what();
+        EXPECT_TRUE(text.find("31x31") != std::string::npos || text.find("1e30") != std::string::npos)
+            << row.nick << " " << radius << ": " << text;
+        EXPECT_GT(radius, 15) << row.nick << ": " << text;
+      }
+    }
+  for (const Preset preset : {Preset::box_blur, Preset::gaussian_blur, Preset::unsharp}) {
+    PresetParameters p;
+    p.radius = 127;
+    EXPECT_NO_THROW(Filter(make_preset(preset, p)));
+  }
 }
 
 }  // namespace

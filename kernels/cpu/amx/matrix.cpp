@@ -324,7 +324,7 @@ amx::EpilogueForm epilogue_form(const Quantization& q, const IntegerTaps& taps, 
 }  // namespace
 
 bool matrix_serves(const PlanDesc& desc) {
-  if (!use_amx() || !HWY_DYNAMIC_DISPATCH(Tiles)().filter) return false;
+  if (!use_amx() || !is_dense(desc.filter) || !HWY_DYNAMIC_DISPATCH(Tiles)().filter) return false;
   const std::vector<ComponentGroup> groups = make_component_groups(desc.layout);
   int limbs;
   return std::all_of(groups.begin(), groups.end(), [&](const ComponentGroup& group) {
@@ -388,8 +388,8 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Com
   engine.element_size = 1;
   if (paired) {
     engine.paired_rows = true;
-    engine.row_pass.run = functions.pair;
-    engine.row_pass.line_element_size = 1;
+    engine.row_passes.emplace_back().run = functions.pair;
+    engine.row_passes.front().line_element_size = 1;
   }
   engine.ring_bytes = ring_bytes;
   engine.block_samples = samples;

@@ -184,9 +184,9 @@ constexpr auto table_of(std::integer_sequence<int, Groups...>) {
 template <bool Vnni>
 decltype(Kernel::run) FilterOf(bool pairs, int groups, Height height) {
   static constexpr auto of_bytes =
-      table_of<dot::Form<Vnni, false>>(std::make_integer_sequence<int, (max_taps + 3) / 4 + 1>());
+      table_of<dot::Form<Vnni, false>>(std::make_integer_sequence<int, (max_compiled_taps + 3) / 4 + 1>());
   static constexpr auto of_pairs =
-      table_of<dot::Form<Vnni, true>>(std::make_integer_sequence<int, (max_taps + 1) / 2 + 1>());
+      table_of<dot::Form<Vnni, true>>(std::make_integer_sequence<int, (max_compiled_taps + 1) / 2 + 1>());
   const auto h = static_cast<std::size_t>(height);
   return pairs ? of_pairs[groups][h] : of_bytes[groups][h];
 }
@@ -259,7 +259,7 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
         for (int i = 0; i < functions.rows; ++i)
           if (r - i >= 0 && r - i < height) packed->words.push_back(words[(t * height + r - i) * groups + g]);
   kernel.packed = packed;
-  kernel.run = functions.filter(pairs, group.components == 1 ? groups : 0, known);
+  kernel.run = functions.filter(pairs, group.components == 1 && width <= max_compiled_taps ? groups : 0, known);
   return true;
 }
 

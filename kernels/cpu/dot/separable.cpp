@@ -106,9 +106,9 @@ template <bool Vnni>
 decltype(RowPass::run) Along(bool pairs, int components, int groups) {
   constexpr std::make_integer_sequence<int, max_components> each_component;
   static constexpr auto of_bytes =
-      passes_of<dot::Form<Vnni, false>>(each_component, std::make_integer_sequence<int, (max_taps + 3) / 4>());
+      passes_of<dot::Form<Vnni, false>>(each_component, std::make_integer_sequence<int, (max_compiled_taps + 3) / 4>());
   static constexpr auto of_pairs =
-      passes_of<dot::Form<Vnni, true>>(each_component, std::make_integer_sequence<int, (max_taps + 1) / 2>());
+      passes_of<dot::Form<Vnni, true>>(each_component, std::make_integer_sequence<int, (max_compiled_taps + 1) / 2>());
   return pairs ? of_pairs[components - 1][groups - 1] : of_bytes[components - 1][groups - 1];
 }
 
@@ -170,7 +170,7 @@ constexpr auto columns_of(std::integer_sequence<int, HalfHeight...>) {
 
 template <bool Vnni>
 decltype(Kernel::run) Down(bool uniform, int half_height) {
-  constexpr std::make_integer_sequence<int, max_taps / 2 + 1> half_heights;
+  constexpr std::make_integer_sequence<int, max_compiled_taps / 2 + 1> half_heights;
   static constexpr auto gray = columns_of<Vnni, true>(half_heights), other = columns_of<Vnni, false>(half_heights);
   return (uniform ? gray : other)[half_height];
 }
@@ -207,7 +207,9 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   using namespace dot;
   const bool vnni = use_vnni();
   const SeparableFunctions functions = HWY_DYNAMIC_DISPATCH(DotSeparable)(vnni);
-  if (functions.rows == 0 || desc.filter.depth() > 1) return false;
+  if (functions.rows == 0 || desc.filter.depth() > 1 || std::ssize(column) > max_compiled_taps ||
+      std::ssize(row) > max_compiled_taps)
+    return false;
   const bool exact = arithmetic.accumulator == Accumulator::exact;
   const double column_magnitude = magnitude_of(column), row_magnitude = magnitude_of(row);
   Arithmetic part = arithmetic;
@@ -255,7 +257,8 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   }
   engine.staging = make_copy_staging(desc, group);
   const std::size_t groups = rows_packed->words.size();
-  engine.row_pass = {components, row, rows_packed, 1, functions.along(pairs, components, static_cast<int>(groups))};
+  engine.row_passes = {
+      {components, row, rows_packed, 0, 1, functions.along(pairs, components, static_cast<int>(groups))}};
   engine.element_size = 2;
   engine.block_rows = functions.rows;
   engine.block_samples = functions.samples;

@@ -19,6 +19,7 @@
 namespace convolve::cpu {
 
 inline constexpr int max_block_rows = 8;
+inline constexpr int max_compiled_taps = 15;  ///< of a row or a column that kernels are compiled for, each number alone
 inline constexpr int row_slack = 512;
 inline constexpr int paired_bytes = 16;    ///< of each of two paired ring rows, in turns
 inline constexpr int pattern_length = 96;  ///< components, plus a block of samples
@@ -55,8 +56,9 @@ struct RowPass {
   int components = 1;
   std::vector<double> coefficients;
   std::shared_ptr<const void> packed;
+  int first = 0;              ///< tap that `coefficients` start with: those before it are 0, as are those after them
   int line_element_size = 4;  ///< what staging makes and this reads
-  void (*run)(const RowPass&, const void* line, void* elements, int n) = nullptr;  ///< null: no pass
+  void (*run)(const RowPass&, const void* line, void* elements, int n) = nullptr;
 };
 
 /// Sums to samples; see Quantizer. All components take the way of the one that asks for most.
@@ -72,7 +74,7 @@ struct Quantization {
 /// find it in the cache. Sample i lies at i * step bytes. Addresses past the frame do no harm.
 struct Ahead {
   static constexpr int usual_rows = 4;
-  const char* in[max_block_rows * max_taps];  ///< Engine::ahead_rows of the centre frame, then of the others
+  const char* in[max_block_rows * max_depth];  ///< Engine::ahead_rows of the centre frame, then of the others
   const char* out[max_block_rows];
   std::ptrdiff_t step;
   int inputs;
@@ -113,9 +115,16 @@ struct Block {
   void* const* out;  ///< block_rows pointers; null: that row is not wanted
   int n;             ///< samples
   const void* const*
-      passthrough;  ///< null, or the input rows where Engine::copies_passthrough, at the first output sample
-  void* scratch;    ///< Engine::scratch_bytes of this thread
+      passthrough;    ///< null, or the input rows where Engine::copies_passthrough, at the first output sample
+  void* scratch;      ///< Engine::scratch_bytes of this thread
+  void* state;        ///< where Engine::has_state
+  bool state_is_new;  ///< no block above this one has left its sums there
   Ahead ahead;
+};
+
+/// The rows of a ring frame whose taps are not all 0.
+struct TapRows {
+  int first, count;
 };
 
 struct Kernel {
@@ -123,6 +132,7 @@ struct Kernel {
   int components = 1;                    ///< distance of neighbouring taps
   std::vector<double> coefficients;      ///< [depth][height][width]
   std::vector<float> coefficients_f;     ///< the same
+  std::vector<TapRows> tap_rows;         ///< of each frame, for kernels that skip rows of zeros
   std::shared_ptr<const void> packed;    ///< the same in the kernel's own form, where it has one
   Pattern start;                         ///< of the sums, for kernels over samples whose zero levels are still in
   Quantization quantization;
@@ -143,10 +153,13 @@ struct Engine {
   bool copies_passthrough = false;  ///< the kernel copies components that are not filtered, from Block::passthrough
   int ring_bytes = 192 << 10;       ///< what a strip's ring may take, unless the strip becomes too narrow
   Staging staging;
-  RowPass row_pass;
-  /// Of filters that are sums of several products of a column and a row: pass i makes ring "frame" 1 + i from the line
-  /// that row_pass makes the first of. Only where frames are combined, or there is one.
-  std::vector<RowPass> more_row_passes;
+  /// A filter that is a sum of products of a column and a row has a ring "frame" for each: `terms` of each frame that
+  /// the ring holds. Ring frame i is made by pass i % size from its frame's line; no passes: staging makes ring rows.
+  std::vector<RowPass> row_passes;
+  int terms = 1;
+  /// The kernel keeps sums of a column's rows from one block to the next, in Block::state: an element for each of the
+  /// ring row.
+  bool has_state = false;
   Kernel kernel;
   const char* name = "";  ///< of the kernel, for describe()
   double cost = 1;        ///< instructions for each 16 samples, roughly: `auto` takes the least
@@ -158,6 +171,9 @@ Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& 
 
 /// The arithmetic of one group: components of other groups have no say in it.
 Arithmetic choose_arithmetic(const PlanDesc& desc, const ComponentGroup& group);
+
+/// Whether all taps of a frame may be summed at once; larger filters are summed by their factors alone.
+bool is_dense(const Filter& filter);
 
 /// Frames are combined while they are staged where the filter factors into time x space.
 bool combines_frames(const Filter& filter);

@@ -103,7 +103,7 @@ template <bool Exact>
 void Stage(const Staging& s, const void* const* frame_rows, void* elements, int n) {
   const auto& k = *static_cast<const PackedStaging*>(s.packed.get());
   auto* out = static_cast<std::int16_t*>(elements);
-  const std::uint8_t* rows[max_taps];
+  const std::uint8_t* rows[max_depth];
   const int frames = std::max(static_cast<int>(k.weights.size()), 1);
   for (int t = 0; t < frames; ++t) rows[t] = static_cast<const std::uint8_t*>(frame_rows[t]);
   const bool one = k.weights.empty();
@@ -120,7 +120,7 @@ void Stage(const Staging& s, const void* const* frame_rows, void* elements, int 
   const int whole = n / words * words;
   stage(out, whole, 0);
   if (whole == n) return;
-  std::uint8_t rest[max_taps][words];
+  std::uint8_t rest[max_depth][words];
   for (int t = 0; t < frames; ++t)
     if (rows[t]) rows[t] = static_cast<std::uint8_t*>(std::memcpy(rest[t], rows[t] + whole, n - whole));
   stage(out + whole, n - whole, whole % s.components);
@@ -293,7 +293,7 @@ void DownColumns(const Kernel& kernel, const Block& block) {
 
 // By number of taps: 1, 2, 3, ... as they are, and 1, 3, 5, ... mirrored.
 template <bool Mirrored>
-constexpr std::make_integer_sequence<int, Mirrored ? (max_taps + 1) / 2 : max_taps> counts;
+constexpr std::make_integer_sequence<int, Mirrored ? (max_compiled_taps + 1) / 2 : max_compiled_taps> counts;
 template <bool Mirrored>
 constexpr int taps_at(int i) {
   return Mirrored ? 2 * i + 1 : i + 1;
@@ -355,7 +355,8 @@ bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmet
   using namespace fixed16;
   const Functions functions = HWY_DYNAMIC_DISPATCH(FixedSeparable)();
   const bool exact = arithmetic.accumulator == Accumulator::exact;
-  if (!functions.along || arithmetic.accumulator == Accumulator::double_ || desc.layout.max_value() != 255 ||
+  if (!functions.along || std::ssize(column) > max_compiled_taps || std::ssize(row) > max_compiled_taps ||
+      arithmetic.accumulator == Accumulator::double_ || desc.layout.max_value() != 255 ||
       !holds_bytes(desc.layout, desc.border, group) || (desc.filter.depth() > 1 && !combines_frames(desc.filter)))
     return false;
   const std::vector<double> weights = frame_weights(desc.filter, arithmetic);
@@ -376,7 +377,8 @@ bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmet
   engine.staging.packed = packed.staging;
   engine.staging.run = functions.stage[exact];
   engine.staging.weights = weights;
-  engine.row_pass = {group.components, row, packed.row, 2, functions.along(exact, packed.along, group.components == 1)};
+  engine.row_passes = {
+      {group.components, row, packed.row, 0, 2, functions.along(exact, packed.along, group.components == 1)}};
   kernel.height = desc.filter.height();
   kernel.components = group.components;
   kernel.packed = packed.column;

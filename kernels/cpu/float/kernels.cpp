@@ -140,11 +140,13 @@ void Filter(const Kernel& k, const Block& b) {
     for (int t = 0; t < k.depth; ++t) {
       const void* const* ring = b.rows + t * b.frame_rows;
       const T* c = coefficients + t * height * width;
-      if constexpr (Height > 0)
+      if constexpr (Height > 0) {
         AddRows<Width, T, Source>(std::make_integer_sequence<int, Height + R - 1>(), sum, ring, x, c, width,
                                   k.components);
-      else
-        AddRows<Width, T, Source>(height, sum, ring, x, c, width, k.components);
+      } else {
+        const auto [first, count] = k.tap_rows[t];
+        if (count) AddRows<Width, T, Source>(count, sum, ring + first, x, c + first * width, width, k.components);
+      }
     }
     CONVOLVE_UNROLL
     for (int i = 0; i < R; ++i) {
@@ -225,6 +227,20 @@ namespace convolve::cpu {
 
 HWY_EXPORT(Kernels);
 
+namespace {
+
+TapRows tap_rows(const double* taps, int height, int width) {
+  const auto is_empty = [&](int y) {
+    return std::all_of(taps + y * width, taps + (y + 1) * width, [](double tap) { return tap == 0; });
+  };
+  int first = 0, last = height;
+  while (first < last && is_empty(first)) ++first;
+  while (first < last && is_empty(last - 1)) --last;
+  return {first, last - first};
+}
+
+}  // namespace
+
 void make_float_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
                        const std::vector<double>& coefficients, int depth, int height, int width) {
   const bool wide = arithmetic.accumulator == Accumulator::double_;
@@ -239,7 +255,13 @@ void make_float_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& a
   kernel.coefficients = coefficients;
   kernel.coefficients_f.assign(coefficients.begin(), coefficients.end());
   kernel.quantization = make_quantization(arithmetic, desc.layout, group);
-  kernel.run = HWY_DYNAMIC_DISPATCH(Kernels)().kernel(desc.layout.type, wide, height, width);
+  bool all_rows = true;
+  for (int t = 0; t < depth; ++t) {
+    const TapRows& rows =
+        kernel.tap_rows.emplace_back(tap_rows(coefficients.data() + t * height * width, height, width));
+    all_rows &= rows.count == height;
+  }
+  kernel.run = HWY_DYNAMIC_DISPATCH(Kernels)().kernel(desc.layout.type, wide, all_rows ? height : 0, width);
 }
 
 bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu/float/separable.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "cpu/float/kernels.hpp"
 #include "cpu/float/staging.hpp"
 #include "cpu/simd/highway.hpp"
@@ -16,22 +19,27 @@ HWY_BEFORE_NAMESPACE();
 namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
 
+// Two chains of multiply-adds for each of the units that make them.
+constexpr int pass_vectors = 8;
+
 template <class T>
 void Pass(const RowPass& pass, const void* line, void* elements, int n) {
   const Tag<T> d;
-  constexpr int N = lanes<T>;
-  const T* in = static_cast<const T*>(line);
+  constexpr int N = lanes<T>, V = pass_vectors;
+  const T* in = static_cast<const T*>(line) + pass.first * pass.components;
   T* out = static_cast<T*>(elements);
   const int taps = static_cast<int>(pass.coefficients.size());
-  for (int x = 0; x < n; x += 4 * N, in += 4 * N, out += 4 * N) {
-    Vector<T> sum[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  for (int x = 0; x < n; x += V * N, in += V * N, out += V * N) {
+    Vector<T> sum[V];
+    CONVOLVE_UNROLL
+    for (int v = 0; v < V; ++v) sum[v] = hn::Zero(d);
     for (int k = 0; k < taps; ++k) {
       const auto c = hn::Set(d, static_cast<T>(pass.coefficients[k]));
       CONVOLVE_UNROLL
-      for (int v = 0; v < 4; ++v) sum[v] = hn::MulAdd(hn::LoadU(d, in + k * pass.components + v * N), c, sum[v]);
+      for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(hn::LoadU(d, in + k * pass.components + v * N), c, sum[v]);
     }
     CONVOLVE_UNROLL
-    for (int v = 0; v < 4; ++v) hn::StoreU(sum[v], d, out + v * N);
+    for (int v = 0; v < V; ++v) hn::StoreU(sum[v], d, out + v * N);
   }
 }
 
@@ -49,29 +57,46 @@ namespace convolve::cpu {
 
 HWY_EXPORT(PassOf);
 
+namespace {
+
+// Without the zeros at both ends.
+void set_taps(RowPass& pass, const std::vector<double>& row) {
+  const auto is_tap = [](double tap) { return tap != 0; };
+  const auto first = std::find_if(row.begin(), row.end(), is_tap);
+  const auto last = std::find_if(row.rbegin(), std::make_reverse_iterator(first), is_tap).base();
+  pass.first = first == row.end() ? 0 : static_cast<int>(first - row.begin());
+  pass.coefficients.assign(first, last);
+}
+
+}  // namespace
+
 Engine make_float_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
-                            const std::vector<SpaceFactors>& terms) {
+                            const std::vector<std::vector<SpaceFactors>>& frames, FloatSum sum) {
   const bool wide = arithmetic.accumulator == Accumulator::double_;
-  const int count = static_cast<int>(terms.size());
-  std::vector<double> columns;
-  std::vector<RowPass> passes(count);
   Engine engine;
-  for (int i = 0; i < count; ++i) {
-    columns.insert(columns.end(), terms[i].column.begin(), terms[i].column.end());
-    passes[i].coefficients = terms[i].row;
-    passes[i].components = group.components;
-    passes[i].line_element_size = wide ? sizeof(double) : sizeof(float);
-    passes[i].run = HWY_DYNAMIC_DISPATCH(PassOf)(wide);
-  }
+  engine.terms = static_cast<int>(frames.front().size());
+  std::vector<double> columns;
+  for (const std::vector<SpaceFactors>& terms : frames)
+    for (const SpaceFactors& term : terms) {
+      columns.insert(columns.end(), term.column.begin(), term.column.end());
+      RowPass& pass = engine.row_passes.emplace_back();
+      set_taps(pass, term.row);
+      pass.components = group.components;
+      pass.line_element_size = wide ? sizeof(double) : sizeof(float);
+      pass.run = HWY_DYNAMIC_DISPATCH(PassOf)(wide);
+    }
+  const int count = static_cast<int>(engine.row_passes.size());
   make_float_kernel(engine, desc, arithmetic, group, columns, count, desc.filter.height(), 1);
   make_float_staging(engine, desc, arithmetic, group);
-  engine.row_pass = passes.front();
-  engine.more_row_passes.assign(passes.begin() + 1, passes.end());
-  engine.cost = (combines_frames(desc.filter) ? 3.0 * desc.filter.depth() : 0) +
-                count * (1.5 * desc.filter.width() + desc.filter.height()) + 9;
-  constexpr const char* names[2][max_terms] = {{"f32", "f32, rank 2", "f32, rank 3"},
-                                               {"f64", "f64, rank 2", "f64, rank 3"}};
-  engine.name = names[wide][count - 1];
+  engine.cost = (combines_frames(desc.filter) ? 3.0 * desc.filter.depth() : 0) + 9;
+  for (int i = 0; i < count; ++i)
+    engine.cost +=
+        1.5 * static_cast<double>(engine.row_passes[i].coefficients.size()) + engine.kernel.tap_rows[i].count;
+  constexpr const char* names[4][2] = {{"f32", "f64"},
+                                       {"f32, a sum of separable filters", "f64, a sum of separable filters"},
+                                       {"f32, with a centre tap", "f64, with a centre tap"},
+                                       {"f32, each frame apart", "f64, each frame apart"}};
+  engine.name = names[static_cast<int>(sum)][wide];
   return engine;
 }
 

@@ -36,7 +36,7 @@ void Stage(const Staging& s, const void* const* frame_rows, void* elements, int 
   const Tag<T> d;
   constexpr int N = lanes<T>;
   T* out = static_cast<T*>(elements);
-  const char* rows[max_taps];
+  const char* rows[max_depth];
   const int frames = s.weights.empty() ? 1 : static_cast<int>(s.weights.size());
   for (int t = 0; t < frames; ++t) rows[t] = static_cast<const char*>(frame_rows[t]);
   const T *zero = s.zero.get<T>(), *ghost = s.ghost.get<T>();
@@ -52,7 +52,7 @@ void Stage(const Staging& s, const void* const* frame_rows, void* elements, int 
     if (phase >= s.components) phase -= s.components;
   }
   if (i >= n) return;
-  alignas(64) Sample rest[max_taps][N] = {};
+  alignas(64) Sample rest[max_depth][N] = {};
   for (int t = 0; t < frames; ++t)
     if (rows[t]) {
       std::memcpy(rest[t], rows[t] + i * sizeof(Sample), (n - i) * sizeof(Sample));

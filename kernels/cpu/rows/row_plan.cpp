@@ -57,9 +57,8 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   const Engine& e = part.engine;
   const bool combined = !e.staging.weights.empty();
   part.copies = !g.all_filtered();
-  part.terms = 1 + static_cast<int>(e.more_row_passes.size());
+  part.terms = e.terms;
   part.frames = combined ? part.terms : desc_.filter.depth() * part.terms;
-  assert(part.terms == 1 || combined || desc_.filter.depth() == 1);
   part.ring_rows = e.kernel.height + e.block_rows - 1;
   if (e.paired_rows) part.ring_rows = (part.ring_rows + 1) / 2 * 2;
   const int halo = desc_.filter.width() - 1;
@@ -76,9 +75,11 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   // Off multiples of 4 KiB, where the rows of a column would compete for the same cache sets.
   part.pitch = whole_lines(staged * e.element_size) + 64;
   if (part.pitch % 4096 == 0) part.pitch += 64;
-  part.ring_size = part.pitch * part.ring_rows * part.frames;
+  part.ring_size = part.pitch * (part.ring_rows * part.frames + (e.has_state ? 1 : 0));
   part.ring = take(bytes, part.ring_size * (part.in_place ? 2 : 1));
-  if (e.row_pass.run) part.line = take(bytes, elements * e.row_pass.line_element_size + 64);
+  part.rows = take(bytes, sizeof(void*) * part.ring_rows * part.frames);
+  const int line_element_size = e.row_passes.empty() ? 0 : e.row_passes.front().line_element_size;
+  if (line_element_size) part.line = take(bytes, elements * line_element_size + 64);
   const std::size_t staged_frames = combined ? e.staging.weights.size() : 1;
   part.line_pitch = whole_lines(elements * sample_size_);
   if (g.stride != 1) {
@@ -87,19 +88,16 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   }
   for (std::size_t i = 0; i < part.passthrough.size(); ++i)
     part.passthrough[i] = g.component[i / sample_size_ % g.components]->filtered ? 0 : 255;
-  part.edge = take(bytes, staged_frames * max_taps * g.components * sample_size_);
+  part.edge = take(bytes, staged_frames * (halo + 1) * g.components * sample_size_);
   part.scratch = take(bytes, e.scratch_bytes);
 
-  const void* none[max_taps] = {};
+  const void* none[max_depth] = {};
   const int n = (part.strip + halo) * g.components;
-  part.ghost_line.resize(elements * std::max(e.element_size, e.row_pass.line_element_size));
+  part.ghost_line.resize(elements * std::max(e.element_size, line_element_size));
   e.staging.run(e.staging, none, part.ghost_line.data(), n);
-  part.ghost_rows.assign(part.terms, part.ghost_line);
-  if (e.row_pass.run && !e.paired_rows)
-    for (int i = 0; i < part.terms; ++i) {
-      const RowPass& pass = i == 0 ? e.row_pass : e.more_row_passes[i - 1];
-      pass.run(pass, part.ghost_line.data(), part.ghost_rows[i].data(), part.strip * g.components);
-    }
+  part.ghost_rows.assign(std::max<std::size_t>(1, e.row_passes.size()), part.ghost_line);
+  for (std::size_t i = 0; i < e.row_passes.size() && !e.paired_rows; ++i)
+    e.row_passes[i].run(e.row_passes[i], part.ghost_line.data(), part.ghost_rows[i].data(), part.strip * g.components);
 }
 
 // In the units of Engine::cost.

@@ -54,10 +54,10 @@ class RowPlan final : public Plan {
     int frames = 1;                         ///< that the ring holds apart
     int terms = 1;                          ///< ring rows, a "frame" each, that are made of one source row
     std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
-    std::size_t ring_size = 0;              ///< of all ring rows of some columns
-    std::size_t ring = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
+    std::size_t ring_size = 0;              ///< of all ring rows of some columns, and of their state
+    std::size_t ring = 0, rows = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
     std::vector<unsigned char> ghost_line;
-    std::vector<std::vector<unsigned char>> ghost_rows;  ///< of each term
+    std::vector<std::vector<unsigned char>> ghost_rows;  ///< of each row pass, or one
     unsigned char* slot(unsigned char* ring_memory, int frame, int row) const {
       const int first = engine.paired_rows ? row / 2 * 2 : row;
       return ring_memory + (static_cast<std::size_t>(frame) * ring_rows + first) * pitch + (row - first) * paired_bytes;
@@ -88,6 +88,7 @@ class RowPlan final : public Plan {
     bool staged = true;
     unsigned char* memory = nullptr;  ///< of their ring
     int rows_staged = 0;
+    bool started = false;  ///< a block was filtered
   };
   /// How far a thread is in a strip.
   struct Walk {

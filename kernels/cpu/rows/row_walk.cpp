@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "cpu/rows/gather_scatter.hpp"
 #include "cpu/rows/row_plan.hpp"
@@ -42,12 +43,13 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
                     int frame_index, unsigned char* const* to) const noexcept {
   const ComponentGroup& g = part.group;
   const Staging& staging = part.engine.staging;
-  const bool pass = part.engine.row_pass.run;
-  const std::size_t element = pass ? part.engine.row_pass.line_element_size : part.engine.element_size;
+  const std::vector<RowPass>& passes = part.engine.row_passes;
+  const bool pass = !passes.empty();
+  const std::size_t element = pass ? passes.front().line_element_size : part.engine.element_size;
   const int first_frame = staging.weights.empty() ? frame_index : 0;
   const int frames = staging.weights.empty() ? 1 : static_cast<int>(staging.weights.size());
 
-  const unsigned char* source[max_taps];
+  const unsigned char* source[max_depth];
   for (int t = 0; t < frames; ++t) {
     const Image* image = frame.window->image[first_frame + t];
     source[t] = image ? row_of(image->plane[g.plane], row) + g.offset * sample_size_ : nullptr;
@@ -70,11 +72,12 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
       std::memcpy(at, part.ghost_line.data(), n * element);
       return;
     }
-    const void* rows[max_taps];
+    const void* rows[max_depth];
     for (int t = 0; t < frames; ++t) {
       rows[t] = nullptr;
       if (!source[t]) continue;
-      unsigned char* edge = memory + part.edge + static_cast<std::size_t>(t) * max_taps * g.components * sample_size_;
+      unsigned char* edge =
+          memory + part.edge + static_cast<std::size_t>(t) * desc_.filter.width() * g.components * sample_size_;
       rows[t] = edge;
       for (int i = from; i < until; ++i) {
         const unsigned char* pixel = source[t] + border_index(desc_.border, i, g.width) * pixel_step;
@@ -100,7 +103,7 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
     return;
   }
   border(begin, a);
-  const void* rows[max_taps];
+  const void* rows[max_depth];
   for (int t = 0; t < frames; ++t) {
     rows[t] = nullptr;
     if (!source[t]) continue;
@@ -114,8 +117,10 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   staging.run(staging, rows, line + before, (b - a) * g.components);
   border(b, end);
   if (!pass) return;
-  part.engine.row_pass.run(part.engine.row_pass, line, *to, pixels * g.components);
-  for (const RowPass& more : part.engine.more_row_passes) more.run(more, line, *++to, pixels * g.components);
+  for (int i = 0; i < part.terms; ++i) {
+    const RowPass& each = passes[(frame_index * part.terms + i) % passes.size()];
+    each.run(each, line, to[i], pixels * g.components);
+  }
 }
 
 // What a kernel leaves to be done: samples back among those of other groups, and components that are copied.
@@ -232,13 +237,14 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
     for (int t = 0; t < part.frames; t += part.terms) {
       unsigned char* slots[max_terms];
       for (int i = 0; i < part.terms; ++i) slots[i] = part.slot(columns.memory, t + i, slot_of(staged));
-      if (row >= 0 && (combined || frame.window->image[t]))
-        stage(part, frame, memory, row, x, pixels, t, slots);
+      const int frame_index = t / part.terms;
+      if (row >= 0 && (combined || frame.window->image[frame_index]))
+        stage(part, frame, memory, row, x, pixels, frame_index, slots);
       else if (e.paired_rows)
-        e.row_pass.run(e.row_pass, part.ghost_line.data(), *slots, pixels * g.components);
+        e.row_passes.front().run(e.row_passes.front(), part.ghost_line.data(), *slots, pixels * g.components);
     }
   }
-  const void* rows[max_taps * (max_taps + max_block_rows)];
+  const auto rows = reinterpret_cast<const void**>(memory + part.rows);
   for (int t = 0; t < part.frames; ++t) {
     const Image* image = frame.window->image[t / part.terms];
     const bool ghosts = !combined && !image;
@@ -254,7 +260,7 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
       const int row = source_row(top + i);
       const void*& to = rows[t * window_rows + i];
       if ((row < 0 || ghosts) && !e.paired_rows)
-        to = part.ghost_rows[t % part.terms].data();
+        to = part.ghost_rows[t % part.ghost_rows.size()].data();
       else if (columns.staged)
         to = part.slot(columns.memory, t, slot_of(top + i));
       else
@@ -278,6 +284,8 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
                 pixels * g.components,
                 copies_passthrough ? passthrough : nullptr,
                 memory + part.scratch,
+                e.has_state ? columns.memory + part.ring_size - part.pitch : nullptr,
+                !std::exchange(columns.started, true),
                 ahead(part, frame, y + e.block_rows, x)};
   e.kernel.run(e.kernel, b);
   finish(part, frame, memory + part.out, y, wanted, x, pixels);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "cuda/common/limits.hpp"
 #include "cuda/cached_halo/tuning.hpp"
 #include "cuda/common/frame.cuh"
 

@@ -18,6 +18,7 @@
 #include "convolve/arithmetic.hpp"
 #include "convolve/border.hpp"
 #include "convolve/plan.hpp"
+#include "cuda/common/limits.hpp"
 #include "cuda/common/epilogue.cuh"
 
 namespace convolve::cuda {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/common/limits.hpp"
 #include "cuda/common/border_map.cuh"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/prefetch.cuh"

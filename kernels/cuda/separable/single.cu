@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "cuda/common/limits.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/single.cuh"

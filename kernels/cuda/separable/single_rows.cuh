@@ -10,6 +10,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/limits.hpp"
 #include "cuda/common/pixels.cuh"
 #include "cuda/separable/tuning.hpp"
 
