@@ -79,8 +79,8 @@ class StandinPlan final : public Plan {
   struct Launch {
     StandinPlan* plan = nullptr;
     int depth = 0;
-    std::array<bool, max_taps> present{};
-    std::array<Image, max_taps> image{};
+    std::array<bool, max_depth> present{};
+    std::array<Image, max_depth> image{};
     Image out;
   };
 
