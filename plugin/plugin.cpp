@@ -5,9 +5,9 @@
  * SECTION:element-videoconvolve
  * @title: videoconvolve
  *
- * Convolves video with any 2D filter of up to 15 x 15 taps, or with a 3D filter over a window of up to 15 frames. The
- * filter is a preset, an array of taps, or a text file. It runs on an NVIDIA GPU where there is one, on frames in
- * system or CUDA memory, else on the CPU.
+ * Convolves video with any 2D filter of up to 31 x 31 taps (255 an axis where it factors), or with a 3D filter over a
+ * window of up to 15 frames. The filter is a preset, an array of taps, or a text file. It runs on an NVIDIA GPU where
+ * there is one, on frames in system or CUDA memory, else on the CPU.
  *
  * ## Example launch lines
  * |[

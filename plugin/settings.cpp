@@ -68,11 +68,13 @@ void install_properties(GObjectClass* klass) {
                           GParamFlags flags) { install(id, g_param_spec_enum(name, nick, blurb, type, value, flags)); };
 
   install(prop_kernel,
-          gst_param_spec_array("kernel", "Kernel",
-                               "Taps as an array of rows, <<a,b,c>,<d,e,f>>, or an array of such frames, oldest first; "
-                               "1 to 15 on each axis; ints, doubles and fractions may mix. "
-                               "Wins over kernel-location and preset unless empty",
-                               nullptr, plain));
+          gst_param_spec_array(
+              "kernel", "Kernel",
+              "Taps as an array of rows, <<a,b,c>,<d,e,f>>, or an array of such frames, oldest first; "
+              "1 to 15 frames of up to 31x31 taps, or of up to 255 on an axis where each factors into a column "
+              "and a row, alone or plus a centre tap; ints, doubles and fractions may mix. "
+              "Wins over kernel-location and preset unless empty",
+              nullptr, plain));
   install(prop_kernel_location,
           g_param_spec_string("kernel-location", "Kernel location",
                               "Text file of taps: one row a line, a blank line between frames, # comments. "
@@ -80,7 +82,7 @@ void install_properties(GObjectClass* klass) {
                               nullptr, plain));
   choice(prop_preset, "preset", "Preset", "Named filter", register_enum("GstVideoConvolvePreset", presets()),
          static_cast<int>(d.preset), scalar);
-  install(prop_radius, g_param_spec_int("radius", "Radius", "Spatial radius of a preset, in samples", 0, 7,
+  install(prop_radius, g_param_spec_int("radius", "Radius", "Spatial radius of a preset, in samples", 0, 127,
                                         d.parameters.radius, scalar));
   real(prop_sigma, "sigma", "Sigma", "Standard deviation of Gaussian presets, in samples (0 = (2 * radius + 1) / 6)", 0,
        G_MAXDOUBLE, d.parameters.sigma);

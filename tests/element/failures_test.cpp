@@ -40,6 +40,13 @@ GValue array_of(const Rows& rows) {
   return kernel;
 }
 
+// Two columns that are not multiples of one another.
+Rows full_rank(int rows) {
+  Rows taps(rows, {1, 1});
+  taps[0][0] = 2;
+  return taps;
+}
+
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
 // A bad setting, and words of which the message has to hold each: the fault, the value, what is allowed.
@@ -54,8 +61,9 @@ const Fault faults[] = {
     {"ragged rows", {{1, 2, 3}, {1, 2}}, "", {"kernel", "3", "2"}},
     {"ragged frames", {}, "kernel=\"<<<1,2>>,<<1>>>\"", {"kernel"}},
     {"frames of unlike height", {}, "kernel=\"<<<1>,<2>>,<<1>>>\"", {"kernel"}},
-    {"16 columns", {std::vector<double>(16, 1.0)}, "", {"kernel", "16", "15"}},
-    {"16 rows", Rows(16, {1}), "", {"kernel", "16", "15"}},
+    {"256 columns", {std::vector<double>(256, 1.0)}, "", {"kernel", "256", "255"}},
+    {"256 rows", Rows(256, {1}), "", {"kernel", "256", "255"}},
+    {"32 rows that do not factor", full_rank(32), "", {"32x2", "31x31", "255"}},
     {"16 frames",
      {},
      "kernel=\"<<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>,<<1>>>\"",
@@ -161,6 +169,18 @@ ELEMENT_TEST(an_element_that_failed_to_start_starts_once_the_kernel_is_mended) {
 
 // --- Kernel files --------------------------------------------------------------------------------------------------
 
+// A row of one tap more than any kernel has.
+struct Ones256 {
+  char text[513] = {};
+  constexpr Ones256() {
+    for (int i = 0; i < 512; i += 2) {
+      text[i] = '1';
+      text[i + 1] = i == 510 ? '\n' : ' ';
+    }
+  }
+};
+constexpr Ones256 ones_256;
+
 struct BadFile {
   const char *text, *place;  // place: line:column of the fault
 };
@@ -175,7 +195,7 @@ constexpr BadFile bad_files[] = {
     {"1\ninf\n", ":2:1"},
     {"1/0 2\n", ":1:1"},
     {"1  2 3//4\n", ":1:6"},
-    {"1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n", ":1:"},
+    {ones_256.text, ":1:511"},
     {"<<1,2>,<3,4>>\n", ":1:1"},
 };
 

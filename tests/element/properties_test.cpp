@@ -36,7 +36,7 @@ struct Scalar {
 };
 constexpr double unbounded = -1;
 constexpr Scalar scalars[] = {
-    {"radius", 0, 7, 1, playing | controllable},
+    {"radius", 0, 127, 1, playing | controllable},
     {"sigma", 0, unbounded, 0, playing | controllable},
     {"amount", unbounded, unbounded, 1, playing | controllable},
     {"angle", unbounded, unbounded, 0, playing | controllable},
