@@ -16,9 +16,9 @@
 #include <span>
 #include <string>
 
-#include "cuda/common/limits.hpp"
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
+#include "cuda/common/limits.hpp"
 
 namespace convolve::cuda {
 
