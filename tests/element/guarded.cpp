@@ -21,30 +21,28 @@ void unmap(gpointer data) {
   delete mapping;
 }
 
-// A pool of GStreamer's base class, with memory of the kind that its owner asks for.
-struct GuardedPool {
-  GstBufferPool parent;
-  gsize size;
+struct ElementTestGuardedAllocator {
+  GstAllocator parent;
   Guard guard;
 };
-struct GuardedPoolClass {
-  GstBufferPoolClass parent_class;
+struct ElementTestGuardedAllocatorClass {
+  GstAllocatorClass parent_class;
 };
 
-G_DEFINE_TYPE(GuardedPool, element_test_guarded_pool, GST_TYPE_BUFFER_POOL)
+G_DEFINE_TYPE(ElementTestGuardedAllocator, element_test_guarded_allocator, GST_TYPE_ALLOCATOR)
 
-GstFlowReturn alloc_guarded(GstBufferPool* pool, GstBuffer** buffer, GstBufferPoolAcquireParams*) {
-  const auto* self = reinterpret_cast<GuardedPool*>(pool);
-  *buffer = gst_buffer_new();
-  gst_buffer_append_memory(*buffer, guarded_memory(self->size, self->guard));
-  return GST_FLOW_OK;
+// What it gives is memory of GStreamer's own allocator, which frees it.
+GstMemory* alloc_guarded(GstAllocator* allocator, gsize size, GstAllocationParams*) {
+  return guarded_memory(size, reinterpret_cast<ElementTestGuardedAllocator*>(allocator)->guard);
 }
 
-void element_test_guarded_pool_class_init(GuardedPoolClass* klass) {
-  klass->parent_class.alloc_buffer = alloc_guarded;
+void element_test_guarded_allocator_class_init(ElementTestGuardedAllocatorClass* klass) {
+  klass->parent_class.alloc = alloc_guarded;
 }
 
-void element_test_guarded_pool_init(GuardedPool*) {}
+void element_test_guarded_allocator_init(ElementTestGuardedAllocator* self) {
+  GST_OBJECT_FLAG_SET(self, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+}
 
 }  // namespace
 
@@ -87,18 +85,12 @@ Owned<GstBuffer> guarded(GstBuffer* buffer, Guard guard) {
   return out;
 }
 
-Owned<GstBufferPool> guarded_pool(const GstVideoInfo& info, Guard guard) {
-  auto* pool = static_cast<GuardedPool*>(g_object_new(element_test_guarded_pool_get_type(), nullptr));
-  gst_object_ref_sink(pool);
-  pool->size = GST_VIDEO_INFO_SIZE(&info);
-  pool->guard = guard;
-  Owned<GstBufferPool> owner(&pool->parent);
-  GstVideoInfo copy = info;
-  const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
-  GstStructure* config = gst_buffer_pool_get_config(owner.get());
-  gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(pool->size), 1, 0);
-  CHECK(gst_buffer_pool_set_config(owner.get(), config), "the pool refuses its own configuration");
-  return owner;
+GstAllocator* guarded_allocator(Guard guard) {
+  auto* self =
+      static_cast<ElementTestGuardedAllocator*>(g_object_new(element_test_guarded_allocator_get_type(), nullptr));
+  gst_object_ref_sink(self);
+  self->guard = guard;
+  return &self->parent;
 }
 
 }  // namespace element_test

@@ -8,7 +8,7 @@
 
 namespace element_test {
 
-enum class Guard { none, after, before };
+enum class Guard { after, before };
 
 /// Memory of `size` bytes, zeroed, the last of which lies before such a page, or the first behind one. The other end is
 /// that of a page's, so that only one side is exact.
@@ -17,7 +17,7 @@ GstMemory* guarded_memory(gsize size, Guard guard);
 /// The same buffer, flags and metas included, with each of its memories in such memory.
 Owned<GstBuffer> guarded(GstBuffer* buffer, Guard guard);
 
-/// A pool whose buffers lie in such memory, for downstream to propose; nothing but the caps' own layout.
-Owned<GstBufferPool> guarded_pool(const GstVideoInfo& info, Guard guard);
+/// An allocator of such memory, for downstream to propose. Transfer full.
+GstAllocator* guarded_allocator(Guard guard);
 
 }  // namespace element_test
