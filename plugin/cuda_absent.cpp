@@ -42,6 +42,7 @@ const Image& DeviceFrame::image() const {
 }
 
 CudaScope::CudaScope(CudaSession*) {}
+CudaScope::CudaScope(CudaSession*, std::nothrow_t) noexcept {}
 CudaScope::~CudaScope() {
   static_cast<void>(pushed_);
 }

@@ -211,7 +211,12 @@ GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, Gs
   return pool;
 }
 
-CudaScope::CudaScope(CudaSession* session) : pushed_(session && gst_cuda_context_push(session->impl_->context)) {}
+CudaScope::CudaScope(CudaSession* session) : CudaScope(session, std::nothrow) {
+  if (session && !pushed_) throw DeviceError("the GPU failed: its context cannot be entered");
+}
+
+CudaScope::CudaScope(CudaSession* session, std::nothrow_t) noexcept
+    : pushed_(session && gst_cuda_context_push(session->impl_->context)) {}
 
 CudaScope::~CudaScope() {
   if (pushed_) gst_cuda_context_pop(nullptr);
@@ -239,7 +244,7 @@ CudaSession::CudaSession(GstObject* context) : impl_(std::make_unique<Impl>()) {
 }
 
 CudaSession::~CudaSession() {
-  const CudaScope scope(this);
+  const CudaScope scope(this, std::nothrow);
   impl_->release();
 }
 
@@ -276,7 +281,7 @@ bool CudaSession::owns(GstBufferPool* pool) const {
 }
 
 void CudaSession::drain() noexcept {
-  const CudaScope scope(this);
+  const CudaScope scope(this, std::nothrow);
   cudaStreamSynchronize(impl_->stream);
   cudaGetLastError();
 }
@@ -333,7 +338,7 @@ DeviceFrame CudaSession::allocate(const FrameLayout& layout) {
 }
 
 void CudaSession::trim() {
-  const CudaScope scope(this);
+  const CudaScope scope(this, std::nothrow);
   impl_->trim();
 }
 

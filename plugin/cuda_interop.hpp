@@ -16,6 +16,7 @@
 
 #include <array>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -95,7 +96,11 @@ class DeviceFrame {
 /// Makes the session's context current for its own duration.
 class CudaScope {
  public:
-  explicit CudaScope(CudaSession* session);  ///< null: nothing to do
+  /// Null: nothing to do. Throws DeviceError where the context cannot be made current: the CUDA runtime would work in
+  /// another one of its own.
+  explicit CudaScope(CudaSession* session);
+  /// The same for the way down, where what cannot be freed goes with the context.
+  CudaScope(CudaSession* session, std::nothrow_t) noexcept;
   ~CudaScope();
   CudaScope(const CudaScope&) = delete;
   CudaScope& operator=(const CudaScope&) = delete;

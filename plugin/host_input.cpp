@@ -27,10 +27,9 @@ struct HostInput::Locks {
 
   void unlock(void* at) {
     if (!at) return;
-    gst_cuda_context_push(context);
-    cudaHostUnregister(at);
-    cudaGetLastError();
-    gst_cuda_context_pop(nullptr);
+    const bool pushed = gst_cuda_context_push(context);
+    if (cudaHostUnregister(at) != cudaSuccess) cudaGetLastError();
+    if (pushed) gst_cuda_context_pop(nullptr);
   }
 
   static void forget(gpointer self, GstMiniObject* memory) {
@@ -102,10 +101,11 @@ bool HostInput::reaches(GstBuffer* buffer) {
       gst_mini_object_weak_ref(GST_MINI_OBJECT_CAST(memory), Locks::forget, new std::shared_ptr<Locks>(locks_));
       GstMapInfo map;
       if (gst_memory_map(memory, &map, GST_MAP_READ)) {
-        gst_cuda_context_push(locks_->context);
-        if (cudaHostRegister(map.data, map.size, cudaHostRegisterPortable) == cudaSuccess) known->second = map.data;
-        cudaGetLastError();
-        gst_cuda_context_pop(nullptr);
+        if (gst_cuda_context_push(locks_->context)) {
+          if (cudaHostRegister(map.data, map.size, cudaHostRegisterPortable) == cudaSuccess) known->second = map.data;
+          cudaGetLastError();
+          gst_cuda_context_pop(nullptr);
+        }
         gst_memory_unmap(memory, &map);
       }
     }

@@ -35,8 +35,8 @@ GstMemory* host_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* 
   auto* memory = g_new0(HostMemory, 1);
   void* data = nullptr;
   // Page-locked memory begins with a page, and is no better aligned than that.
-  if (params->align < page_bytes) {
-    gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context);
+  if (params->align < page_bytes &&
+      gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context)) {
     memory->pinned = cudaHostAlloc(&data, whole, cudaHostAllocPortable) == cudaSuccess;
     if (!memory->pinned) cudaGetLastError();
     gst_cuda_context_pop(nullptr);
@@ -53,12 +53,14 @@ GstMemory* host_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* 
 void host_free(GstAllocator* allocator, GstMemory* memory) {
   auto* host = reinterpret_cast<HostMemory*>(memory);
   if (!memory->parent) {
-    gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context);
-    if (host->pinned)
-      cudaFreeHost(host->data);
-    else
+    if (!host->pinned) {
       free(host->data);
-    gst_cuda_context_pop(nullptr);
+    } else {
+      // Page-locked memory is everybody's, so that it can be freed without the context as well.
+      const bool pushed = gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context);
+      if (cudaFreeHost(host->data) != cudaSuccess) cudaGetLastError();
+      if (pushed) gst_cuda_context_pop(nullptr);
+    }
   }
   g_free(host);
 }

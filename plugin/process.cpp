@@ -47,14 +47,14 @@ void Process::open(std::unique_ptr<CudaSession> session, std::unique_ptr<Backend
 void Process::close() noexcept {
   drop_plans();
   {
-    const CudaScope scope(session_.get());
+    const CudaScope scope(session_.get(), std::nothrow);
     backend_.reset();
   }
   session_.reset();
 }
 
 void Process::drop_plans() noexcept {
-  const CudaScope scope(session_.get());
+  const CudaScope scope(session_.get(), std::nothrow);
   if (session_) session_->drain();  // a plan outlives its queued work
   forget_bands();
   now_ = {};

@@ -60,8 +60,13 @@ Context* Device::find(CUcontext context) const {
 
 Context* Device::current(const char* function) {
   Context* context = stack().empty() ? nullptr : find(reinterpret_cast<CUcontext>(stack().back()));
-  if (!context) misuse(CUDA_ERROR_INVALID_CONTEXT, std::string(function) + " without a current context");
-  return context;
+  if (context) return context;
+  const std::string name = function;
+  for (const char* work :
+       {"cuMemAlloc", "cuMemHostAlloc", "cuMemHostRegister", "cuMemcpy", "cuLaunch", "cuEventRecord"})
+    strayed += name.starts_with(work);
+  misuse(CUDA_ERROR_INVALID_CONTEXT, name + " without a current context");
+  return nullptr;
 }
 
 Context* Device::make_context() {
@@ -71,6 +76,10 @@ Context* Device::make_context() {
   Context* made = context.get();
   contexts_.emplace(made, std::move(context));
   return made;
+}
+
+void Device::lose_contexts(CUresult error) {
+  for (const auto& [handle, context] : contexts_) context->error = error;
 }
 
 void Device::destroy_context(Context* context) {
@@ -93,7 +102,9 @@ void Device::destroy_context(Context* context) {
     } else {
       ++at;
     }
-  contexts_.erase(context);
+  const auto found = contexts_.find(context);
+  past_.push_back(std::move(found->second));
+  contexts_.erase(found);
 }
 
 // --- Streams -------------------------------------------------------------------------------------------------------
@@ -250,6 +261,7 @@ StandinCounts Device::counts() const {
   }
   counts.lost = lost;
   counts.misuses = misuses;
+  counts.strayed = strayed;
   return counts;
 }
 
@@ -268,7 +280,7 @@ void standin_counts(StandinCounts* counts) {
 void standin_forget() {
   Device& device = Device::get();
   const std::lock_guard lock(device.mutex);
-  device.lost = device.misuses = 0;
+  device.lost = device.misuses = device.strayed = 0;
   device.first_misuse.clear();
 }
 
@@ -292,6 +304,12 @@ void standin_run_eagerly(bool eagerly) {
   Device& device = Device::get();
   const std::lock_guard lock(device.mutex);
   device.eager = eagerly;
+}
+
+void standin_lose_contexts(int error) {
+  Device& device = Device::get();
+  const std::lock_guard lock(device.mutex);
+  device.lose_contexts(static_cast<CUresult>(error));
 }
 
 std::uint64_t standin_waits() {

@@ -77,7 +77,7 @@ class Device {
   int version = 13000;
   std::size_t limit = std::size_t{2} << 30;
   std::uint64_t waits = 0;
-  int lost = 0, misuses = 0;
+  int lost = 0, misuses = 0, strayed = 0;
   std::string first_misuse;
 
   // All functions below are called with the mutex held.
@@ -89,6 +89,7 @@ class Device {
 
   Context* make_context();
   void destroy_context(Context* context);
+  void lose_contexts(CUresult error);
   std::shared_ptr<Stream> stream_of(Context* context, CUstream stream);
   void queue(const std::shared_ptr<Stream>& stream, std::function<bool()> work);
   void run_until(Stream& stream, std::uint64_t position);
@@ -112,6 +113,7 @@ class Device {
   void release_block(Block& block);
 
   std::map<Context*, std::unique_ptr<Context>> contexts_;
+  std::vector<std::unique_ptr<Context>> past_;  ///< kept, so that no handle comes twice
   std::map<CUdeviceptr, Block> blocks_;
   std::map<std::uintptr_t, HostRange> host_;
   CUdeviceptr next_address_ = 0, last_address_ = 0;

@@ -159,7 +159,10 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   Device& device = Device::get();
   const std::lock_guard lock(device.mutex);
-  if (stack().empty()) return device.misuse(CUDA_ERROR_INVALID_CONTEXT, "a context popped where none was pushed");
+  if (stack().empty()) {
+    ++device.strayed;
+    return device.misuse(CUDA_ERROR_INVALID_CONTEXT, "a context popped where none was pushed");
+  }
   if (context) *context = reinterpret_cast<CUcontext>(stack().back());
   stack().pop_back();
   return CUDA_SUCCESS;

@@ -183,6 +183,10 @@ int fault_of(Layer& layer, Function& function, std::uint64_t call) {
   if (layer.fired) return layer.lasting && !is_in(unaffected, function.name) ? layer.error : 0;
   if (layer.armed != &function || call != layer.nth) return 0;
   layer.fired = true;
+  // The stand-in's contexts are lost for good, so that work that waits in their streams never runs.
+  using Lose = void (*)(int);
+  if (layer.lasting)
+    if (const auto lose = reinterpret_cast<Lose>(dlsym(layer.below, "standin_lose_contexts"))) lose(layer.error);
   return layer.error;
 }
 
@@ -201,7 +205,8 @@ __attribute__((used, visibility("hidden"))) Outcome enter_call(unsigned number, 
   if (!stub.target) return {nullptr, layer.below ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_NO_DEVICE};
   const int error = fault_of(layer, *stub.function, ++stub.function->calls);
   if (error == 0) return {stub.target, 0};
-  if (!layer.lasting && is_in(releasing, stub.function->name)) {
+  const std::string& name = stub.function->name;
+  if ((!layer.lasting && is_in(releasing, name)) || name == "cuCtxPopCurrent") {
     const auto release = reinterpret_cast<CUresult (*)(long, long, long)>(stub.target);
     release(arguments[0], arguments[1], arguments[2]);
   }

@@ -19,9 +19,10 @@
 
 extern "C" {
 
-/// What was made and is not yet freed, over all contexts. Memory that goes with its context counts as `lost`.
+/// What was made and is not yet freed, over all contexts. Memory that goes with its context counts as `lost`, work that
+/// is asked for without a context and a pop without a push as `strayed`.
 struct StandinCounts {
-  int contexts, device_blocks, host_blocks, registrations, streams, events, lost, misuses;
+  int contexts, device_blocks, host_blocks, registrations, streams, events, lost, misuses, strayed;
 };
 void standin_counts(StandinCounts* counts);
 /// Sets the counts of lost things and misuses back to 0.
@@ -35,6 +36,8 @@ void standin_limit_device_memory(std::size_t bytes);
 /// Whether work runs when it is queued (true), or as late as CUDA allows (false, the default; STANDIN_EAGER=1 in the
 /// environment also sets it).
 void standin_run_eagerly(bool eagerly);
+/// All contexts that there are fail with this CUresult from now on, until they are destroyed.
+void standin_lose_contexts(int error);
 /// How often a host thread waited for a stream or a whole context.
 std::uint64_t standin_waits();
 /// What cuDriverGetVersion() says; 13000 is CUDA 13.0.

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ template <class T>
 class DeviceArray {
  public:
   DeviceArray() = default;
-  /// Uploads; done on return. Throws PlanError.
+  /// Uploads; done on return. Throws std::bad_alloc where the device has no memory left, else PlanError.
   explicit DeviceArray(const std::vector<T>& values) {
     void* memory = nullptr;
     const std::size_t bytes = values.size() * sizeof(T);
@@ -33,6 +34,7 @@ class DeviceArray {
     if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamLegacy);
     if (error != cudaSuccess) {
       cudaGetLastError();
+      if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
       throw PlanError(std::string("device memory for the filter: ") + cudaGetErrorString(error));
     }
   }
