@@ -41,6 +41,7 @@ echo "Package: $package"
 lintian --fail-on error,warning "$out"/*.changes
 echo "lintian: clean"
 
+# shellcheck disable=SC2016  # apt expands it
 mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | head -n 1)}
 for suite in "${suites[@]}"; do
   root=$out/$suite
