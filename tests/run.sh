@@ -43,7 +43,7 @@ if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then gpu=y
 # Without a GPU nothing of the CUDA code runs, so that one chip is enough to see it compile.
 configure=(-Dwerror=true)
 if [ $gpu = no ]; then configure+=(-Dcuda-arch=75); fi
-if ! EXTRA_PACKAGES="clang bc shellcheck valgrind python3-venv python3-yaml slurm-wlm munge" ./setup.sh "${configure[@]}" </dev/null; then
+if ! EXTRA_PACKAGES="clang bc shellcheck valgrind python3-venv python3-yaml slurm-wlm munge ccache python3-dev" ./setup.sh "${configure[@]}" </dev/null; then
   echo "FAILED: set-up and build"
   echo "0 passed, 1 failed, 0 skipped"
   exit 1
@@ -59,7 +59,7 @@ step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-step "shell scripts are clean" shellcheck setup.sh tests/run.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh pipelines/archive/examples/*.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh pipelines/archive/examples/*.sh
 step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
 step "pipelines/file.sh" pipelines/file.sh "$work/clip.mp4" "$work/file.mp4"
 step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
@@ -72,6 +72,8 @@ if [ $gpu = yes ]; then
 else
   skip "pipelines/gpu.sh needs an NVIDIA GPU; none was found"
 fi
+
+step "Python package: wheel, filters of arrays, the element it carries" python/test.sh
 
 # other_build FOLDER NAME MESON-ARGUMENT...: configured anew and built.
 other_build() {

