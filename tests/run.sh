@@ -59,7 +59,8 @@ step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh pipelines/archive/examples/*.sh
+step "the code is formatted, and its headers compile alone" tests/lint.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh pipelines/archive/examples/*.sh
 step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
 step "pipelines/file.sh" pipelines/file.sh "$work/clip.mp4" "$work/file.mp4"
 step "pipelines/camera.sh (test picture)" pipelines/camera.sh test

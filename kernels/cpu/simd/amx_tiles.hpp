@@ -8,6 +8,10 @@
 // instructions as text: the intrinsics take the number of a tile so, and no target of Highway's has them.
 #pragma once
 
+#include <hwy/base.h>
+
+#include <cstdint>
+
 namespace convolve::cpu {
 namespace {
 
