@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "cuda/common/limits.hpp"
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/cached_halo/tile.cuh"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/limits.hpp"
 
 namespace convolve::cuda {
 namespace {

@@ -11,9 +11,9 @@
 
 #include <algorithm>
 
-#include "cuda/common/limits.hpp"
 #include "cuda/cached_halo/tuning.hpp"
 #include "cuda/common/frame.cuh"
+#include "cuda/common/limits.hpp"
 
 namespace convolve::cuda {
 

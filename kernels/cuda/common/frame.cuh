@@ -18,8 +18,8 @@
 #include "convolve/arithmetic.hpp"
 #include "convolve/border.hpp"
 #include "convolve/plan.hpp"
-#include "cuda/common/limits.hpp"
 #include "cuda/common/epilogue.cuh"
+#include "cuda/common/limits.hpp"
 
 namespace convolve::cuda {
 

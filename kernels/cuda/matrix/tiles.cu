@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "cuda/common/limits.hpp"
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/limits.hpp"
 #include "cuda/matrix/tiles.cuh"
 
 namespace convolve::cuda {

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "cuda/common/limits.hpp"
 #include "cuda/common/border_map.cuh"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/limits.hpp"
 #include "cuda/common/prefetch.cuh"
 #include "cuda/matrix/dense.cuh"
 

@@ -8,8 +8,8 @@
 // reaches over the side.
 #pragma once
 
-#include "cuda/common/limits.hpp"
 #include "cuda/common/frame.cuh"
+#include "cuda/common/limits.hpp"
 #include "cuda/common/pixels.cuh"
 #include "cuda/register/row_stream.hpp"
 

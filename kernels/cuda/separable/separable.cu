@@ -6,9 +6,9 @@
 // alignment. A block adds up the frames of the window while it loads its tile into shared memory, filters the tile's
 // rows, then its columns. The fast ones are in tensor.cu (bytes) and single.cu (16 bits, floats,
 // and bytes of three components).
-#include "cuda/common/limits.hpp"
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/limits.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/separable.hpp"
 #include "cuda/separable/tuning.hpp"

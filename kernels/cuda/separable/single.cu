@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "cuda/common/limits.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/limits.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/single.cuh"
 
