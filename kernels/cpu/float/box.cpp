@@ -38,7 +38,7 @@ namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
 
 // Elements of a row at a time: their partial sums stay in the first level cache.
-constexpr int piece = 1024, piece_halo = (max_factored_taps - 1) * max_components + 8 * 64;
+constexpr int piece = 2048, piece_halo = (max_factored_taps - 1) * max_components + 8 * 64;
 
 // One level of sums along a row: sums[x] is that of `width` neighbours before and of 4 * width after, and Digit of the
 // former, from `at` on, are added to out[x]. Each vector is read before any that it overlaps is written.
@@ -156,6 +156,9 @@ HWY_EXPORT(Box);
 
 namespace {
 
+// A row is read when it enters the box and when it leaves it, and not between: rings need not stay in the cache, and
+// wide strips stage less beside them.
+constexpr int ring_bytes = 4 << 20;
 constexpr double exact_in_single = 1 << 24;
 
 bool all_equal(const std::vector<double>& taps) {
@@ -203,6 +206,7 @@ bool make_float_box(Engine& engine, const PlanDesc& desc, const Arithmetic& arit
   pass.run = functions.along;
   engine.kernel.run = functions.down;
   engine.has_state = true;
+  engine.ring_bytes = ring_bytes;
   engine.name = wide ? "f64, running sums" : "f32, running sums";
   engine.cost = 3.0 * static_cast<double>(weights.size()) + 14 + 3 * std::log2(static_cast<double>(row.size()));
   return true;

@@ -59,6 +59,8 @@ HWY_EXPORT(PassOf);
 
 namespace {
 
+constexpr int large_ring_bytes = 1 << 20;
+
 // Without the zeros at both ends.
 void set_taps(RowPass& pass, const std::vector<double>& row) {
   const auto is_tap = [](double tap) { return tap != 0; };
@@ -85,6 +87,8 @@ Engine make_float_separable(const PlanDesc& desc, const Arithmetic& arithmetic, 
       pass.line_element_size = wide ? sizeof(double) : sizeof(float);
       pass.run = HWY_DYNAMIC_DISPATCH(PassOf)(wide);
     }
+  // Strips are wide beside what is staged on both sides of them, as far as the second level cache has room.
+  if (!is_dense(desc.filter)) engine.ring_bytes = large_ring_bytes;
   const int count = static_cast<int>(engine.row_passes.size());
   make_float_kernel(engine, desc, arithmetic, group, columns, count, desc.filter.height(), 1);
   make_float_staging(engine, desc, arithmetic, group);
