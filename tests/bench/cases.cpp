@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 #include <sstream>
+#include <string_view>
 
 #include "convolve/preset.hpp"
 
@@ -107,15 +108,30 @@ Filter unsharp(int, int side) {
   return Filter(make_preset(Preset::unsharp, {.radius = side / 2}));
 }
 
-constexpr std::array<TapsRow, 5> taps_table{{
+/// All taps equal: running sums will do.
+Filter box(int, int side) {
+  return Filter(make_preset(Preset::box_blur, {.radius = side / 2}));
+}
+
+constexpr std::array<TapsRow, 6> taps_table{{
     {"integer", true, random_integers},
     {"real", true, random_reals},
     {"separable-integer", true, triangle},
     {"separable-real", true, gaussian},
     {"rank-2-real", false, unsharp},
+    {"box", false, box},
 }};
 
 constexpr std::array sides{3, 5, 7, 9, 11, 15};
+// Of the sizes that not every algorithm has, on layouts that stand for all.
+constexpr std::array large_sides{31, 63, 127, 255};
+constexpr std::array<const char*, 3> large_layouts{"GRAY8", "RGBA", "GRAY16"};
+constexpr std::array<const char*, 3> factoring_taps{"separable-real", "rank-2-real", "box"};
+
+template <class Names>
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -146,6 +162,10 @@ std::vector<Case> all_cases() {
     for (int side : {1, 3, 7})
       for (const TapsRow& taps : taps_table)
         if (taps.frames) cases.push_back({&layout, &taps, side, 5});
+    if (!has(large_layouts, layout.name)) continue;
+    for (int side : large_sides)
+      for (const TapsRow& taps : taps_table)
+        if (side <= max_dense_taps || has(factoring_taps, taps.nick)) cases.push_back({&layout, &taps, side, 1});
   }
   return cases;
 }

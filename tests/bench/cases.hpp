@@ -36,7 +36,7 @@ struct Case {
   std::string name() const;
   PlanDesc desc(int width, int height) const;
 };
-/// Every layout by every side by every tap class, and the 3D ones.
+/// Every layout by every side by every tap class, the 3D ones, and large sides of some layouts.
 std::vector<Case> all_cases();
 
 /// What a case must do at least, whatever the algorithm.

@@ -4,6 +4,7 @@
 
 #ifdef HAVE_OPENCV
 
+#include <algorithm>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -53,6 +54,11 @@ std::vector<Peer> opencv_peers(const PlanDesc& desc, unsigned threads) {
                        cv::sepFilter2D(in, out, -1, row, column, {-1, -1}, 0, cv::BORDER_REPLICATE);
                      })});
     const cv::Size size(filter.width(), filter.height());
+    const std::vector<double>& all = filter.taps();
+    if (std::count(all.begin(), all.end(), all.front()) == filter.count() && filter.exact())
+      peers.push_back({"boxFilter", on_planes(desc.layout, [size](const cv::Mat& in, cv::Mat& out) {
+                         cv::boxFilter(in, out, -1, size, {-1, -1}, true, cv::BORDER_REPLICATE);
+                       })});
     const double sigma = size.width / 6.0;  // as the Gaussian preset has it
     if (!filter.exact())
       peers.push_back({"GaussianBlur", on_planes(desc.layout, [size, sigma](const cv::Mat& in, cv::Mat& out) {
