@@ -330,7 +330,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   constexpr std::array factored{Shape{1, 1, 255},  Shape{1, 255, 1}, Shape{1, 255, 255}, Shape{1, 63, 40},
                                 Shape{1, 32, 127}, Shape{1, 101, 3}, Shape{1, 4, 254},   Shape{3, 33, 35},
                                 Shape{2, 3, 255},  Shape{4, 47, 1}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "rgb8"})
+  for (const char* name : {"gray8", "nv12", "rgba8", "p010", "yuy2"})
     for (const Shape& shape : factored)
       for (const KindRow& kind : all_kinds) {
         if (!kind.factors) continue;
@@ -340,8 +340,8 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         o.kind = &kind;
         o.shape = shape;
         const bool small = shape.height * shape.width > 20000;
-        o.width = small ? rotate(std::array{37, 300, 1}, turn / 2) : rotate(std::array{60, 523, 300, 7}, turn / 2);
-        o.height = small ? rotate(std::array{19, 2, 70}, turn / 2) : rotate(std::array{41, 12, 301, 5}, turn / 2);
+        o.width = small ? rotate(std::array{37, 300, 1}, turn / 2) : rotate(std::array{60, 523, 131, 7}, turn / 2);
+        o.height = small ? rotate(std::array{19, 2, 70}, turn / 2) : rotate(std::array{41, 12, 33, 5}, turn / 2);
         add(o);
       }
   return cases;
