@@ -30,8 +30,7 @@ FILTER = "preset=temporal-denoise temporal-radius=2 n-threads=1"
 RATE, GOP, SECONDS = 25, 25, 48
 SIZE = "640x360"
 LENGTHS = (1, 2, 4, 8, 16)
-# One thread each for coding, so that a second worker finds work that the first leaves over.
-ENCODER = "avenc_ffv1 max-threads=1"
+ENCODER = "avenc_ffv1"
 
 
 def run(*command):
