@@ -4,6 +4,7 @@
 #
 # Sourced by tests/run.sh, whose step and skip it uses: the package of pipelines/archive on one machine. Ray comes from
 # PyPI into build/archive-venv, and Slurm from Debian.
+step "archive: cuts, halos and key frames" /usr/bin/python3 tests/archive/cuts_test.py
 step "archive: the same frames in one run and in segments" /usr/bin/python3 tests/archive/contract_test.py
 
 venv=build/archive-venv

@@ -27,9 +27,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = ROOT / "pipelines" / "archive" / "videoconvolve-job"
 FILTER = "preset=temporal-denoise temporal-radius=2 n-threads=1"
-RATE, GOP, SECONDS = 25, 25, 48
-SIZE = "640x360"
-LENGTHS = (1, 2, 4, 8, 16)
+RATE, GOP, SECONDS = 25, 25, 32
+SIZE = "480x270"
+LENGTHS = (1, 2, 4, 8)
 ENCODER = "avenc_ffv1"
 
 
@@ -115,7 +115,7 @@ def table(result):
     for workers in (1, 2):
         taken = median(result, "job", workers=workers)
         lines.append(f"| job, {workers} worker{'s' * (workers > 1)}, 8 s segments | {frames / taken:.0f} | {whole / taken:.2f} |")
-    lines += ["", "| segment at least | segments | halo frames | halo, % of all | bytes, of plain cut in 16 s | time, of plain |", "|---|---|---|---|---|---|"]
+    lines += ["", "| segment at least | segments | halo frames | halo, % of all | bytes, of those in 8 s | time, of plain |", "|---|---|---|---|---|---|"]
     for n in LENGTHS:
         halo = median(result, "job by length", "halo_frames", length=n)
         size = median(result, "job by length", "bytes", length=n) / median(result, "job by length", "bytes", length=LENGTHS[-1])
