@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""cuts_test.py: where a video is cut, on packets made by hand; times that joined packets get."""
+import sys
+import unittest
+
+from support import ROOT
+
+sys.path.insert(0, str(ROOT / "pipelines" / "archive"))
+
+from videoconvolve_job.cuts import cut, why_whole  # noqa: E402
+from videoconvolve_job.halo import Halo, elements, halo_of  # noqa: E402
+from videoconvolve_job.join import decoding_times  # noqa: E402
+from videoconvolve_job.keyframes import is_random_access  # noqa: E402
+
+ORDER = [0, 3, 1, 2]  # one I, one P and two B pictures: the P is decoded before the Bs that it comes after
+
+
+def packets(groups, length=4):
+    """pts (10 ns a frame), keys and shown of `groups` closed groups in the order of decoding."""
+    pts = [10 * (g * length + i) for g in range(groups) for i in ORDER]
+    return pts, [n % length == 0 for n in range(len(pts))], [True] * len(pts)
+
+
+class Cuts(unittest.TestCase):
+    def check_whole(self, ranges, frames):
+        """The ranges hold each frame once, and what the filter gets for each covers it."""
+        self.assertEqual(sum(r.frames for r in ranges), frames)
+        for one, following in zip(ranges, ranges[1:]):
+            self.assertEqual(one.end, following.start)
+        self.assertIsNone(ranges[-1].end)
+
+    def test_halo_starts_at_a_key_frame(self):
+        ranges = cut(*packets(10), Halo(2, 1, 0), 100)
+        self.check_whole(ranges, 40)
+        self.assertEqual([(r.halo_start, r.start, r.halo_end) for r in ranges], [(0, 0, 110), (80, 100, 230), (200, 220, 350), (320, 340, None)])
+        self.assertEqual([(r.halo_before, r.halo_after) for r in ranges], [(0, 1), (2, 1), (2, 1), (2, 0)])
+        # Frame 10 is the halo after the first range, and the last of its group to be decoded: packet 11.
+        self.assertEqual((ranges[0].first_packet, ranges[0].packets), (0, 12))
+        self.assertEqual(ranges[1].first_packet, 8)
+
+    def test_held_regions_lengthen_the_halo(self):
+        for r in cut(*packets(10), Halo(1, 0, 55), 100)[1:]:
+            self.assertLessEqual(r.halo_start + 55, r.start)
+            self.assertEqual(r.halo_before, 6)
+
+    def test_short_rest_goes_to_the_last_range(self):
+        ranges = cut(*packets(10), Halo(0, 0, 0), 300)
+        self.assertEqual([r.frames for r in ranges], [40])
+
+    def test_open_group_is_no_obstacle(self):
+        # Two B pictures stand before the second key frame and are decoded after it.
+        pts = [0, 30, 10, 20, 60, 40, 50, 90, 70, 80]
+        ranges = cut(pts, [True, False, False, False, True] + [False] * 5, [True] * 10, Halo(1, 1, 0), 30)
+        self.check_whole(ranges, 10)
+        self.assertEqual((ranges[1].halo_start, ranges[1].start, ranges[1].first_packet), (60, 70, 4))
+
+    def test_frames_before_the_first_key_frame_are_left_out(self):
+        ranges = cut([0, 10, 20, 30], [False, False, True, False], [True] * 4, Halo(1, 1, 0), 1000)
+        self.assertEqual((ranges[0].start, ranges[0].frames, ranges[0].first_packet), (20, 2, 2))
+
+    def test_reasons_not_to_cut(self):
+        shown = [True, True]
+        self.assertIsNone(why_whole([0, 1], [True, False], shown))
+        for reason, pts, keys in (("no packet", [0, 1], [False, False]), ("without a timestamp", [0, None], [True, False]),
+                                  ("share a timestamp", [1, 1], [True, False])):
+            self.assertIn(reason, why_whole(pts, keys, shown))
+
+
+class HaloOfElements(unittest.TestCase):
+    def test_depths(self):
+        for text, before, after in (("preset=temporal-denoise temporal-radius=3", 4, 3), ("preset=sharpen", 1, 0),
+                                    ("preset=temporal-mean temporal-radius=3 window=causal", 7, 0),
+                                    ("kernel=<<<1>>,<<1>>,<<1>>,<<1>>>", 2, 1),
+                                    ("preset=temporal-mean ! videoconvolve preset=temporal-mean temporal-radius=2", 5, 3)):
+            self.assertEqual(halo_of(text), Halo(before, after, 0), text)
+
+    def test_regions_and_scenes_where_the_element_has_them(self):
+        element = elements("")[1][0]
+        for name, text, halo in (("region-hold", "preset=sharpen region-hold=40", Halo(1, 0, 40)),
+                                 ("scene-threshold", "preset=temporal-mean scene-threshold=0.1", Halo(3, 2, 0))):
+            with self.subTest(name):
+                if element.find_property(name) is None:
+                    self.skipTest(f"this version of the element has no {name}")
+                self.assertEqual(halo_of(text), halo)
+
+
+class KeyFrames(unittest.TestCase):
+    def test_h264(self):
+        for units, key in ((b"\0\0\1\x67sps\0\0\1\x65idr", True), (b"\0\0\1\x09\x10\0\0\1\x41slice", False),
+                           (b"\0\0\1\x06\x06\x01\x84\x80\0\0\1\x41intra", True),     # recovery point of 0 frames
+                           (b"\0\0\1\x06\x06\x01\x40\x80\0\0\1\x41intra", False),    # of one frame: a gradual refresh
+                           (b"\0\0\1\x06\x05\x02\xff\xff\x06\x01\x84\x80\0\0\1\x41intra", True)):
+            self.assertEqual(is_random_access(units, "video/x-h264", "byte-stream", None), key, units)
+        avcc = b"\1\x64\0\x1f\xff"
+        self.assertTrue(is_random_access(b"\0\0\0\2\x09\x10\0\0\0\4\x65idr", "video/x-h264", "avc", avcc))
+        self.assertFalse(is_random_access(b"\0\0\0\2\x09\x10\0\0\0\4\x41abc", "video/x-h264", "avc", avcc))
+
+    def test_hevc(self):
+        for kind, key in ((1, False), (19, True), (21, True), (9, False)):
+            self.assertEqual(is_random_access(b"\0\0\1" + bytes([kind << 1, 1]) + b"slice", "video/x-h265", "byte-stream", None), key, kind)
+
+    def test_other_formats_keep_their_flag(self):
+        self.assertTrue(is_random_access(b"anything", "video/x-vp9", None, None))
+
+
+class DecodingTimes(unittest.TestCase):
+    def test_they_rise_and_no_packet_is_late(self):
+        pts = [t for group in range(3) for t in (group * 40 + 5 * n for n in (0, 6, 1, 3))]
+        found = decoding_times(pts)
+        self.assertEqual(found, sorted(set(found)))
+        self.assertTrue(all(d <= p for d, p in zip(found, pts)))
+        self.assertTrue(any(d == p for d, p in zip(found, pts)))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
