@@ -5,14 +5,16 @@
 import sys
 import unittest
 
-from support import ROOT
+from support import FILTER, ROOT, ArchiveTest, clip, job
 
 sys.path.insert(0, str(ROOT / "pipelines" / "archive"))
 
+from videoconvolve_job import worker  # noqa: E402
 from videoconvolve_job.cuts import cut, why_whole  # noqa: E402
 from videoconvolve_job.halo import Halo, elements, halo_of  # noqa: E402
+from videoconvolve_job.job import load  # noqa: E402
 from videoconvolve_job.join import decoding_times  # noqa: E402
-from videoconvolve_job.keyframes import is_random_access  # noqa: E402
+from videoconvolve_job.keyframes import Coding  # noqa: E402
 
 ORDER = [0, 3, 1, 2]  # one I, one P and two B pictures: the P is decoded before the Bs that it comes after
 
@@ -92,17 +94,33 @@ class KeyFrames(unittest.TestCase):
                            (b"\0\0\1\x06\x06\x01\x84\x80\0\0\1\x41intra", True),     # recovery point of 0 frames
                            (b"\0\0\1\x06\x06\x01\x40\x80\0\0\1\x41intra", False),    # of one frame: a gradual refresh
                            (b"\0\0\1\x06\x05\x02\xff\xff\x06\x01\x84\x80\0\0\1\x41intra", True)):
-            self.assertEqual(is_random_access(units, "video/x-h264", "byte-stream", None), key, units)
-        avcc = b"\1\x64\0\x1f\xff"
-        self.assertTrue(is_random_access(b"\0\0\0\2\x09\x10\0\0\0\4\x65idr", "video/x-h264", "avc", avcc))
-        self.assertFalse(is_random_access(b"\0\0\0\2\x09\x10\0\0\0\4\x41abc", "video/x-h264", "avc", avcc))
+            self.assertEqual(Coding("video/x-h264", "byte-stream", None).is_random_access(units), key, units)
+        avc = Coding("video/x-h264", "avc", b"\1\x64\0\x1f\xff")
+        self.assertTrue(avc.is_random_access(b"\0\0\0\2\x09\x10\0\0\0\4\x65idr"))
+        self.assertFalse(avc.is_random_access(b"\0\0\0\2\x09\x10\0\0\0\4\x41abc"))
 
     def test_hevc(self):
+        hevc = Coding("video/x-h265", "byte-stream", None)
         for kind, key in ((1, False), (19, True), (21, True), (9, False)):
-            self.assertEqual(is_random_access(b"\0\0\1" + bytes([kind << 1, 1]) + b"slice", "video/x-h265", "byte-stream", None), key, kind)
+            self.assertEqual(hevc.is_random_access(b"\0\0\1" + bytes([kind << 1, 1]) + b"slice"), key, kind)
 
     def test_other_formats_keep_their_flag(self):
-        self.assertTrue(is_random_access(b"anything", "video/x-vp9", None, None))
+        self.assertTrue(Coding("video/x-vp9", None, None).is_random_access(b"anything"))
+
+
+class ByTheIndex(ArchiveTest):
+    def test_the_index_leads_to_the_packets_that_reading_from_the_start_finds(self):
+        for name in ("open-gop.mp4", "variable.mkv"):
+            with self.subTest(name):
+                source = clip(name, self.folder)
+                folder = self.folder / f"{name}-job"
+                job("plan", source, "--filter", FILTER, "--seconds", 1, "-o", folder)
+                planned = load(folder)
+                last = planned.segments[-1]
+                self.assertGreater(last.range.first_packet, 100)
+                for by_index in (True, False):
+                    found = list(worker.segment_packets(planned.inputs[0], last, by_index))
+                    self.assertEqual(len(found), last.range.packets)
 
 
 class DecodingTimes(unittest.TestCase):

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import pathlib
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import Any
 
 from .errors import InputError, JobError
-from .gst import Gst, check, make, parse, parse_bin, running
+from .gst import Gst, check, make, parse_bin, running
 
 ELEMENT = "videoconvolve"
 START_TIMEOUT_S = 20

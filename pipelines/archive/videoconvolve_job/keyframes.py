@@ -77,18 +77,40 @@ def _hevc(units: Iterator[bytes]) -> bool:
     return False
 
 
-def is_random_access(data: bytes, media_type: str, stream_format: str | None, codec_data: bytes | None) -> bool:
-    """True where a decoder may start at this packet, which its container or parser has flagged as a key frame.
+class Coding:
+    """How a stream's packets are to be read, from GStreamer's caps.
 
-    `media_type` and `stream_format` are those of GStreamer's caps (`video/x-h264`, `avc`), `codec_data` the decoder's
-    configuration where the caps hold one. For formats other than H.264 and HEVC the flag is enough.
+    media_type and stream_format: as in the caps (`video/x-h264`, `avc`). codec_data: the decoder's configuration, or None.
     """
-    if media_type not in ("video/x-h264", "video/x-h265"):
-        return True
-    h264 = media_type == "video/x-h264"
-    if stream_format == "byte-stream" or not codec_data:
-        units = start_coded(data)
-    else:
-        length_byte = codec_data[4] if h264 else codec_data[21]
-        units = length_prefixed(data, (length_byte & 3) + 1)
-    return _h264(units) if h264 else _hevc(units)
+
+    def __init__(self, media_type: str, stream_format: str | None, codec_data: bytes | None) -> None:
+        self._h264 = media_type == "video/x-h264"
+        self._has_units = media_type in ("video/x-h264", "video/x-h265")
+        self._length_size = 0  # of units behind their length; 0: behind start codes
+        if self._has_units and stream_format != "byte-stream" and codec_data:
+            self._length_size = (codec_data[4 if self._h264 else 21] & 3) + 1
+
+    def _units(self, data: bytes) -> Iterator[bytes]:
+        return length_prefixed(data, self._length_size) if self._length_size else start_coded(data)
+
+    def is_random_access(self, data: bytes) -> bool:
+        """True where a decoder may start at this packet, which its container or parser has flagged as a key frame.
+
+        For formats other than H.264 and HEVC the flag is enough.
+        """
+        if not self._has_units:
+            return True
+        return _h264(self._units(data)) if self._h264 else _hevc(self._units(data))
+
+    def pictures(self, data: bytes) -> Iterator[bytes]:
+        """The bytes of the packet's coded pictures.
+
+        GStreamer's parsers put the parameter sets before the first packet after a seek once more, so that they are no
+        part of what tells one packet from another. Of other formats it is the whole packet.
+        """
+        if not self._has_units:
+            yield data
+            return
+        for unit in self._units(data):
+            if unit and ((unit[0] & 31) in H264_SLICES if self._h264 else (unit[0] >> 1 & 63) in HEVC_SLICES):
+                yield unit

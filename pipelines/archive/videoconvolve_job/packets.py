@@ -11,10 +11,12 @@ from typing import Any, Iterator
 
 from .errors import InputError, JobError
 from .gst import Gst, check, make, parse, running
-from .keyframes import is_random_access
+from .keyframes import Coding
 
 DIGEST_BYTES = 16
 START_TIMEOUT_S = 60
+# Longer than any encoder puts between decoding a picture and showing it.
+SEEK_MARGIN_NS = 2 * 10**9
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Packet:
     """One coded picture.
 
     pts: presentation timestamp in ns as the demuxer gives it, or None. shown: False where the file's edit list hides it.
-    key: a decoder may start here. digest: hash of the coded bytes. sample: GStreamer's buffer with its caps and segment.
+    key: a decoder may start here. digest: hash of the coded picture. sample: GStreamer's buffer with its caps and segment.
     """
 
     pts: int | None
@@ -32,18 +34,24 @@ class Packet:
     sample: Any
 
 
+def _coding(caps: Any) -> Coding:
+    """How packets with these caps are to be read."""
+    structure = caps.get_structure(0)
+    codec = structure.get_value("codec_data") if structure.has_field("codec_data") else None
+    return Coding(structure.get_name(), structure.get_string("stream-format"),
+                  codec.extract_dup(0, codec.get_size()) if codec else None)
+
+
 def _packet(sample: Any) -> Packet:
-    buffer, segment = sample.get_buffer(), sample.get_segment()
+    buffer, segment, coding = sample.get_buffer(), sample.get_segment(), _coding(sample.get_caps())
     data = buffer.extract_dup(0, buffer.get_size())
     pts = None if buffer.pts == Gst.CLOCK_TIME_NONE else buffer.pts
-    key = not buffer.has_flags(Gst.BufferFlags.DELTA_UNIT)
-    if key:
-        caps = sample.get_caps().get_structure(0)
-        codec = caps.get_value("codec_data") if caps.has_field("codec_data") else None
-        key = is_random_access(data, caps.get_name(), caps.get_string("stream-format"),
-                               codec.extract_dup(0, codec.get_size()) if codec else None)
+    key = not buffer.has_flags(Gst.BufferFlags.DELTA_UNIT) and coding.is_random_access(data)
     shown = pts is not None and pts >= segment.start and (segment.stop == Gst.CLOCK_TIME_NONE or pts < segment.stop)
-    return Packet(pts, shown, key, hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest(), sample)
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for picture in coding.pictures(data):
+        digest.update(picture)
+    return Packet(pts, shown, key, digest.digest(), sample)
 
 
 class Reader:
@@ -96,12 +104,16 @@ class Reader:
         self._pipeline.set_state(Gst.State.NULL)
 
     def seek(self, pts: int, origin: int) -> bool:
-        """Goes to the key frame at or before `pts` (ns; `origin` is the pts of stream time 0); False where it cannot."""
+        """Goes to a key frame well before `pts` (ns; `origin` is the pts of stream time 0); False where it cannot.
+
+        Not to one that stands at `pts`: parsers drop what comes before the time of a seek, and the pictures of an open
+        GOP that are shown before its key frame follow it.
+        """
         if self._sink.emit("try-pull-sample", START_TIMEOUT_S * Gst.SECOND) is None:  # the demuxer is ready when this is there
             return False
         flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE
         return bool(self._sink.send_event(Gst.Event.new_seek(
-            1.0, Gst.Format.TIME, flags, Gst.SeekType.SET, max(0, pts - origin), Gst.SeekType.NONE, 0)))
+            1.0, Gst.Format.TIME, flags, Gst.SeekType.SET, max(0, pts - origin - SEEK_MARGIN_NS), Gst.SeekType.NONE, 0)))
 
     def __iter__(self) -> Iterator[Packet]:
         """The packets from here to the end. Raises InputError that names the file where it is damaged."""

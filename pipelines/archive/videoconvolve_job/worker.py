@@ -8,6 +8,7 @@ The first mark keeps what decoders may give beyond the halo from the filter; the
 """
 from __future__ import annotations
 
+import contextlib
 import itertools
 import pathlib
 import time
@@ -43,25 +44,26 @@ def _from_index(reader: Reader, segment: Segment, source: Input) -> Iterator[Pac
             return
 
 
-def segment_packets(source: Input, segment: Segment) -> Iterator[Packet]:
+class _OtherPacketsError(InputError):
+    """The file did not give the packets that were planned."""
+
+
+def segment_packets(source: Input, segment: Segment, by_index: bool) -> Iterator[Packet]:
     """The packets that the decoder gets, in order.
 
-    Goes to them by the file's index where that leads to the right one; else reads the file from its start. Raises
-    InputError, which names the file, where they are not those that were planned.
+    by_index: go to them by the file's index, else read the file from its start. Raises _OtherPacketsError, which names the
+    file, where they are not those that were planned; some may have been given by then.
     """
     wanted, path = segment.range, pathlib.Path(source.path)
     digests: list[bytes] = []
-    for by_index in ((True, False) if wanted.first_packet > 0 else (False,)):
-        with Reader(path) as reader:
-            found = _from_index(reader, segment, source) if by_index else _from_start(reader, segment)
-            for packet in itertools.islice(found, wanted.packets):
-                digests.append(packet.digest)
-                yield packet
-        if digests:
-            break
+    with Reader(path) as reader:
+        found = _from_index(reader, segment, source) if by_index else _from_start(reader, segment)
+        for packet in itertools.islice(found, wanted.packets):
+            digests.append(packet.digest)
+            yield packet
     if range_digest(iter(digests)) != segment.digest:
-        raise InputError(f"{path}: its video is not what it was when the job was planned, "
-                         f"from {seconds(wanted.halo_start or 0)} on; plan it anew")
+        raise _OtherPacketsError(f"{path}: its video is not what it was when the job was planned, "
+                                 f"from {seconds(wanted.halo_start or 0)} on; plan it anew")
 
 
 class _Recorder:
@@ -132,7 +134,17 @@ def _decoder_of(pipeline: Any) -> str:
 
 
 def _process(job: Job, segment: Segment, target: pathlib.Path) -> tuple[_Recorder, str]:
-    """Runs the segment into `target`; returns what was recorded, and the decoder's name."""
+    """Runs the segment into `target`; returns what was recorded, and the decoder's name.
+
+    An index may lead astray, or past pictures that belong to the segment; the file is read from its start then.
+    """
+    if segment.range.first_packet > 0:
+        with contextlib.suppress(_OtherPacketsError):
+            return _attempt(job, segment, target, by_index=True)
+    return _attempt(job, segment, target, by_index=False)
+
+
+def _attempt(job: Job, segment: Segment, target: pathlib.Path, by_index: bool) -> tuple[_Recorder, str]:
     recorder = _Recorder(segment.range)
     pipeline = parse(_description(job, target), "the job's pipeline")
     for name, pad, probe in (("decoded", "sink", recorder.decoded), ("filtered", "sink", recorder.filtered),
@@ -141,7 +153,7 @@ def _process(job: Job, segment: Segment, target: pathlib.Path) -> tuple[_Recorde
     source = pipeline.get_by_name("source")
     source.set_property("max-bytes", 0)
     with running(pipeline):
-        for packet in segment_packets(job.inputs[segment.input], segment):
+        for packet in segment_packets(job.inputs[segment.input], segment, by_index):
             # Waiting here, not in appsrc, so that an error further down is seen.
             while source.get_property("current-level-bytes") > QUEUED_BYTES:
                 check(pipeline, 20 * Gst.MSECOND)
