@@ -4,12 +4,13 @@
 """Times pipelines/archive beside a plain pipeline: archive.py measure -o result.json; archive.py plot -o picture.svg result.json.
 
 All runs of one measurement stand in turns, so that whoever else uses the machine slows all of them alike; the result
-holds every run, and the figures are medians. The model that the plot carries to a thousand workers is
+holds every run, and the figures are medians. What halo and seams cost is told by the processor's time, which others' work
+does not lengthen as it does the clock's. The model that the plot carries to a thousand workers is
 
     seconds(N) = rounds(N) * (s + (L * f + h) / r),   rounds(N) = ceil(D / (L * N))
 
 for D seconds of video at f frames a second in segments of L seconds, h frames of halo, r frames a second of one worker
-and s seconds of its start and end. s and r are fitted to runs of one segment at several lengths.
+and s seconds of its start and end. s and r are fitted to the processor's time of one segment at several lengths.
 Needs the plugin in GST_PLUGIN_PATH, FFmpeg, and for the plot matplotlib.
 """
 import argparse
@@ -18,6 +19,7 @@ import json
 import math
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -27,16 +29,18 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = ROOT / "pipelines" / "archive" / "videoconvolve-job"
 FILTER = "preset=temporal-denoise temporal-radius=2 n-threads=1"
-RATE, GOP, SECONDS = 25, 25, 32
+RATE, GOP, SECONDS = 25, 25, 16
 SIZE = "480x270"
-LENGTHS = (1, 2, 4, 8)
+LENGTHS = (1, 2, 4)
 ENCODER = "avenc_ffv1"
 
 
 def run(*command):
-    begin = time.monotonic()
+    """Runs a command; the wall clock's seconds, and the processor's of it and its children."""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.monotonic() - begin
+    taken, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"seconds": taken, "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
 
 
 def plain(source, target):
@@ -56,14 +60,14 @@ def whole_job(source, work, seconds, workers):
         taken = run(COMMAND, "run", f"{folder}/job", "--engine", "local", "--workers", workers)
         halo = sum(s["range"]["halo_before"] + s["range"]["halo_after"] for s in job["segments"])
         size = sum(p.stat().st_size for p in (pathlib.Path(folder) / "job" / "parts").glob("*.mkv"))
-        return {"seconds": taken, "segments": len(job["segments"]), "halo_frames": halo, "bytes": size}
+        return {**taken, "segments": len(job["segments"]), "halo_frames": halo, "bytes": size}
 
 
 def one_segment(source, work, seconds):
     """The second segment of a plan: it has a halo on both sides."""
     with tempfile.TemporaryDirectory(dir=work) as folder:
         wanted = plan(source, pathlib.Path(folder) / "job", seconds)["segments"][1]["range"]
-        return {"seconds": run(COMMAND, "run", f"{folder}/job", "--segment", 1),
+        return {**run(COMMAND, "run", f"{folder}/job", "--segment", 1),
                 "frames": wanted["frames"] + wanted["halo_before"] + wanted["halo_after"]}
 
 
@@ -82,9 +86,9 @@ def measure(options):
         run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc2=s={SIZE}:r={RATE}:d={SECONDS},noise=alls=12:allf=t", "-c:v", "libx264",
             "-preset", "veryfast", "-g", GOP, "-bf", "3", source)
         for turn in range(options.turns):
-            rows.append({"case": "plain", "turn": turn, "seconds": plain(source, f"{work}/plain.mkv")})
+            rows.append({"case": "plain", "turn": turn, **plain(source, f"{work}/plain.mkv")})
             for workers in (1, 2):
-                rows.append({"case": "job", "turn": turn, "workers": workers, "length": 8, **whole_job(source, work, 8, workers)})
+                rows.append({"case": "job", "turn": turn, "workers": workers, "length": 4, **whole_job(source, work, 4, workers)})
             for length in LENGTHS:
                 rows.append({"case": "job by length", "turn": turn, "workers": 1, "length": length, **whole_job(source, work, length, 1)})
                 rows.append({"case": "one segment", "turn": turn, "length": length, **one_segment(source, work, length)})
@@ -103,26 +107,27 @@ def median(result, case, key="seconds", **wanted):
 
 def model(result):
     """Start (s), rate (frames/s) of one worker, from the medians of single segments."""
-    return fit([(median(result, "one segment", "frames", length=n), median(result, "one segment", length=n)) for n in LENGTHS])
+    return fit([(median(result, "one segment", "frames", length=n), median(result, "one segment", "cpu", length=n)) for n in LENGTHS])
 
 
 def table(result):
-    frames, whole = result["frames"], median(result, "plain")
+    frames, whole, whole_cpu = result["frames"], median(result, "plain"), median(result, "plain", "cpu")
     lines = [f"# Archive jobs, {result['date']}, commit {result['commit']}", "",
              f"{result['cpu']}, {result['cores']} cores, shared with others; {result['source']}; `{result['filter']}`; `{result['encoder']}`.",
-             "Medians; all runs of a turn stand side by side.", "", "| what | frames/s | of plain |", "|---|---|---|",
-             f"| plain pipeline | {frames / whole:.0f} | 1.00 |"]
+             "Medians; all runs of a turn stand side by side.", "", "| what | frames/s | of plain | processor's time, of plain |", "|---|---|---|---|",
+             f"| plain pipeline | {frames / whole:.0f} | 1.00 | 1.00 |"]
     for workers in (1, 2):
         taken = median(result, "job", workers=workers)
-        lines.append(f"| job, {workers} worker{'s' * (workers > 1)}, 8 s segments | {frames / taken:.0f} | {whole / taken:.2f} |")
-    lines += ["", "| segment at least | segments | halo frames | halo, % of all | bytes, of those in 8 s | time, of plain |", "|---|---|---|---|---|---|"]
+        lines.append(f"| job, {workers} worker{'s' * (workers > 1)}, 4 s segments | {frames / taken:.0f} | {whole / taken:.2f} "
+                     f"| {median(result, 'job', 'cpu', workers=workers) / whole_cpu:.2f} |")
+    lines += ["", "| segment at least | segments | halo frames | halo, % of all | bytes, of those in 4 s | processor's time, of plain |", "|---|---|---|---|---|---|"]
     for n in LENGTHS:
         halo = median(result, "job by length", "halo_frames", length=n)
         size = median(result, "job by length", "bytes", length=n) / median(result, "job by length", "bytes", length=LENGTHS[-1])
         lines.append(f"| {n} s | {median(result, 'job by length', 'segments', length=n):.0f} | {halo:.0f} | {100 * halo / frames:.1f} | {size:.3f} "
-                     f"| {median(result, 'job by length', length=n) / whole:.2f} |")
+                     f"| {median(result, 'job by length', 'cpu', length=n) / whole_cpu:.2f} |")
     start, rate = model(result)
-    lines += ["", f"One segment takes {start:.2f} s + frames / {rate:.0f} s (halo included), fitted to segments of {LENGTHS[0]} to {LENGTHS[-1]} s."]
+    lines += ["", f"One segment takes {start:.2f} s + frames / {rate:.0f} s of a core (halo included), fitted to segments of {LENGTHS[0]} to {LENGTHS[-1]} s."]
     return "\n".join(lines)
 
 
@@ -136,7 +141,7 @@ def plot(options):
     figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.2))
     lengths = [2 ** (n / 4) for n in range(0, 41)]
     panels[0].semilogx(lengths, [100 * (n * RATE / rate) / (start + (n * RATE + halo) / rate) for n in lengths], label="formula")
-    panels[0].semilogx(LENGTHS, [100 * (median(result, "one segment", "frames", length=n) - 5) / rate / median(result, "one segment", length=n)
+    panels[0].semilogx(LENGTHS, [100 * (median(result, "one segment", "frames", length=n) - 5) / rate / median(result, "one segment", "cpu", length=n)
                                  for n in LENGTHS], "o", label="measured")
     panels[0].set(xlabel="segment length, s", ylabel="share of the time that goes into the segment's own frames, %", ylim=(0, 105))
     workers = [2 ** (n / 4) for n in range(0, 41)]
