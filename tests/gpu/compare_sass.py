@@ -7,7 +7,7 @@ Disassembles every object that nvcc made in the two folders, with the cuobjdump 
 compares functions by their instructions alone: a kernel may have moved to another file or have been renamed. Lists the
 functions that one side alone has, and then exits with 1. Needs no GPU.
 
-The compiler is not quite deterministic: with CUDA 13.0, some instantiations of single_kernel (separable/single.cu) come
+The compiler is not quite deterministic: with CUDA 13.0, some instantiations of single_kernel (separable/single.cuh) come
 out a little differently in two runs over the same file, in PTX as in machine code. Where these alone differ, and no line
 of theirs changed, that is why.
 

@@ -15,12 +15,13 @@
 
 namespace convolve::cuda {
 
-/// Position i < 0 stands for low_scale * i + low_offset; i >= length for high_scale * i + high_offset.
+/// A position i < 0 is read at low_scale * i + low_offset, and a position i >= length at high_scale * i + high_offset.
 struct EdgeAxis {
   int length;
   int low_scale, low_offset, high_scale, high_offset;
-  /// Of __byte_perm(group of the first sample, group of the last). For the groups next to the frame those are also
-  /// (group of the first sample, the frame's first) below it and (the frame's last, group of the last sample) above.
+  /// Byte-permute selectors that build a group of four samples outside the frame from the two groups inside that hold
+  /// their sources: the group of the first sample's source, then the group of the last one's. Beside the frame's first
+  /// group, the second of the two is that group itself; beside its last group, the first of the two is.
   std::uint32_t low_selector, high_selector;
   bool ghost;  ///< outside lie ghost cells (and the indices are any valid ones)
 };

@@ -47,13 +47,14 @@ inline const char* launch_error() noexcept {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
-/// Shared memory to ask for beyond what a kernel needs, so that a multiprocessor holds no more than so many of its
-/// blocks of so many threads: the launch that comes early would crowd where the one before ends first. Throws
-/// PlanError.
+/// Returns the bytes of shared memory to ask for beyond what a kernel needs, so that a multiprocessor holds no more
+/// than `blocks` of its blocks of `threads` threads. Without that limit, a launch that begins while the one before it
+/// still runs would crowd onto the multiprocessors that finish first. Throws PlanError.
 unsigned residency_limit(const void* kernel, unsigned threads, std::int64_t blocks);
 
-/// Launches on a GPU of this capability. From 9.0 on blocks start while the launch before them in the stream still
-/// ends: the kernel calls pdl_wait() before it touches a frame.
+/// Launches a kernel on a GPU of this capability by programmatic dependent launch (CUDA C++ Programming Guide): from
+/// compute capability 9.0 on its blocks may start while the launch before it in the stream is still ending. The kernel
+/// calls pdl_wait() before it touches a frame.
 template <class Args>
 void launch_pdl(int capability, void (*kernel)(Args), unsigned blocks, dim3 threads, void* stream, const Args& args,
                 unsigned shared_memory = 0) noexcept {
@@ -71,7 +72,8 @@ void launch_pdl(int capability, void (*kernel)(Args), unsigned blocks, dim3 thre
 }
 
 #ifdef __CUDACC__
-/// Lets the next launch start its blocks, and waits until what the stream did before this one is done.
+/// Lets the next launch of the stream start its blocks, and waits until all that the stream did before this launch is
+/// done and can be seen.
 __device__ __forceinline__ void pdl_wait() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();

@@ -30,11 +30,6 @@ __device__ __forceinline__ Sample one_value(Sample sample, int shift) {
     return static_cast<Sample>(sample >> shift);
 }
 
-/// The alignment that a group of so many bytes asks for.
-constexpr int group_alignment(int bytes) {
-  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
-}
-
 /// `pixels` is a multiple of four.
 template <class Stored, int C, int pixels = 4>
 struct PixelGroup {

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Asks for what a block will read before it may read it: while the launch before its own ends, and for a block to come.
+// Prefetches into the second level cache. A block asks for its input while the launch before its own is still ending,
+// that is, before it may read it, and also for the input of a block that comes later.
 //
-// The bytes are brought to the second level cache, nowhere else. All that the stream still writes to them passes
-// through that cache, so that asking early cannot make a block see old ones.
+// Asking early is safe: the bytes are brought to the second level cache and nowhere else, and all that the stream still
+// writes to them passes through that cache, so that no block can see old bytes.
 #pragma once
 
 #include <cstddef>

@@ -29,6 +29,11 @@ struct SampleNumbers {
   float divisor;  ///< by which remainder_value() divides; 0: a product does. Of 16-bit samples
 };
 
+/// The alignment that a group of so many bytes asks for.
+constexpr int group_alignment(int bytes) {
+  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+}
+
 /// As the tables of kernels count a frame's components: 1 or 4; 3 for planes of one and two; 5 for three. 0: no kernel.
 int count_components(const FrameLayout& layout);
 

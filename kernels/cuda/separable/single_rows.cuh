@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The row pass of separable's kernel in single precision, and the kernel's arguments. Half a warp takes a row of the
+// The row pass of separable's kernel in single precision. Half a warp takes a row of the
 // tile, adds up the window's frames while it loads them, shares its samples through shared memory and filters it. Of a
 // filter of rank 2 or 3 a row is filtered so often at a time.
 //
@@ -12,26 +12,10 @@
 
 #include "cuda/common/limits.hpp"
 #include "cuda/common/pixels.cuh"
+#include "cuda/separable/single.hpp"
 #include "cuda/separable/tuning.hpp"
 
 namespace convolve::cuda {
-
-struct SinglePlane {
-  int first_block, tiles_x;
-  bool vectors, out_vectors;  ///< addresses and strides allow to read a span at once, and to write a group
-};
-
-struct SingleArgs {
-  PlaneView in[max_taps][max_planes], out[max_planes];  ///< null data: a frame of ghost cells
-  SamplePlane plane[max_planes];
-  SinglePlane grid[max_planes];
-  SampleNumbers numbers;
-  Border border;
-  int planes, frames, centre_t;
-  float time[max_taps];
-  float row[max_terms][max_taps], column[max_terms][max_taps];  ///< centred in, and padded to, the size class
-};
-static_assert(sizeof(SingleArgs) <= 4096);
 
 /// A row of a tile, as floats: each lane's span, and either side what the filter reaches. A span's two groups of four
 /// floats lie in two planes, so that lanes that read or write the same group of theirs do so in different banks.
@@ -58,9 +42,6 @@ struct PassedRow {
   static __device__ constexpr int group_of(int lane) { return lane < 16 ? 2 * lane : 2 * (lane - 16) + 1; }
 };
 
-constexpr int single_rows(int terms) {
-  return SingleTile::warps * SingleTile::made(terms);
-}
 /// Floats of shared memory: what comes out of the rows, a row as it comes in for each half of a warp, and, as integers,
 /// where its samples are.
 template <int C, int width>

@@ -1,42 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The plans of separable's kernel in single precision: which cases it serves, the table of kernels, and the grid.
+// The plans of separable's kernel in single precision: which cases it serves, which kernel serves them, and
+// the grid.
+#include "cuda/separable/single.hpp"
+
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
 #include "cuda/separable/factors.hpp"
-#include "cuda/separable/single.cuh"
 
 namespace convolve::cuda {
 namespace {
-
-struct SingleKernel {
-  void (*run)(SingleArgs) = nullptr;
-  int shared = 0;  ///< bytes
-};
-using KernelTable = std::array<SingleKernel, single_sizes.size()>;
-
-/// Bytes are the tensor cores' as a rule: of several terms there is but the largest, for taps that `matrix` does not
-/// hold, except where there are three components.
-template <class Sample, int components, SingleSize size>
-constexpr SingleKernel kernel() {
-  if constexpr (sizeof(Sample) == 1 && components != 5 && size.terms > 1 && size.width < max_taps) {
-    return {};
-  } else {
-    constexpr int most = components == 3 ? 2 : components == 5 ? 3 : components;
-    return {single_kernel<Sample, components, size.width, size.terms>, 4 * single_shared<most, size.width>(size.terms)};
-  }
-}
-template <class Sample, int components, std::size_t... n>
-constexpr KernelTable kernels_of(std::index_sequence<n...>) {
-  return {kernel<Sample, components, single_sizes[n]>()...};
-}
-template <class Sample, int components>
-constexpr KernelTable kernels = kernels_of<Sample, components>(std::make_index_sequence<single_sizes.size()>{});
 
 /// The kernel of a size that serves the filter, centred, and that size; null where there is none.
 struct Found {
@@ -47,13 +25,12 @@ Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t t
   struct TableRow {
     SampleType type;
     int components;
-    const KernelTable* kernels;
+    const SingleKernels* kernels;
   };
   static constexpr TableRow table[]{
-      {SampleType::u8, 1, &kernels<std::uint8_t, 1>},   {SampleType::u8, 3, &kernels<std::uint8_t, 3>},
-      {SampleType::u8, 5, &kernels<std::uint8_t, 5>},   {SampleType::u8, 4, &kernels<std::uint8_t, 4>},
-      {SampleType::u16, 1, &kernels<std::uint16_t, 1>}, {SampleType::u16, 3, &kernels<std::uint16_t, 3>},
-      {SampleType::u16, 4, &kernels<std::uint16_t, 4>}, {SampleType::f32, 1, &kernels<float, 1>},
+      {SampleType::u8, 1, &single_u8_1},   {SampleType::u8, 3, &single_u8_3},   {SampleType::u8, 5, &single_u8_5},
+      {SampleType::u8, 4, &single_u8_4},   {SampleType::u16, 1, &single_u16_1}, {SampleType::u16, 3, &single_u16_3},
+      {SampleType::u16, 4, &single_u16_4}, {SampleType::f32, 1, &single_f32_1},
   };
   const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
   for (const TableRow& row : table)
@@ -75,7 +52,8 @@ class SingleTilesPlan final : public Plan {
     const Found found = find_kernel(layout, desc.filter, terms.size());
     const int width = found.width;
     kernel_ = *found.kernel;
-    if (cudaFuncSetAttribute(kernel_.run, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel_.shared) != cudaSuccess)
+    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_.run), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             kernel_.shared) != cudaSuccess)
       throw PlanError(std::string("separable: shared memory: ") + launch_error());
     args_.border = desc.border;
     args_.planes = layout.planes;

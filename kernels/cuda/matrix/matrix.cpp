@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// matrix: the plan, and how it divides planes among blocks. Its kernels are in dense.cu; large filters, and
-// those over several frames, have a plan of their own: tiles.hpp.
+// The algorithm `matrix`: which of its kernels serves a case, and the plan of the dense ones (dense.cu), which divides
+// planes among blocks. The sparse and the temporal kernels have a plan of their own (tiles.hpp), and so have those of
+// warpgroups (hopper/wgmma.hpp). kernels/README.md draws the products.
+#include "cuda/matrix/matrix.hpp"
+
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -15,7 +18,6 @@
 #include "cuda/matrix/dense.cuh"
 #include "cuda/matrix/dense_tuning.hpp"
 #include "cuda/matrix/hopper/wgmma.hpp"
-#include "cuda/matrix/matrix.hpp"
 #include "cuda/matrix/tiles.hpp"
 
 namespace convolve::cuda {

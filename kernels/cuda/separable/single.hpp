@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable's kernel in single precision as its plan sees it: the arguments, and the tables of what was compiled.
+//
+// Its many sizes are compiled in several files, single_*.cu, side by side: together they take minutes a chip.
+#pragma once
+
+#include <array>
+
+#include "convolve/arithmetic.hpp"
+#include "convolve/border.hpp"
+#include "convolve/plane.hpp"
+#include "cuda/common/limits.hpp"
+#include "cuda/common/sample_plane.hpp"
+#include "cuda/separable/tuning.hpp"
+
+namespace convolve::cuda {
+
+struct SinglePlane {
+  int first_block, tiles_x;
+  bool vectors, out_vectors;  ///< addresses and strides allow to read a span at once, and to write a group
+};
+
+struct SingleArgs {
+  PlaneView in[max_taps][max_planes], out[max_planes];  ///< null data: a frame of ghost cells
+  SamplePlane plane[max_planes];
+  SinglePlane grid[max_planes];
+  SampleNumbers numbers;
+  Border border;
+  int planes, frames, centre_t;
+  float time[max_taps];
+  float row[max_terms][max_taps], column[max_terms][max_taps];  ///< centred in, and padded to, the size class
+};
+static_assert(sizeof(SingleArgs) <= 4096);
+
+/// Rows of a tile.
+constexpr int single_rows(int terms) {
+  return SingleTile::warps * SingleTile::made(terms);
+}
+struct SingleKernel {
+  void (*run)(SingleArgs) = nullptr;  ///< Null: this size is not compiled.
+  int shared = 0;                     ///< bytes of shared memory that it asks for
+};
+/// The kernels of one sample type and count of components, in the order of single_sizes.
+using SingleKernels = std::array<SingleKernel, single_sizes.size()>;
+
+/// The tables, by sample type and components as count_components() has them.
+extern const SingleKernels single_u8_1, single_u8_3, single_u8_4, single_u8_5;
+extern const SingleKernels single_u16_1, single_u16_3, single_u16_4;
+extern const SingleKernels single_f32_1;
+
+}  // namespace convolve::cuda

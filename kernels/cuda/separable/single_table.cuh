@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a file single_*.cu makes its tables of kernels: one for each size.
+#pragma once
+
+#include <utility>
+
+#include "cuda/separable/single.cuh"
+
+namespace convolve::cuda {
+
+/// Bytes are the tensor cores' as a rule: of several terms there is but the largest, for taps that `matrix` does not
+/// hold, except where there are three components.
+template <class Sample, int components, SingleSize size>
+constexpr SingleKernel single_kernel_of() {
+  if constexpr (sizeof(Sample) == 1 && components != 5 && size.terms > 1 && size.width < max_taps) {
+    return {};
+  } else {
+    constexpr int most = components == 3 ? 2 : components == 5 ? 3 : components;
+    return {single_kernel<Sample, components, size.width, size.terms>, 4 * single_shared<most, size.width>(size.terms)};
+  }
+}
+template <class Sample, int components, std::size_t... n>
+constexpr SingleKernels single_kernels_of(std::index_sequence<n...>) {
+  return {single_kernel_of<Sample, components, single_sizes[n]>()...};
+}
+template <class Sample, int components>
+constexpr SingleKernels single_kernels =
+    single_kernels_of<Sample, components>(std::make_index_sequence<single_sizes.size()>{});
+
+}  // namespace convolve::cuda

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable's kernels in single precision for 16-bit samples, interleaved components.
+#include "cuda/separable/single_table.cuh"
+
+namespace convolve::cuda {
+
+const SingleKernels single_u16_3 = single_kernels<std::uint16_t, 3>;
+const SingleKernels single_u16_4 = single_kernels<std::uint16_t, 4>;
+
+}  // namespace convolve::cuda
