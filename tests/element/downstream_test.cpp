@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Downstream refuses: every flow return, from every output of a stream. The element hands it on to upstream, posts no
+// error of its own (that is for whoever stops the stream), lets go of all frames, and after a flush goes on right.
+#include <atomic>
+#include <string>
+
+#include "stream.hpp"
+
+namespace element_test {
+namespace {
+
+constexpr GstFlowReturn refusals[] = {GST_FLOW_NOT_LINKED,     GST_FLOW_FLUSHING,      GST_FLOW_EOS,
+                                      GST_FLOW_NOT_NEGOTIATED, GST_FLOW_ERROR,         GST_FLOW_NOT_SUPPORTED,
+                                      GST_FLOW_CUSTOM_ERROR,   GST_FLOW_CUSTOM_SUCCESS};
+constexpr int frames = 6;
+
+/// A sink pad that answers one of the buffers with a flow return of the test's choice, and keeps the others.
+class Sink {
+ public:
+  Sink(GstElement* element, int refused, GstFlowReturn answer) : refused_(refused), answer_(answer) {
+    pad_ = gst_pad_new("test", GST_PAD_SINK);
+    gst_pad_set_element_private(pad_, this);
+    gst_pad_set_chain_function(pad_, chain);
+    gst_pad_set_event_function(pad_, event);
+    gst_pad_set_active(pad_, TRUE);
+    const Owned<GstPad> source(gst_element_get_static_pad(element, "src"));
+    CHECK(gst_pad_link(source.get(), pad_) == GST_PAD_LINK_OK, "the test's pad cannot be linked");
+  }
+  ~Sink() {
+    const Owned<GstPad> peer(gst_pad_get_peer(pad_));
+    if (peer) gst_pad_unlink(peer.get(), pad_);
+    gst_pad_set_active(pad_, FALSE);
+    gst_object_unref(pad_);
+  }
+
+  int seen = 0;
+  std::vector<Owned<GstBuffer>> taken;
+
+ private:
+  static GstFlowReturn chain(GstPad* pad, GstObject*, GstBuffer* buffer) {
+    auto* sink = static_cast<Sink*>(gst_pad_get_element_private(pad));
+    Owned<GstBuffer> owned(buffer);
+    if (sink->seen++ == sink->refused_) return sink->answer_;
+    sink->taken.push_back(std::move(owned));
+    return GST_FLOW_OK;
+  }
+  static gboolean event(GstPad*, GstObject*, GstEvent* event) {
+    gst_event_unref(event);
+    return TRUE;
+  }
+
+  GstPad* pad_;
+  const int refused_;
+  const GstFlowReturn answer_;
+};
+
+struct Harnessed {
+  explicit Harnessed(GstElement* element)
+      : bus(gst_bus_new()),
+        harness((gst_element_set_bus(element, bus.get()), gst_harness_new_with_element(element, "sink", nullptr))) {}
+  ~Harnessed() { gst_harness_teardown(harness); }
+  Owned<GstBus> bus;
+  GstHarness* harness;
+};
+
+void count_down(gpointer count, GstMiniObject*) {
+  --*static_cast<std::atomic<int>*>(count);
+}
+
+void check_refusal(const std::string& properties, const Filtering& f, GstFlowReturn answer, int refused) {
+  const std::string label = properties + ": " + gst_flow_get_name(answer) + " for output " + std::to_string(refused);
+  std::mt19937 random(21);
+  const GstVideoInfo info = small();
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, frames);
+  std::atomic<int> alive = 0;
+  {
+    const Owned<GstElement> element = make_element(properties);
+    Sink sink(element.get(), refused, answer);
+    Harnessed run(element.get());
+    GstVideoInfo copy = info;
+    gst_harness_set_src_caps(run.harness, gst_video_info_to_caps(&copy));
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (const Owned<GstBuffer>& buffer : input) {
+      GstBuffer* one = gst_buffer_copy_deep(buffer.get());
+      ++alive;
+      gst_mini_object_weak_ref(GST_MINI_OBJECT_CAST(one), count_down, &alive);
+      flow = gst_harness_push(run.harness, one);
+      if (flow != GST_FLOW_OK) break;
+    }
+    // The last outputs leave with the end of the stream, which has nobody to hand a flow return to.
+    if (flow == GST_FLOW_OK) gst_harness_push_event(run.harness, gst_event_new_eos());
+    if (sink.seen > refused && flow != GST_FLOW_OK)
+      CHECK(flow == answer, "%s: upstream gets %s", label.c_str(), gst_flow_get_name(flow));
+    CHECK(sink.seen > refused, "%s: only %d outputs came", label.c_str(), sink.seen);
+    const std::vector<Report> errors = take_reports(run.bus.get(), GST_MESSAGE_ERROR);
+    CHECK(errors.empty(), "%s: an error of the element's own: %s", label.c_str(), errors[0].text.c_str());
+
+    gst_harness_push_event(run.harness, gst_event_new_flush_start());
+    gst_harness_push_event(run.harness, gst_event_new_flush_stop(TRUE));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(run.harness, gst_event_new_segment(&segment));
+    sink.taken.clear();
+    for (const Owned<GstBuffer>& buffer : input)
+      CHECK(gst_harness_push(run.harness, gst_buffer_copy_deep(buffer.get())) == GST_FLOW_OK,
+            "%s: a frame after the flush is refused", label.c_str());
+    gst_harness_push_event(run.harness, gst_event_new_eos());
+    const std::vector<Frame> wanted = expected(f, frames_of(input, info), info);
+    CHECK(sink.taken.size() == wanted.size(), "%s: %zu outputs after the flush", label.c_str(), sink.taken.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      check_buffer(wanted[i], sink.taken[i].get(), info, 0, label + ", after the flush");
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+    gst_element_set_bus(element.get(), nullptr);
+  }
+  CHECK(alive == 0, "%s: %d frames are left", label.c_str(), alive.load());
+}
+
+ELEMENT_TEST_ROWS(whatever_downstream_answers_goes_upstream_and_a_flush_mends_it, std::size(refusals)) {
+  std::mt19937 random(20);
+  const Filtering plain{random_kernel(random, 1, 3, 3, 4, 8)}, deep{three()};
+  for (int refused = 0; refused < frames; ++refused) {
+    check_refusal(kernel_is(plain.kernel), plain, refusals[row], refused);
+    check_refusal(kernel_is(deep.kernel), deep, refusals[row], refused);
+  }
+}
+
+}  // namespace
+}  // namespace element_test
+
+int main() {
+  return element_test::run_tests("downstream");
+}
