@@ -92,8 +92,6 @@ class Cells {
     sum += static_cast<Int>(value);
     ++count;
   }
-  bool empty() const { return cells_.empty(); }
-
   double pixelated(int x, int y) const { return round_even(mean(cell_x(x), cell_y(y))); }
 
   double blurred(int x, int y) const {
@@ -179,11 +177,19 @@ Weights weights(const std::vector<Box>& boxes, const Treatment& treatment, const
   const Core core{regions, sampling, treatment.outside};
   const std::size_t count = treatment.outside ? 1 : regions.size();
   const int f = treatment.feather;
+  // A region with no pixel on the frame has no means, and leaves the samples of its feather to others.
+  const bool means = treatment.effect == Effect::blur || treatment.effect == Effect::pixelate;
+  std::vector<bool> counts(count, !means);
+  for (std::size_t r = 0; r < count; ++r)
+    for (int y = 0; y < sampling.frame_height; ++y)
+      for (int x = 0; x < sampling.frame_width; ++x)
+        if (core.holds(r, x, y)) counts[r] = true;
   Weights result;
   for (int y = 0; y < rows(sampling); ++y)
     for (int x = 0; x < columns(sampling); ++x) {
       int best = 0, owner = 0;
       for (std::size_t r = 0; r < count; ++r) {
+        if (!counts[r]) continue;
         int largest = 0;
         for_each_pixel(sampling, x, y, [&](int i, int j) {
           const int d = core.distance(r, i, j, f);
@@ -227,7 +233,6 @@ Plane treat(const std::vector<Box>& boxes, const Treatment& treatment, const Sam
       if (treatment.effect == Effect::filter) effect = filtered->samples[at];
       if (hides) {
         const Cells& of = cells[static_cast<std::size_t>(w.region[at])];
-        if (of.empty()) continue;  // its band alone reaches the frame: there is nothing of it to show or to hide
         effect = treatment.effect == Effect::blur ? of.blurred(x, y) : of.pixelated(x, y);
       }
       out.samples[at] = std::nearbyint((in.samples[at] * (256 - weight) + effect * weight) / 256);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "convolve/plan.hpp"
+#include "convolve/region.hpp"
 
 namespace convolve {
 
@@ -31,6 +32,8 @@ class Backend {
   /// those that do). CUDA: the context to run in is current, here and at each enqueue. May allocate; the plan may
   /// not outlive its backend.
   virtual std::unique_ptr<Plan> make_plan(const PlanDesc& desc) = 0;
+  /// Throws PlanError where the backend treats no regions, or not of this layout.
+  virtual std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc);
 };
 
 /// `threads` 0: one a core. The pool starts with the first plan that has work for it and ends with the backend.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convolve/backend.hpp"
+
 namespace convolve {
 namespace {
 
@@ -35,6 +37,10 @@ Region make_region(double x, double y, double width, double height, double grow,
   region.top = whole_pixels(y - grow * height);
   region.bottom = whole_pixels(y + height + grow * height);
   return region;
+}
+
+std::unique_ptr<RegionPlan> Backend::make_region_plan(const RegionDesc&) {
+  throw PlanError(std::string("regions are not treated by the ") + name() + " backend; the cpu backend treats them");
 }
 
 }  // namespace convolve

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cpu/algorithms.hpp"
+#include "cpu/regions/region_plan.hpp"
 #include "cpu/rows/row_plan.hpp"
 
 namespace convolve {
@@ -66,6 +67,11 @@ class CpuBackend final : public Backend {
     PlanDesc chosen_desc = desc;
     chosen_desc.algorithm = chosen->algorithm;
     return std::make_unique<cpu::RowPlan>(chosen_desc, chosen->make, cpu::Threads{threads_, pool, this});
+  }
+
+  std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
+    validate({.layout = desc.layout});
+    return std::make_unique<cpu::CpuRegionPlan>(desc, cpu::Threads{threads_, pool, this});
   }
 
  private:

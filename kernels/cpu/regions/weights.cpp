@@ -61,7 +61,8 @@ Sampling sampling_of(const Component& component, int frame_width, int frame_heig
           component.height};
 }
 
-void RegionWeights::set(std::span<const Region> regions, bool outside, int feather) {
+void RegionWeights::set(std::span<const Region> regions, bool outside, int feather, bool cores) {
+  cores_ = cores;
   feather_ = std::clamp(feather, 0, max_feather);
   for (int d = 0; d <= feather_; ++d)
     weight_at_[d] = static_cast<std::uint16_t>(std::nearbyint(256.0 * (feather_ + 1 - d) / (feather_ + 1)));
@@ -107,8 +108,18 @@ bool RegionWeights::add_spans(const Region& region) {
       while (2 * cut < width && !holds(cut)) ++cut;
       spans_.push_back({region.left + cut, region.right - cut});
     }
+  if (cores_ && !has_core(layer)) {
+    spans_.resize(layer.at);
+    return false;
+  }
   layers_.push_back(layer);
   return true;
+}
+
+bool RegionWeights::has_core(const Layer& layer) const noexcept {
+  for (int y = layer.window.top; y < layer.window.bottom; ++y)
+    if (!core(layer, {1, 1, width_, height_}, y).empty()) return true;
+  return false;
 }
 
 // The frame's part of `extent`, whose pixels have their distances in distances_, becomes a layer with a map.
@@ -125,7 +136,7 @@ void RegionWeights::add_map(const Region& box, const PixelRect& extent) {
     for (int x = layer.window.left; x < layer.window.right; ++x) {
       const std::uint16_t weight = from[x] > feather_ ? 0 : weight_at_[from[x]];
       map_.push_back(weight);
-      any |= weight > 0;
+      any |= weight > (cores_ ? full - 1 : 0);
     }
   }
   if (any)

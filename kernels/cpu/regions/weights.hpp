@@ -42,9 +42,9 @@ class RegionWeights {
 
   RegionWeights(int frame_width, int frame_height) : width_(frame_width), height_(frame_height) {}
 
-  /// Makes layers of the regions, in order; none of those that no pixel of the frame has a weight of. Allocates where
-  /// they take more memory than any before.
-  void set(std::span<const Region> regions, bool outside, int feather);
+  /// Makes layers of the regions, in order; none of those that no pixel of the frame has a weight of, or no pixel the
+  /// full weight where `cores` is true. Allocates where they take more memory than any before.
+  void set(std::span<const Region> regions, bool outside, int feather, bool cores);
 
   std::span<const Layer> layers() const { return layers_; }
 
@@ -67,6 +67,7 @@ class RegionWeights {
   static constexpr int max_feather = 256;
 
   bool add_spans(const Region& region);
+  bool has_core(const Layer& layer) const noexcept;
   void add_mask(const Region& region);
   void add_outside(std::span<const Region> regions);
   void add_map(const Region& box, const PixelRect& extent);
@@ -78,6 +79,7 @@ class RegionWeights {
 
   int width_, height_;
   int feather_ = 0;
+  bool cores_ = false;  ///< layers without the full weight somewhere are none
   std::uint16_t weight_at_[max_feather + 1] = {};  ///< of each distance
   std::vector<Layer> layers_;
   std::vector<PixelSpan> spans_;

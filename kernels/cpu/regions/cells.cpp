@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/regions/cells.hpp"
+
+#include <algorithm>
+
+#include "cpu/regions/samples.hpp"
+
+namespace convolve::cpu {
+namespace {
+
+// Of b > 0.
+std::int64_t ceil_division(std::int64_t a, std::int64_t b) {
+  return a > 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+int clamp_to(std::int64_t value, std::int64_t high) {
+  return static_cast<int>(std::clamp<std::int64_t>(value, 0, high));
+}
+
+std::uint16_t rounded_mean(std::int64_t sum, std::int64_t count) {
+  const std::int64_t floor = sum / count, rest = 2 * (sum % count);
+  return static_cast<std::uint16_t>(floor + (rest > count || (rest == count && floor % 2 != 0) ? 1 : 0));
+}
+
+}  // namespace
+
+CellAxis::CellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame)
+    : begin_(begin), end_(end), size_(size) {
+  const auto cell_of = [&](std::int64_t pixel) { return (std::clamp(pixel, begin, end - 1) - begin) / size; };
+  first_ = cell_of(0);
+  last_ = cell_of(frame - 1);
+}
+
+int CellAxis::cell(int pixel) const noexcept {
+  const std::int64_t at = std::clamp<std::int64_t>(pixel, begin_, end_ - 1) - begin_;
+  return static_cast<int>(std::clamp(at / size_, first_, last_) - first_);
+}
+
+int CellAxis::first_sample(int cell, int step, int samples) const noexcept {
+  if (cell <= 0) return 0;
+  if (cell >= count()) return samples;
+  return clamp_to(ceil_division(begin_ + (first_ + cell) * size_, step), samples);
+}
+
+std::int64_t CellAxis::centre(int cell) const noexcept {
+  const std::int64_t at = first_ + cell;
+  return at * size_ + std::min((at + 1) * size_, end_ - begin_);
+}
+
+int CellAxis::first_from_centre(int cell, int step, int samples) const noexcept {
+  // 2 * (i * step - begin) + 1 >= centre
+  return clamp_to(ceil_division(centre(cell) - 1 + 2 * begin_, 2 * std::int64_t{step}), samples);
+}
+
+CellGrid::CellGrid(const Region& box, int cells, int frame_width, int frame_height) {
+  const std::int64_t longer = std::max(box.right - box.left, box.bottom - box.top);
+  const std::int64_t size = (longer + cells - 1) / cells;
+  x = CellAxis(box.left, box.right, size, frame_width);
+  y = CellAxis(box.top, box.bottom, size, frame_height);
+}
+
+void CellMeans::resize(const CellGrid& grid, int components_of_pixel) {
+  components = components_of_pixel;
+  const auto cells = static_cast<std::size_t>(grid.x.count()) * static_cast<std::size_t>(grid.y.count());
+  count.assign(cells, 0);
+  mean.assign(cells * static_cast<std::size_t>(components), 0);
+  rounded.assign(cells * static_cast<std::size_t>(components), 0);
+}
+
+void CellMeans::set(int cell, std::int64_t samples, const std::int64_t* sums) noexcept {
+  count[cell] = samples;
+  if (samples == 0) return;
+  for (int c = 0; c < components; ++c) {
+    mean[cell * components + c] = static_cast<double>(sums[c]) / static_cast<double>(samples);
+    rounded[cell * components + c] = rounded_mean(sums[c], samples);
+  }
+}
+
+void CellMeans::fill_empty(const CellGrid& grid) noexcept {
+  const int columns = grid.x.count(), rows = grid.y.count();
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      const int cell = row * columns + column;
+      if (count[cell] > 0) continue;
+      // Rings of growing distance; the nearest cell may be up to the diagonal's length beyond the first that has one.
+      int nearest = -1, least = 0;
+      for (int ring = 1; ring < std::max(rows, columns) && (nearest < 0 || ring * ring <= least); ++ring)
+        for (int r = std::max(0, row - ring); r <= std::min(rows - 1, row + ring); ++r) {
+          const bool whole_row = r == row - ring || r == row + ring;
+          for (int c = std::max(0, column - ring); c <= std::min(columns - 1, column + ring); ++c) {
+            if (!whole_row && c != column - ring && c != column + ring) continue;
+            const int other = r * columns + c, distance = (r - row) * (r - row) + (c - column) * (c - column);
+            if (count[other] == 0) continue;
+            if (nearest < 0 || distance < least || (distance == least && other < nearest)) {
+              nearest = other;
+              least = distance;
+            }
+          }
+        }
+      if (nearest < 0) continue;
+      std::copy_n(&mean[nearest * components], components, &mean[cell * components]);
+      std::copy_n(&rounded[nearest * components], components, &rounded[cell * components]);
+    }
+}
+
+void pixelate_row(const CellGrid& grid, const CellMeans& means, const Sampling& s, int y, int first, int last,
+                  std::uint16_t* values) noexcept {
+  const int n = means.components, columns = grid.x.count();
+  const std::uint16_t* row = means.rounded.data() + grid.y.cell(y * s.step_y) * columns * n;
+  int x = first;
+  for (int column = grid.x.cell(first * s.step_x); x < last; ++column) {
+    const int end = std::min(last, grid.x.first_sample(column + 1, s.step_x, s.width));
+    if (n == 1) {
+      std::fill(values + (x - first), values + (end - first), row[column]);
+      x = end;
+    }
+    for (; x < end; ++x)
+      for (int c = 0; c < n; ++c) values[(x - first) * n + c] = row[column * n + c];
+  }
+}
+
+void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& s, int y, int first, int last,
+              std::uint16_t* values) noexcept {
+  const int n = means.components, columns = grid.x.count();
+  // Between the two rows of cells whose centres lie around this one, or level beyond the outer ones.
+  const std::int64_t middle = grid.y.middle(y * s.step_y);
+  int upper = grid.y.cell(y * s.step_y);
+  if (upper > 0 && middle < grid.y.centre(upper)) --upper;
+  const int lower = std::min(upper + 1, grid.y.count() - 1);
+  double down = 0;
+  if (lower > upper && middle > grid.y.centre(upper))
+    down = static_cast<double>(middle - grid.y.centre(upper)) /
+           static_cast<double>(grid.y.centre(lower) - grid.y.centre(upper));
+  double level[CellMeans::max_columns * max_components];
+  for (int i = 0; i < columns * n; ++i) {
+    const double above = means.mean[upper * columns * n + i], below = means.mean[lower * columns * n + i];
+    level[i] = above + down * (below - above);
+  }
+  int x = first;
+  for (int column = -1; column < columns && x < last; ++column) {
+    const int end =
+        column + 1 < columns ? std::min(last, grid.x.first_from_centre(column + 1, s.step_x, s.width)) : last;
+    if (end <= x) continue;
+    const int from = std::max(column, 0), to = std::min(column + 1, columns - 1);
+    Ramp ramp{level + from * n, level + to * n, 0, 0, 0};
+    if (from < to && column >= 0) {
+      ramp.at = static_cast<double>(grid.x.middle(x * s.step_x) - grid.x.centre(from));
+      ramp.step = 2 * s.step_x;
+      ramp.scale = 1 / static_cast<double>(grid.x.centre(to) - grid.x.centre(from));
+    }
+    ramp_values(values + (x - first) * n, ramp, n, end - x);
+    x = end;
+  }
+}
+
+}  // namespace convolve::cpu

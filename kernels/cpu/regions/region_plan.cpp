@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/regions/region_plan.hpp"
+
+#include <algorithm>
+
+#include "convolve/plan.hpp"
+#include "cpu/rows/gather_scatter.hpp"
+
+namespace convolve::cpu {
+namespace {
+
+// Rows of the frame that a worker treats at a time.
+constexpr int rows_a_task = 16;
+// What a worker is worth waking for, in pixels.
+constexpr double pixels_a_worker = 60000;
+
+bool hides_by_means(const RegionTreatment& treatment) {
+  return treatment.effect == RegionEffect::blur || treatment.effect == RegionEffect::pixelate;
+}
+
+}  // namespace
+
+CpuRegionPlan::CpuRegionPlan(const RegionDesc& desc, const Threads& threads)
+    : desc_(desc),
+      format_{desc.layout.type, desc.layout.shift},
+      weights_(desc.width, desc.height),
+      threads_(threads) {
+  if (desc.layout.type == SampleType::f32) throw PlanError("regions are of 8-bit and 16-bit samples");
+  for (const ComponentGroup& group : make_component_groups(desc_.layout)) {
+    Part part{.group = group, .sampling = sampling_of(*group.component[0], desc.width, desc.height)};
+    parts_.push_back(part);
+  }
+  lines_.resize(std::max(1u, threads_.count));
+  for (Lines& lines : lines_) {
+    const auto width = static_cast<std::size_t>(desc.width), samples = width * max_components;
+    lines.weights.resize(width);
+    lines.own_weights.resize(width);
+    lines.owners.resize(width);
+    lines.spread.resize(samples);
+    lines.values.resize(samples);
+    lines.own_values.resize(samples);
+    lines.gathered.resize(samples * 2);
+  }
+}
+
+bool CpuRegionPlan::set_regions(std::span<const Region> regions, const RegionTreatment& treatment) {
+  treatment_ = treatment;
+  treatment_.cells = std::clamp(treatment.cells, 1, 64);
+  for (Part& part : parts_) {
+    part.any = false;
+    for (int c = 0; c < part.group.components; ++c) {
+      const Component* component = part.group.component[c];
+      const PlaneLayout& plane = desc_.layout.plane[part.group.plane];
+      const auto index = static_cast<std::size_t>(component - plane.component.data());
+      part.treated[c] =
+          component->filtered && (treatment.effect != RegionEffect::fill || treatment.fill[part.group.plane][index] >= 0);
+      part.any |= part.treated[c];
+    }
+  }
+  // A region whose feather alone reaches the frame has no means to give.
+  weights_.set(regions, treatment.outside, treatment.feather, hides_by_means(treatment));
+  areas_.clear();
+  for (const Layer& layer : weights_.layers()) areas_.push_back(layer.window);
+  plan_tasks();
+  return !row_tasks_.empty();
+}
+
+void CpuRegionPlan::plan_tasks() {
+  const std::span<const Layer> layers = weights_.layers();
+  grids_.clear();
+  mean_tasks_.clear();
+  row_tasks_.clear();
+  double pixels = 0;
+  for (const Layer& layer : layers)
+    pixels += static_cast<double>(layer.window.right - layer.window.left) * (layer.window.bottom - layer.window.top);
+  if (hides_by_means(treatment_)) {
+    if (means_.size() < layers.size() * parts_.size()) means_.resize(layers.size() * parts_.size());
+    for (int l = 0; l < static_cast<int>(layers.size()); ++l) {
+      const CellGrid& grid = grids_.emplace_back(layers[l].box, treatment_.cells, desc_.width, desc_.height);
+      for (int p = 0; p < static_cast<int>(parts_.size()); ++p) {
+        if (!parts_[p].any) continue;
+        means(l, p).resize(grid, parts_[p].group.components);
+        for (int row = 0; row < grid.y.count(); ++row) mean_tasks_.push_back({l, p, row});
+      }
+    }
+  }
+  for (int plane = 0; plane < desc_.layout.planes; ++plane) {
+    int step = 0, height = 0;
+    for (const Part& part : parts_)
+      if (part.group.plane == plane && part.any) {
+        step = part.sampling.step_y;
+        height = std::max(height, part.sampling.height);
+      }
+    for (int y = 0; step > 0 && y < height; y += rows_a_task) {
+      const int last = std::min(height, y + rows_a_task);
+      if (std::any_of(layers.begin(), layers.end(), [&](const Layer& layer) {
+            return layer.window.top < last * step && layer.window.bottom > y * step;
+          }))
+        row_tasks_.push_back({plane, y, last});
+    }
+  }
+  workers_ = static_cast<unsigned>(std::clamp(pixels / pixels_a_worker, 1.0, static_cast<double>(lines_.size())));
+  if (workers_ > 1 && !pool_) pool_ = threads_.pool(threads_.context, static_cast<unsigned>(lines_.size()));
+  for (Lines& lines : lines_) {
+    lines.layers.reserve(layers.size());
+    lines.members.reserve(layers.size());
+  }
+}
+
+const char* CpuRegionPlan::apply(const Image& image, const Image* filtered, void*) noexcept {
+  const Frame frame{image, filtered};
+  run(static_cast<unsigned>(mean_tasks_.size()), frame, &CpuRegionPlan::take_means);
+  if (hides_by_means(treatment_))
+    for (int l = 0; l < static_cast<int>(grids_.size()); ++l)
+      for (int p = 0; p < static_cast<int>(parts_.size()); ++p)
+        if (parts_[p].any) means(l, p).fill_empty(grids_[l]);
+  run(static_cast<unsigned>(row_tasks_.size()), frame, &CpuRegionPlan::treat_rows);
+  return nullptr;
+}
+
+void CpuRegionPlan::run(unsigned tasks, const Frame& frame, Body body) noexcept {
+  struct Call {
+    CpuRegionPlan* plan;
+    const Frame& frame;
+    Body body;
+  } call{this, frame, body};
+  const Pool::Task task = [](void* context, unsigned index, unsigned worker) noexcept {
+    const Call& c = *static_cast<Call*>(context);
+    (c.plan->*c.body)(index, c.plan->lines_[worker], c.frame);
+  };
+  if (tasks == 0) return;
+  if (workers_ > 1)
+    pool_->run(workers_, tasks, task, &call);
+  else
+    for (unsigned i = 0; i < tasks; ++i) task(&call, i, 0);
+}
+
+// The samples of a row as neighbours: where they lie, or gathered.
+const void* CpuRegionPlan::gather(const Part& part, const Image& image, int y, int first, int last,
+                                  Lines& lines) const noexcept {
+  const ComponentGroup& g = part.group;
+  const PlaneView& view = image.plane[g.plane];
+  const int size = bytes_per_sample(format_.type), samples = (last - first) * g.components;
+  const std::ptrdiff_t at = g.offset + static_cast<std::ptrdiff_t>(first) * g.components * g.stride;
+  const auto* row = static_cast<const unsigned char*>(view.data) + y * view.stride + at * size;
+  if (g.stride == 1) return row;
+  convolve::cpu::gather(lines.gathered.data(), row, samples, g.stride, size);
+  return lines.gathered.data();
+}
+
+void CpuRegionPlan::take_means(unsigned task, Lines& lines, const Frame& frame) noexcept {
+  const MeanTask& at = mean_tasks_[task];
+  const Part& part = parts_[at.part];
+  const Layer& layer = weights_.layers()[at.layer];
+  const CellGrid& grid = grids_[at.layer];
+  const Sampling& s = part.sampling;
+  const int n = part.group.components, columns = grid.x.count();
+  std::int64_t sums[CellMeans::max_columns * max_components] = {}, counts[CellMeans::max_columns] = {};
+  const int top = std::max(grid.y.first_sample(at.cell_row, s.step_y, s.height), layer.window.top / s.step_y);
+  const int bottom = std::min(grid.y.first_sample(at.cell_row + 1, s.step_y, s.height),
+                              (layer.window.bottom + s.step_y - 1) / s.step_y);
+  const RegionWeights::Span reached = reach(part, at.layer);
+  for (int y = top; y < bottom; ++y) {
+    const RegionWeights::Span span = layer.mapped ? reached : weights_.core(layer, s, y);
+    if (span.empty()) continue;
+    if (layer.mapped) weights_.row(layer, s, y, span.first, span.last, lines.weights.data());
+    const auto* row = static_cast<const unsigned char*>(gather(part, frame.image, y, span.first, span.last, lines));
+    for (int column = 0; column < columns; ++column) {
+      const int first = std::max(span.first, grid.x.first_sample(column, s.step_x, s.width));
+      const int last = std::min(span.last, grid.x.first_sample(column + 1, s.step_x, s.width));
+      if (first >= last) continue;
+      const void* from =
+          row + static_cast<std::ptrdiff_t>(first - span.first) * n * bytes_per_sample(format_.type);
+      if (layer.mapped) {
+        counts[column] += sum_full(from, format_, n, last - first, lines.weights.data() + (first - span.first),
+                                   sums + column * n);
+      } else {
+        sum_samples(from, format_, n, last - first, sums + column * n);
+        counts[column] += last - first;
+      }
+    }
+  }
+  CellMeans& to = means(at.layer, at.part);
+  for (int column = 0; column < columns; ++column)
+    to.set(at.cell_row * columns + column, counts[column], sums + column * n);
+}
+
+// The samples of a part's rows that a layer may have weights for.
+RegionWeights::Span CpuRegionPlan::reach(const Part& part, int layer) const noexcept {
+  const PixelRect& window = weights_.layers()[layer].window;
+  const int step = part.sampling.step_x;
+  return {window.left / step, (window.right + step - 1) / step};
+}
+
+void CpuRegionPlan::treat_rows(unsigned task, Lines& lines, const Frame& frame) noexcept {
+  const RowTask& rows = row_tasks_[task];
+  for (const Part& part : parts_)
+    if (part.group.plane == rows.plane && part.any)
+      for (int y = rows.first; y < std::min(rows.last, part.sampling.height); ++y) treat_row(part, y, lines, frame);
+}
+
+// Finds the spans of the row that layers reach, those that overlap as one.
+void CpuRegionPlan::treat_row(const Part& part, int y, Lines& lines, const Frame& frame) noexcept {
+  const std::span<const Layer> layers = weights_.layers();
+  const int step = part.sampling.step_y;
+  lines.layers.clear();
+  for (int l = 0; l < static_cast<int>(layers.size()); ++l)
+    if (layers[l].window.top < (y + 1) * step && layers[l].window.bottom > y * step) lines.layers.push_back(l);
+  std::sort(lines.layers.begin(), lines.layers.end(), [&](int a, int b) {
+    return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b);
+  });
+  for (std::size_t i = 0; i < lines.layers.size();) {
+    auto [first, last] = reach(part, lines.layers[i]);
+    lines.members.clear();
+    for (; i < lines.layers.size(); ++i) {
+      const RegionWeights::Span next = reach(part, lines.layers[i]);
+      if (!lines.members.empty() && next.first >= last) break;
+      last = std::max(last, next.last);
+      lines.members.push_back(lines.layers[i]);
+    }
+    std::sort(lines.members.begin(), lines.members.end());
+    treat_span(part, y, first, last, lines, frame);
+  }
+}
+
+void CpuRegionPlan::treat_span(const Part& part, int y, int first, int last, Lines& lines,
+                               const Frame& frame) noexcept {
+  const std::span<const Layer> layers = weights_.layers();
+  const int pixels = last - first, n = part.group.components;
+  if (lines.members.size() == 1) {
+    weights_.row(layers[lines.members[0]], part.sampling, y, first, last, lines.weights.data());
+  } else {
+    std::fill_n(lines.weights.data(), pixels, std::uint16_t{0});
+    std::fill_n(lines.owners.data(), pixels, -1);
+    for (const int l : lines.members) {
+      const auto [from, to] = reach(part, l);
+      weights_.row(layers[l], part.sampling, y, from, to, lines.own_weights.data());
+      take_larger(lines.weights.data() + (from - first), lines.owners.data() + (from - first),
+                  lines.own_weights.data(), l, to - from);
+    }
+  }
+  make_values(part, y, first, last, lines, frame);
+  spread_weights(lines.spread.data(), lines.weights.data(), n, part.treated, pixels);
+
+  const ComponentGroup& g = part.group;
+  const PlaneView& view = frame.image.plane[g.plane];
+  const int size = bytes_per_sample(format_.type);
+  const std::ptrdiff_t at = g.offset + static_cast<std::ptrdiff_t>(first) * n * g.stride;
+  unsigned char* row = static_cast<unsigned char*>(view.data) + y * view.stride + at * size;
+  if (g.stride == 1) {
+    blend_values(row, lines.values.data(), lines.spread.data(), format_, pixels * n);
+    return;
+  }
+  convolve::cpu::gather(lines.gathered.data(), row, pixels * n, g.stride, size);
+  blend_values(lines.gathered.data(), lines.values.data(), lines.spread.data(), format_, pixels * n);
+  scatter(row, lines.gathered.data(), pixels * n, g.stride, size);
+}
+
+// The effect, before it is blended in.
+void CpuRegionPlan::make_values(const Part& part, int y, int first, int last, Lines& lines,
+                                const Frame& frame) noexcept {
+  const int n = part.group.components, pixels = last - first;
+  if (treatment_.effect == RegionEffect::filter) {
+    load_values(lines.values.data(), gather(part, *frame.filtered, y, first, last, lines), format_, pixels * n);
+    return;
+  }
+  if (treatment_.effect == RegionEffect::fill) {
+    const Component* components = desc_.layout.plane[part.group.plane].component.data();
+    for (int c = 0; c < n; ++c) {
+      const int level = treatment_.fill[part.group.plane][part.group.component[c] - components];
+      for (int x = 0; x < pixels; ++x) lines.values[x * n + c] = static_cast<std::uint16_t>(level);
+    }
+    return;
+  }
+  const auto part_index = static_cast<int>(&part - parts_.data());
+  const auto make = treatment_.effect == RegionEffect::blur ? blur_row : pixelate_row;
+  for (const int l : lines.members) {
+    const auto [from, to] = reach(part, l);
+    const bool alone = lines.members.size() == 1;
+    std::uint16_t* values = alone ? lines.values.data() : lines.own_values.data();
+    make(grids_[l], means(l, part_index), part.sampling, y, from, to, values);
+    if (!alone)
+      take_owned(lines.values.data() + (from - first) * n, values, lines.owners.data() + (from - first), l, n,
+                 to - from);
+  }
+}
+
+}  // namespace convolve::cpu

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Plain loops, compiled for each SIMD target: compilers vectorise them.
+#include "cpu/regions/samples.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+#include "cpu/simd/highway.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/regions/samples.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+namespace {
+
+constexpr std::uint32_t full_weight = 256;
+
+template <class T>
+T load(const unsigned char* row, int i) {
+  T value;
+  std::memcpy(&value, row + static_cast<std::size_t>(i) * sizeof value, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(unsigned char* row, int i, T value) {
+  std::memcpy(row + static_cast<std::size_t>(i) * sizeof value, &value, sizeof value);
+}
+
+// Calls `body` with the number of components as a constant, so that inner loops unroll.
+template <class Body>
+void with_components(int components, Body&& body) {
+  switch (components) {
+    case 1:
+      return body(std::integral_constant<int, 1>());
+    case 2:
+      return body(std::integral_constant<int, 2>());
+    case 3:
+      return body(std::integral_constant<int, 3>());
+    default:
+      return body(std::integral_constant<int, 4>());
+  }
+}
+
+// So many pixels that 32 bits hold the sum of 16-bit samples.
+constexpr int pixels_a_sum = 1 << 15;
+
+template <class T, int n>
+void sum_pixels(const unsigned char* row, int shift, int pixels, std::int64_t* sums) {
+  for (int first = 0; first < pixels; first += pixels_a_sum) {
+    const int last = first + pixels_a_sum < pixels ? first + pixels_a_sum : pixels;
+    std::uint32_t sum[n] = {};
+    for (int i = first; i < last; ++i)
+      for (int c = 0; c < n; ++c) sum[c] += static_cast<std::uint32_t>(load<T>(row, i * n + c)) >> shift;
+    for (int c = 0; c < n; ++c) sums[c] += sum[c];
+  }
+}
+
+template <class T, int n>
+int sum_full_pixels(const unsigned char* row, int shift, int pixels, const std::uint16_t* weights, std::int64_t* sums) {
+  std::uint32_t count = 0;
+  for (int first = 0; first < pixels; first += pixels_a_sum) {
+    const int last = first + pixels_a_sum < pixels ? first + pixels_a_sum : pixels;
+    std::uint32_t sum[n] = {};
+    for (int i = first; i < last; ++i) {
+      const std::uint32_t full = weights[i] == full_weight;
+      count += full;
+      for (int c = 0; c < n; ++c) sum[c] += full * (static_cast<std::uint32_t>(load<T>(row, i * n + c)) >> shift);
+    }
+    for (int c = 0; c < n; ++c) sums[c] += sum[c];
+  }
+  return static_cast<int>(count);
+}
+
+template <class T>
+void load_row(std::uint16_t* __restrict values, const unsigned char* __restrict row, int shift, int samples) {
+  for (int i = 0; i < samples; ++i) values[i] = static_cast<std::uint16_t>(load<T>(row, i) >> shift);
+}
+
+template <class T>
+void blend_row(unsigned char* __restrict row, const std::uint16_t* __restrict values,
+               const std::uint16_t* __restrict weights, int shift, int samples) {
+  for (int i = 0; i < samples; ++i) {
+    const T word = load<T>(row, i);
+    const std::uint32_t in = static_cast<std::uint32_t>(word) >> shift, weight = weights[i];
+    const std::uint32_t sum = in * (full_weight - weight) + values[i] * weight;
+    // A half rounds up where the quotient is odd, so that ties go to even.
+    const std::uint32_t rounded = (sum + full_weight / 2 - 1 + (sum / full_weight & 1)) / full_weight;
+    store<T>(row, i, weight == 0 ? word : static_cast<T>(rounded << shift));
+  }
+}
+
+template <int n>
+void ramp_row(std::uint16_t* __restrict values, const Ramp& ramp, int pixels) {
+  // Added and taken away, the first rounds to multiples of 2^-30, so that ties that the arithmetic has moved by less
+  // are ties again; the second rounds to integers, ties to even.
+  constexpr double snap = 0x1.8p22, whole = 0x1.8p52;
+  double from[n], difference[n];
+  for (int c = 0; c < n; ++c) {
+    from[c] = ramp.from[c];
+    difference[c] = ramp.to[c] - ramp.from[c];
+  }
+  for (int i = 0; i < pixels; ++i) {
+    const double along = (ramp.at + i * ramp.step) * ramp.scale;
+    for (int c = 0; c < n; ++c) {
+      const double value = ((from[c] + along * difference[c]) + snap) - snap;
+      values[i * n + c] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
+    }
+  }
+}
+
+}  // namespace
+
+void SumSamples(const void* row, SampleFormat format, int components, int pixels, std::int64_t* sums) {
+  const auto* bytes = static_cast<const unsigned char*>(row);
+  with_components(components, [&](auto n) {
+    if (format.type == SampleType::u8)
+      sum_pixels<std::uint8_t, n>(bytes, format.shift, pixels, sums);
+    else
+      sum_pixels<std::uint16_t, n>(bytes, format.shift, pixels, sums);
+  });
+}
+
+int SumFull(const void* row, SampleFormat format, int components, int pixels, const std::uint16_t* weights,
+            std::int64_t* sums) {
+  const auto* bytes = static_cast<const unsigned char*>(row);
+  int count = 0;
+  with_components(components, [&](auto n) {
+    if (format.type == SampleType::u8)
+      count = sum_full_pixels<std::uint8_t, n>(bytes, format.shift, pixels, weights, sums);
+    else
+      count = sum_full_pixels<std::uint16_t, n>(bytes, format.shift, pixels, weights, sums);
+  });
+  return count;
+}
+
+void LoadValues(std::uint16_t* values, const void* row, SampleFormat format, int samples) {
+  const auto* bytes = static_cast<const unsigned char*>(row);
+  if (format.type == SampleType::u8)
+    load_row<std::uint8_t>(values, bytes, format.shift, samples);
+  else
+    load_row<std::uint16_t>(values, bytes, format.shift, samples);
+}
+
+void BlendValues(void* row, const std::uint16_t* values, const std::uint16_t* weights, SampleFormat format,
+                 int samples) {
+  auto* bytes = static_cast<unsigned char*>(row);
+  if (format.type == SampleType::u8)
+    blend_row<std::uint8_t>(bytes, values, weights, format.shift, samples);
+  else
+    blend_row<std::uint16_t>(bytes, values, weights, format.shift, samples);
+}
+
+void SpreadWeights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered, int pixels) {
+  with_components(components, [&](auto n) {
+    std::uint16_t mask[n];
+    for (int c = 0; c < n; ++c) mask[c] = filtered[c] ? 0xffff : 0;
+    for (int i = 0; i < pixels; ++i)
+      for (int c = 0; c < n; ++c) to[i * n + c] = weights[i] & mask[c];
+  });
+}
+
+void RampValues(std::uint16_t* values, const Ramp& ramp, int components, int pixels) {
+  with_components(components, [&](auto n) { ramp_row<n>(values, ramp, pixels); });
+}
+
+void TakeLarger(std::uint16_t* __restrict largest, std::int32_t* __restrict owners,
+                const std::uint16_t* __restrict weights, std::int32_t owner, int pixels) {
+  for (int i = 0; i < pixels; ++i) {
+    const bool larger = weights[i] > largest[i];
+    owners[i] = larger ? owner : owners[i];
+    largest[i] = larger ? weights[i] : largest[i];
+  }
+}
+
+void TakeOwned(std::uint16_t* __restrict values, const std::uint16_t* __restrict from,
+               const std::int32_t* __restrict owners, std::int32_t owner, int components, int pixels) {
+  with_components(components, [&](auto n) {
+    for (int i = 0; i < pixels; ++i)
+      for (int c = 0; c < n; ++c)
+        values[i * n + c] = owners[i] == owner ? from[i * n + c] : values[i * n + c];
+  });
+}
+
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convolve::cpu {
+
+HWY_EXPORT(SumSamples);
+HWY_EXPORT(SumFull);
+HWY_EXPORT(LoadValues);
+HWY_EXPORT(BlendValues);
+HWY_EXPORT(SpreadWeights);
+HWY_EXPORT(RampValues);
+HWY_EXPORT(TakeLarger);
+HWY_EXPORT(TakeOwned);
+
+void sum_samples(const void* row, SampleFormat format, int components, int pixels, std::int64_t* sums) {
+  HWY_DYNAMIC_DISPATCH(SumSamples)(row, format, components, pixels, sums);
+}
+
+int sum_full(const void* row, SampleFormat format, int components, int pixels, const std::uint16_t* weights,
+             std::int64_t* sums) {
+  return HWY_DYNAMIC_DISPATCH(SumFull)(row, format, components, pixels, weights, sums);
+}
+
+void load_values(std::uint16_t* values, const void* row, SampleFormat format, int samples) {
+  HWY_DYNAMIC_DISPATCH(LoadValues)(values, row, format, samples);
+}
+
+void blend_values(void* row, const std::uint16_t* values, const std::uint16_t* weights, SampleFormat format,
+                  int samples) {
+  HWY_DYNAMIC_DISPATCH(BlendValues)(row, values, weights, format, samples);
+}
+
+void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered,
+                    int pixels) {
+  HWY_DYNAMIC_DISPATCH(SpreadWeights)(to, weights, components, filtered, pixels);
+}
+
+void ramp_values(std::uint16_t* values, const Ramp& ramp, int components, int pixels) {
+  HWY_DYNAMIC_DISPATCH(RampValues)(values, ramp, components, pixels);
+}
+
+void take_larger(std::uint16_t* largest, std::int32_t* owners, const std::uint16_t* weights, std::int32_t owner,
+                 int pixels) {
+  HWY_DYNAMIC_DISPATCH(TakeLarger)(largest, owners, weights, owner, pixels);
+}
+
+void take_owned(std::uint16_t* values, const std::uint16_t* from, const std::int32_t* owners, std::int32_t owner,
+                int components, int pixels) {
+  HWY_DYNAMIC_DISPATCH(TakeOwned)(values, from, owners, owner, components, pixels);
+}
+
+}  // namespace convolve::cpu
+#endif

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// samples: the loops of regions over rows of samples, compiled for each SIMD target.
+//
+// A pixel is `components` neighbouring samples, 1 to 4, of 8 or 16 bits; a sample's value is the word shifted right by
+// `shift`. Rows need no alignment.
+#pragma once
+
+#include <cstdint>
+
+#include "convolve/plane.hpp"
+
+namespace convolve::cpu {
+
+struct SampleFormat {
+  SampleType type = SampleType::u8;  ///< u8 or u16
+  int shift = 0;
+};
+
+/// Adds the values of each component to sums[component].
+void sum_samples(const void* row, SampleFormat format, int components, int pixels, std::int64_t* sums);
+/// Those of the pixels alone that have the full weight; returns how many they are.
+int sum_full(const void* row, SampleFormat format, int components, int pixels, const std::uint16_t* weights,
+             std::int64_t* sums);
+
+/// values[i] = the value of row[i].
+void load_values(std::uint16_t* values, const void* row, SampleFormat format, int samples);
+
+/// row[i] = round((row[i] * (256 - weight) + value * weight) / 256), ties to even; left alone where the weight is 0.
+void blend_values(void* row, const std::uint16_t* values, const std::uint16_t* weights, SampleFormat format,
+                  int samples);
+
+/// to[i * components + c] = filtered[c] ? weights[i] : 0.
+void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered, int pixels);
+
+/// Pixel i becomes from[c] + (at + i * step) * scale * (to[c] - from[c]), rounded to nearest, ties to even.
+struct Ramp {
+  const double* from;
+  const double* to;
+  double at, step, scale;
+};
+void ramp_values(std::uint16_t* values, const Ramp& ramp, int components, int pixels);
+
+/// Where `weights` is larger than `largest`, that becomes the largest and `owner` the sample's owner.
+void take_larger(std::uint16_t* largest, std::int32_t* owners, const std::uint16_t* weights, std::int32_t owner,
+                 int pixels);
+/// Takes the values of the pixels that `owner` owns.
+void take_owned(std::uint16_t* values, const std::uint16_t* from, const std::int32_t* owners, std::int32_t owner,
+                int components, int pixels);
+
+}  // namespace convolve::cpu
