@@ -70,7 +70,9 @@ class CpuBackend final : public Backend {
   }
 
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
-    validate({.layout = desc.layout});
+    PlanDesc checked;
+    checked.layout = desc.layout;
+    validate(checked);
     return std::make_unique<cpu::CpuRegionPlan>(desc, cpu::Threads{threads_, pool, this});
   }
 

@@ -90,7 +90,10 @@ PixelRect RegionWeights::reached(const Region& region) const {
 }
 
 bool RegionWeights::add_spans(const Region& region) {
-  Layer layer{.box = region, .window = reached(region), .at = spans_.size()};
+  Layer layer;
+  layer.box = region;
+  layer.window = reached(region);
+  layer.at = spans_.size();
   if (layer.window.left >= layer.window.right || layer.window.top >= layer.window.bottom) return false;
   layer.first_row = std::max<std::int64_t>(region.top, layer.window.top - feather_);
   layer.last_row = std::min<std::int64_t>(region.bottom, layer.window.bottom + feather_);
@@ -126,7 +129,10 @@ bool RegionWeights::has_core(const Layer& layer) const noexcept {
 void RegionWeights::add_map(const Region& box, const PixelRect& extent) {
   const int width = extent.right - extent.left;
   if (feather_ > 0) transform_distances(distances_.data(), width, extent.bottom - extent.top, feather_ + 1);
-  Layer layer{.box = box, .mapped = true, .at = map_.size()};
+  Layer layer;
+  layer.box = box;
+  layer.mapped = true;
+  layer.at = map_.size();
   layer.window = {std::max(extent.left, 0), std::max(extent.top, 0), std::min(extent.right, width_),
                   std::min(extent.bottom, height_)};
   if (layer.window.left >= layer.window.right || layer.window.top >= layer.window.bottom) return;
