@@ -271,6 +271,7 @@ gboolean propose(GstBaseTransform* trans, GstQuery* decided, GstQuery* query) {
 gboolean decide(GstBaseTransform* trans, GstQuery* query) {
   return guarded(trans, FALSE, [&]() -> gboolean {
     Element& self = element_of(trans);
+    self.stream.set_takes_video_meta(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
     return decide_allocation(self.stream.process(), self.context, GST_ELEMENT(trans), query) &&
            GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->decide_allocation(trans, query);
   });
@@ -331,6 +332,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_FLUSH_STOP:
         self.stream.flush();
         self.stream.forget_lateness();
+        self.stream.forget_regions();
         self.failed = false;
         return false;
       case GST_EVENT_CAPS:

@@ -104,6 +104,14 @@ void set_levels(Component& component, Role role, const GstVideoInfo& info, int b
 
 }  // namespace
 
+int component_offset(const GstVideoFormatInfo* finfo, unsigned c) {
+  if (const PackedWords* words = find_packed_words(GST_VIDEO_FORMAT_INFO_FORMAT(finfo))) return words->offset[c];
+  const int bytes = GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0) <= 8 ? 1 : 2;
+  // Bytes; but GStreamer's P010 and its like count samples, and say 1 where the second of them begins.
+  const int offset = GST_VIDEO_FORMAT_INFO_POFFSET(finfo, c);
+  return offset % bytes == 0 ? offset / bytes : offset;
+}
+
 FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& levels) {
   const GstVideoFormatInfo* finfo = info.finfo;
   FrameLayout layout;
@@ -118,9 +126,7 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
   for (unsigned c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c) {
     PlaneLayout& plane = layout.plane[GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)];
     Component& component = plane.component[plane.components++];
-    // Bytes; but GStreamer's P010 and its like count samples, and say 1 where the second of them begins.
-    const int offset = GST_VIDEO_FORMAT_INFO_POFFSET(finfo, c);
-    component.offset = words ? words->offset[c] : offset % bytes == 0 ? offset / bytes : offset;
+    component.offset = component_offset(finfo, c);
     component.step = GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c) / bytes;
     component.width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(finfo, c, info.width);
     component.height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(finfo, c, height);

@@ -32,6 +32,9 @@ struct Levels {
 /// that of the image: the frame's own, or that of one of its fields.
 FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& levels);
 
+/// Samples from the start of a row of its plane to the first one of GStreamer's component `c`.
+int component_offset(const GstVideoFormatInfo* finfo, unsigned c);
+
 /// The same caps on both pads: every format of the table in system memory, and in CUDA memory those that the gstcuda
 /// of this build can allocate. Transfer full.
 GstCaps* make_template_caps();

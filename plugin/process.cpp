@@ -3,6 +3,7 @@
 #include "process.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "fault.hpp"
@@ -34,6 +35,14 @@ bool is_passthrough(const Filter& filter, const FrameLayout& layout) {
     }
   // A shifted format's padding bits come out 0, whatever came in.
   return filter.depth() == 1 && (copies || (filter.is_identity() && !biased && layout.shift == 0));
+}
+
+bool hides_nothing(const RegionSettings& regions, const FrameLayout& layout) {
+  if (!regions.hides()) return false;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c)
+      if (layout.plane[p].component[c].filtered) return false;
+  return true;
 }
 
 }  // namespace
@@ -106,11 +115,18 @@ Process::Prepared Process::prepare(std::shared_ptr<const Recipe> recipe, bool re
   next.reversed = reversed;
   // A causal window looks back in order of arrival, whichever way that runs: it never waits.
   const Recipe& from = *next.recipe;
-  next.filter = reversed && !from.settings.causal() ? from.filter.reversed_in_time() : from.filter;
+  if (!from.settings.regions.hides())
+    next.filter = reversed && !from.settings.causal() ? from.filter.reversed_in_time() : from.filter;
   if (next.filter.depth() > 1 && GST_VIDEO_INFO_MULTIVIEW_MODE(&info_) == GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME)
     throw PlanError("a filter over " + std::to_string(next.filter.depth()) +
                     " frames would blend the views of multiview-mode=frame-by-frame; filters of one frame are served");
   next.layout = make_layout(info_, info_.height, from.settings.levels());
+  const RegionSettings& regions = from.settings.regions;
+  if (regions.active()) {
+    next.regions = backend_->make_region_plan({next.layout, info_.width, info_.height});
+    next.treatment = make_treatment(regions, info_, next.layout);
+  }
+  if (regions.hides()) return next;  // whatever the filter is: it has no part in it
   const GstVideoInterlaceMode mode = info_.interlace_mode;
   if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) next.plan[whole] = make_plan(next, next.layout, true);
   if (mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) return next;
@@ -129,11 +145,13 @@ bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
   if (session_) session_->drain();  // a plan outlives its queued work
   forget_bands();
   std::swap(now_, next);
-  changes_nothing_ = is_passthrough(now_.filter, now_.layout);
+  changes_nothing_ = hides_nothing(now_.recipe->settings.regions, now_.layout) ||
+                     (!now_.recipe->settings.regions.hides() && is_passthrough(now_.filter, now_.layout));
   return true;
 }
 
 const char* Process::algorithm() const {
+  if (now_.recipe && now_.recipe->settings.regions.hides()) return nick(now_.treatment.effect);
   const auto& plan = now_.plan[whole] ? now_.plan[whole] : now_.plan[top_field];
   return plan ? nick(plan->algorithm()) : nullptr;
 }
@@ -324,6 +342,65 @@ void Process::run_banded(FrameWindow& window, const Image& out) {
     session_->download_band(result, out, layout_, rows_between(band.first, band.last));
   }
   session_->finish_bands();
+}
+
+bool Process::update_regions(GstBuffer* frame) {
+  const RegionSettings& settings = now_.recipe->settings.regions;
+  const std::span<const Region> found = tracker_.update(frame, settings, now_.reversed);
+  if (!found.empty()) return now_.regions->set_regions(found, now_.treatment);
+  if (!settings.missing_everything) return false;
+  const Region everything{0, 0, info_.width, info_.height};
+  RegionTreatment treatment = now_.treatment;
+  treatment.outside = false;
+  return now_.regions->set_regions(std::span(&everything, 1), treatment);
+}
+
+// What the filter makes of the whole frame; an empty image for effects that hide.
+Image Process::filter_aside(FrameWindow& window) {
+  Image image;
+  if (now_.treatment.effect != RegionEffect::filter) return image;
+  std::size_t bytes = 0, at[max_planes] = {};
+  for (int p = 0; p < layout_.planes; ++p) {
+    at[p] = bytes;
+    bytes += static_cast<std::size_t>(row_bytes(layout_, p)) * static_cast<std::size_t>(rows(layout_, p));
+  }
+  filtered_.resize(bytes);
+  for (int p = 0; p < layout_.planes; ++p) image.plane[p] = {filtered_.data() + at[p], row_bytes(layout_, p)};
+  enqueue(window.images(), window.centre().interlaced, image);
+  return image;
+}
+
+void Process::apply_regions(const Image& frame, const Image& filtered) {
+  if (const char* fault = now_.regions->apply(frame, &filtered, nullptr))
+    throw ElementError(GST_RESOURCE_ERROR_FAILED, std::string("the regions failed: ") + fault);
+}
+
+bool Process::treat_in_place(FrameWindow& window) {
+  HeldFrame& frame = window.centre();
+  if (now_.filter.depth() > 1 || !frame.map.in_place()) return false;
+  // The map holds a reference of its own.
+  GstBuffer* buffer = frame.buffer.get();
+  if (GST_MINI_OBJECT_REFCOUNT_VALUE(buffer) != 2 || !gst_buffer_is_all_memory_writable(buffer)) return false;
+  const Image filtered = filter_aside(window);
+  frame.map.unmap();
+  FrameMap map(buffer, {info_, layout_, frame.interlaced}, GST_MAP_READWRITE);
+  apply_regions(map.image(), filtered);
+  map.fill_spare_rows();
+  return true;
+}
+
+void Process::treat_copy(FrameWindow& window, GstBuffer* out, bool regions) {
+  HeldFrame& frame = window.centre();
+  FrameMap map(out, {info_, layout_, frame.interlaced}, GST_MAP_READWRITE);
+  for (int p = 0; p < layout_.planes; ++p) {
+    const PlaneView &from = frame.image.plane[p], &to = map.image().plane[p];
+    for (int y = 0; y < rows(layout_, p); ++y)
+      std::memcpy(static_cast<std::byte*>(to.data) + y * to.stride,
+                  static_cast<const std::byte*>(from.data) + y * from.stride,
+                  static_cast<std::size_t>(row_bytes(layout_, p)));
+  }
+  if (regions) apply_regions(map.image(), filter_aside(window));
+  map.fill_spare_rows();
 }
 
 void Process::enqueue(const Window& window, bool interlaced, const Image& out) {

@@ -17,6 +17,7 @@
 #include "convolve/backend.hpp"
 #include "cuda_interop.hpp"
 #include "fields.hpp"
+#include "regions.hpp"
 #include "settings.hpp"
 #include "window.hpp"
 
@@ -49,7 +50,18 @@ class Process {
   const Filter& filter() const { return now_.filter; }
   /// True where each output would equal its input to the bit.
   bool changes_nothing() const { return changes_nothing_; }
-  /// Name of the algorithm that runs.
+  /// True where the effect is confined to regions.
+  bool has_regions() const { return now_.regions != nullptr; }
+  /// Takes the regions of the next output's frame, once for each frame in order. False: none of its samples is treated.
+  bool update_regions(GstBuffer* frame);
+  void forget_regions() { tracker_.forget(); }
+  /// The output of a frame with regions. In place where its memory can be written and no other output reads it; false:
+  /// it is to be copied, with treat_copy().
+  bool treat_in_place(FrameWindow& window);
+  /// Copies the frame into `out` and treats it there; `regions` false: copies it as it is.
+  void treat_copy(FrameWindow& window, GstBuffer* out, bool regions);
+
+  /// Name of the algorithm that runs, or of the effect that takes its place.
   const char* algorithm() const;
 
   /// True where the buffer's context should become ours before it is admitted.
@@ -73,6 +85,8 @@ class Process {
     FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
     Field field[2];                     ///< its fields, where some of its frames are interlaced
     std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
+    std::unique_ptr<RegionPlan> regions;  ///< where the effect is confined to regions
+    RegionTreatment treatment;
   };
 
   void drop_plans() noexcept;
@@ -82,6 +96,8 @@ class Process {
   bool starves(GstBuffer* buffer) const;
   void enqueue(const Window& window, bool interlaced, const Image& out);
   void enqueue(Plan& plan, const Window& window, const Image& out);
+  Image filter_aside(FrameWindow& window);
+  void apply_regions(const Image& frame, const Image& filtered);
   void run_banded(FrameWindow& window, const Image& out);
   void upload(HeldFrame& frame);
   void landed(FrameWindow& window);
@@ -100,6 +116,8 @@ class Process {
 
   Prepared now_;
   bool changes_nothing_ = false;
+  RegionTracker tracker_;
+  std::vector<unsigned char> filtered_;  ///< a whole frame, for what the filter makes of one with regions
   DeviceFrame result_[2];  ///< of outputs in system memory; the second for every other band
 
   bool bands_made_ = false;

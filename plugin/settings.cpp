@@ -123,6 +123,7 @@ void install_properties(GObjectClass* klass) {
   install(prop_n_threads,
           g_param_spec_uint("n-threads", "Number of threads", "Threads of the CPU backend (0 = one a core)", 0, 1024,
                             d.n_threads, at_start));
+  install_region_properties(klass);
   install(prop_active_backend,
           g_param_spec_string("active-backend", "Active backend", "The backend that runs now", nullptr, readable));
   install(prop_active_algorithm, g_param_spec_string("active-algorithm", "Active algorithm",
@@ -204,7 +205,7 @@ bool set_setting(Settings& s, guint id, const GValue* value) {
       s.n_threads = g_value_get_uint(value);
       break;
     default:
-      return false;
+      return set_region_setting(s.regions, id, value);
   }
   return true;
 }
@@ -272,7 +273,7 @@ bool get_setting(const Settings& s, guint id, GValue* value) {
       g_value_set_uint(value, s.n_threads);
       break;
     default:
-      return false;
+      return get_region_setting(s.regions, id, value);
   }
   return true;
 }
@@ -289,6 +290,7 @@ void load_kernel_file(Settings& settings) {
 
 std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
   if (!settings.kernel_fault.empty()) throw std::invalid_argument("kernel: " + settings.kernel_fault);
+  if (!settings.regions.boxes_fault.empty()) throw std::invalid_argument(settings.regions.boxes_fault);
   for (const double value : {settings.bias, settings.border_value, settings.parameters.sigma,
                              settings.parameters.amount, settings.parameters.angle})
     if (!std::isfinite(value)) throw std::invalid_argument("bias, border-value, sigma, amount and angle are finite");

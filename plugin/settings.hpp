@@ -16,6 +16,7 @@
 #include "convolve/filter.hpp"
 #include "convolve/preset.hpp"
 #include "formats.hpp"
+#include "region_settings.hpp"
 
 namespace convolve {
 
@@ -38,6 +39,7 @@ struct Settings {
   Algorithm algorithm = Algorithm::automatic;
   int cuda_device_id = -1;
   unsigned n_threads = 0;
+  RegionSettings regions;
 
   bool causal() const { return parameters.causal; }
   Levels levels() const { return {components, bias, border_value}; }

@@ -61,7 +61,10 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
   if (!gst_base_transform_reconfigure(trans_) || !process_.has_format())
     return GST_PAD_IS_FLUSHING(trans_->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 
-  if (GST_BUFFER_IS_DISCONT(buffer.get())) drain();
+  if (GST_BUFFER_IS_DISCONT(buffer.get())) {
+    drain();
+    process_.forget_regions();
+  }
   const GstSegment& segment = trans_->segment;
   if (segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(buffer.get())) {
     const GstClockTime time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer.get()));
@@ -101,6 +104,8 @@ GstFlowReturn Stream::generate(GstBuffer** out, bool draining) {
   *out = nullptr;
   push_due_events();
   while (window_.ready(draining)) {
+    // Also of a frame that is too late: the next ones may go on with its regions.
+    if (process_.has_regions()) treated_ = process_.update_regions(window_.centre().buffer.get());
     if (too_late(window_.centre().buffer.get())) {
       skipped_ = true;
       due_events_ = window_.advance();
@@ -127,6 +132,50 @@ GstFlowReturn Stream::produce(GstBuffer** out) {
     *out = gst_buffer_ref(centre.buffer.get());
     return GST_FLOW_OK;
   }
+  if (process_.has_regions()) return produce_regions(out);
+  GstBuffer* buffer = nullptr;
+  const GstFlowReturn flow = new_output(&buffer);
+  if (flow != GST_FLOW_OK) return flow;
+  BufferPtr owner(buffer);
+  process_.run(window_, buffer);
+  *out = owner.release();
+  return GST_FLOW_OK;
+}
+
+// The frame itself where that can be, else a copy of it.
+GstFlowReturn Stream::produce_regions(GstBuffer** out) {
+  HeldFrame& centre = window_.centre();
+  if (fits_downstream(centre.buffer.get())) {
+    if (!treated_) {
+      *out = gst_buffer_ref(centre.buffer.get());
+      return GST_FLOW_OK;
+    }
+    if (process_.treat_in_place(window_)) {
+      *out = gst_buffer_ref(centre.buffer.get());
+      return GST_FLOW_OK;
+    }
+  }
+  GstBuffer* buffer = nullptr;
+  const GstFlowReturn flow = new_output(&buffer);
+  if (flow != GST_FLOW_OK) return flow;
+  BufferPtr owner(buffer);
+  process_.treat_copy(window_, buffer, treated_);
+  *out = owner.release();
+  return GST_FLOW_OK;
+}
+
+// Whether downstream reads the frame as it lies.
+bool Stream::fits_downstream(GstBuffer* buffer) const {
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (!meta || takes_video_meta_) return true;
+  const GstVideoInfo& info = process_.info();
+  for (guint p = 0; p < meta->n_planes; ++p)
+    if (meta->stride[p] != info.stride[p] || meta->offset[p] != info.offset[p]) return false;
+  return true;
+}
+
+GstFlowReturn Stream::new_output(GstBuffer** out) {
+  const HeldFrame& centre = window_.centre();
   auto* base = GST_BASE_TRANSFORM_CLASS(g_type_class_peek(GST_TYPE_BASE_TRANSFORM));
   GstBuffer* buffer = nullptr;
   GstFlowReturn flow = base->prepare_output_buffer(trans_, centre.buffer.get(), &buffer);
@@ -136,11 +185,8 @@ GstFlowReturn Stream::produce(GstBuffer** out) {
   }
   if (flow == GST_FLOW_ERROR)
     throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "there is no memory for an output frame");
-  if (flow != GST_FLOW_OK) return flow;
-  BufferPtr owner(buffer);
-  process_.run(window_, buffer);
-  *out = owner.release();
-  return GST_FLOW_OK;
+  *out = buffer;
+  return flow;
 }
 
 void Stream::drain() {
@@ -181,6 +227,7 @@ void Stream::forget_lateness() {
 }
 
 void Stream::reset() {
+  process_.forget_regions();
   flush();
   forget_lateness();
   process_.clear_format();

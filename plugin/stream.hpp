@@ -52,6 +52,9 @@ class Stream {
 
   void update_qos(GstEvent* event);
   void forget_lateness();
+  void forget_regions() { process_.forget_regions(); }
+  /// Whether downstream reads frames of any layout, as a GstVideoMeta describes it.
+  void set_takes_video_meta(bool takes) { takes_video_meta_ = takes; }
   GstClockTime latency() const { return latency_; }
   const char* active_backend() const { return active_backend_; }
   const char* active_algorithm() const { return active_algorithm_; }
@@ -61,6 +64,9 @@ class Stream {
   void adopt_context(GstBuffer* buffer);
   void set_passthrough(bool passthrough, bool negotiating);
   GstFlowReturn produce(GstBuffer** out);
+  GstFlowReturn produce_regions(GstBuffer** out);
+  GstFlowReturn new_output(GstBuffer** out);
+  bool fits_downstream(GstBuffer* buffer) const;
   bool too_late(const GstBuffer* frame);
   void push_due_events();
   void update_latency();
@@ -73,6 +79,8 @@ class Stream {
   Process process_;
   FrameWindow window_;
   std::vector<EventPtr> due_events_;  ///< to be pushed before the next output
+  bool treated_ = false;              ///< the next output's frame has samples in regions
+  bool takes_video_meta_ = false;     ///< downstream does
   bool skipped_ = false;              ///< an output was dropped, so the next is a discontinuity
   GstClockTime longest_ = 0;          ///< duration of a frame, where caps do not tell
   guint64 processed_ = 0, dropped_ = 0;

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "regions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "formats.hpp"
+
+namespace convolve {
+namespace {
+
+bool type_matches(const std::string& patterns, const char* type) {
+  if (patterns.empty()) return true;
+  for (std::size_t from = 0; from <= patterns.size();) {
+    const std::size_t to = std::min(patterns.find(';', from), patterns.size());
+    if (g_pattern_match_simple(patterns.substr(from, to - from).c_str(), type ? type : "")) return true;
+    from = to + 1;
+  }
+  return false;
+}
+
+// The field `confidence` of any of the structures that came with a region; 1 where there is none.
+double confidence_of(const GstVideoRegionOfInterestMeta* roi) {
+  for (const GList* at = roi->params; at; at = at->next) {
+    const GValue* field = gst_structure_get_value(static_cast<const GstStructure*>(at->data), "confidence");
+    if (!field) continue;
+    GValue real = G_VALUE_INIT;
+    g_value_init(&real, G_TYPE_DOUBLE);
+    if (g_value_transform(field, &real)) return g_value_get_double(&real);
+  }
+  return 1;
+}
+
+bool is_held(GstClockTime pts, GstClockTime since, GstClockTime hold, bool reversed) {
+  if (hold == 0 || !GST_CLOCK_TIME_IS_VALID(pts) || !GST_CLOCK_TIME_IS_VALID(since)) return false;
+  const GstClockTime earlier = reversed ? pts : since, later = reversed ? since : pts;
+  return later <= earlier || later - earlier <= hold;
+}
+
+// Y, Cb and Cr of a colour, as fractions: 0..1, -0.5..0.5.
+std::array<double, 3> ycbcr_of(const GstVideoInfo& info, const std::array<double, 3>& rgb) {
+  double kr = 0, kb = 0;
+  if (!gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &kr, &kb)) kr = 0.2126, kb = 0.0722;  // BT.709
+  const double y = kr * rgb[0] + (1 - kr - kb) * rgb[1] + kb * rgb[2];
+  return {y, (rgb[2] - y) / (2 * (1 - kb)), (rgb[0] - y) / (2 * (1 - kr))};
+}
+
+}  // namespace
+
+std::span<const Region> RegionTracker::update(GstBuffer* frame, const RegionSettings& settings, bool reversed) {
+  found_.clear();
+  collect(frame, settings);
+  const GstClockTime pts = GST_BUFFER_PTS(frame);
+  if (!found_.empty()) {
+    held_ = found_;
+    held_since_ = pts;
+  } else if (!is_held(pts, held_since_, settings.hold, reversed)) {
+    held_.clear();
+  }
+  regions_.clear();
+  const auto add = [&](const Box& b) {
+    const Region region = make_region(b[0], b[1], b[2], b[3], settings.grow, settings.shape);
+    if (!region.empty()) regions_.push_back(region);
+  };
+  if (settings.sources & region_source_boxes) std::for_each(settings.boxes.begin(), settings.boxes.end(), add);
+  std::for_each(held_.begin(), held_.end(), add);
+  return regions_;
+}
+
+void RegionTracker::collect(GstBuffer* frame, const RegionSettings& settings) {
+  if (!(settings.sources & region_source_roi)) return;
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    const auto* roi = reinterpret_cast<const GstVideoRegionOfInterestMeta*>(meta);
+    if (!type_matches(settings.types, g_quark_to_string(roi->roi_type))) continue;
+    if (confidence_of(roi) < settings.min_confidence) continue;
+    // Unsigned, but detectors write what lies left of the frame or above it as negative numbers.
+    found_.push_back({static_cast<double>(static_cast<gint>(roi->x)), static_cast<double>(static_cast<gint>(roi->y)),
+                      static_cast<double>(roi->w), static_cast<double>(roi->h)});
+  }
+}
+
+RegionTreatment make_treatment(const RegionSettings& settings, const GstVideoInfo& info, const FrameLayout& layout) {
+  RegionTreatment treatment;
+  treatment.effect = settings.effect;
+  treatment.outside = settings.mode == RegionMode::outside;
+  treatment.feather = settings.feather;
+  treatment.cells = settings.cells;
+  for (auto& plane : treatment.fill) plane.fill(-1);
+  const std::array<double, 3> rgb{(settings.color >> 16 & 255) / 255.0, (settings.color >> 8 & 255) / 255.0,
+                                  (settings.color & 255) / 255.0};
+  const GstVideoFormatInfo* finfo = info.finfo;
+  const bool is_rgb = GST_VIDEO_FORMAT_INFO_IS_RGB(finfo), is_gray = GST_VIDEO_FORMAT_INFO_IS_GRAY(finfo);
+  const std::array<double, 3> color = is_rgb ? rgb : ycbcr_of(info, rgb);
+  const double full = layout.max_value();
+  gint offset[GST_VIDEO_MAX_COMPONENTS], range[GST_VIDEO_MAX_COMPONENTS];
+  gst_video_color_range_offsets(info.colorimetry.range, finfo, offset, range);
+  // GStreamer's order of components; the layout has those of a plane in the order in which they lie.
+  for (unsigned c = 0; c < std::min(3u, GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo)); ++c) {
+    const unsigned p = GST_VIDEO_FORMAT_INFO_PLANE(finfo, c);
+    const double level = is_rgb || is_gray ? color[c] * full : offset[c] + color[c] * range[c];
+    for (int i = 0; i < layout.plane[p].components; ++i)
+      if (layout.plane[p].component[i].offset == component_offset(finfo, c))
+        treatment.fill[p][i] = static_cast<int>(std::clamp(std::nearbyint(level), 0.0, full));
+  }
+  return treatment;
+}
+
+}  // namespace convolve

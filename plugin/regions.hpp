@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// RegionTracker: which regions a frame has, from the properties, from its metas, and from the frames before it.
+// Single-threaded: owned by the streaming thread.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "convolve/region.hpp"
+#include "region_settings.hpp"
+
+namespace convolve {
+
+class RegionTracker {
+ public:
+  /// The regions of the next frame, grown and in whole pixels; none that is empty. To be called once for each frame, in
+  /// the order of the stream. `reversed`: the stream runs backwards.
+  std::span<const Region> update(GstBuffer* frame, const RegionSettings& settings, bool reversed);
+  /// Lets go of what is held from frames before.
+  void forget() { held_.clear(); }
+
+ private:
+  void collect(GstBuffer* frame, const RegionSettings& settings);
+
+  using Box = std::array<double, 4>;  ///< x, y, width, height
+  std::vector<Box> found_, held_;
+  GstClockTime held_since_ = GST_CLOCK_TIME_NONE;  ///< pts of the last frame that had them
+  std::vector<Region> regions_;
+};
+
+/// The treatment that the settings ask for, of frames of `info` with that layout.
+RegionTreatment make_treatment(const RegionSettings& settings, const GstVideoInfo& info, const FrameLayout& layout);
+
+}  // namespace convolve
