@@ -378,13 +378,16 @@ void Process::apply_regions(const Image& frame, const Image& filtered) {
 bool Process::treat_in_place(FrameWindow& window) {
   HeldFrame& frame = window.centre();
   if (now_.filter.depth() > 1 || !frame.map.in_place()) return false;
-  // The map holds a reference of its own.
   GstBuffer* buffer = frame.buffer.get();
-  if (GST_MINI_OBJECT_REFCOUNT_VALUE(buffer) != 2 || !gst_buffer_is_all_memory_writable(buffer)) return false;
-  const Image filtered = filter_aside(window);
   frame.map.unmap();
+  if (!gst_buffer_is_writable(buffer) || !gst_buffer_is_all_memory_writable(buffer)) {
+    frame.map = FrameMap(buffer, {info_, layout_, frame.interlaced}, GST_MAP_READ);
+    frame.image = frame.map.image();
+    return false;
+  }
   FrameMap map(buffer, {info_, layout_, frame.interlaced}, GST_MAP_READWRITE);
-  apply_regions(map.image(), filtered);
+  frame.image = map.image();
+  apply_regions(map.image(), filter_aside(window));
   map.fill_spare_rows();
   return true;
 }
