@@ -81,10 +81,10 @@ class Process {
   struct Prepared {
     std::shared_ptr<const Recipe> recipe;
     bool reversed = false;
-    Filter filter;                      ///< as it meets frames in order of arrival
-    FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
-    Field field[2];                     ///< its fields, where some of its frames are interlaced
-    std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
+    Filter filter;                        ///< as it meets frames in order of arrival
+    FrameLayout layout;                   ///< of the whole frame, with the recipe's levels
+    Field field[2];                       ///< its fields, where some of its frames are interlaced
+    std::unique_ptr<Plan> plan[parts];    ///< no bottom field's where the top one's serves, or where there is none
     std::unique_ptr<RegionPlan> regions;  ///< where the effect is confined to regions
     RegionTreatment treatment;
   };
@@ -118,7 +118,7 @@ class Process {
   bool changes_nothing_ = false;
   RegionTracker tracker_;
   std::vector<unsigned char> filtered_;  ///< a whole frame, for what the filter makes of one with regions
-  DeviceFrame result_[2];  ///< of outputs in system memory; the second for every other band
+  DeviceFrame result_[2];                ///< of outputs in system memory; the second for every other band
 
   bool bands_made_ = false;
   std::vector<Band> bands_;

@@ -15,10 +15,9 @@ const GEnumValue modes[] = {
     {static_cast<int>(RegionMode::inside), "The effect covers the regions", "inside"},
     {static_cast<int>(RegionMode::outside), "The effect covers all that is in none of the regions", "outside"},
     {0, nullptr, nullptr}};
-const GEnumValue shapes[] = {
-    {static_cast<int>(RegionShape::rectangle), "The whole box", "rectangle"},
-    {static_cast<int>(RegionShape::ellipse), "The ellipse that the box bounds", "ellipse"},
-    {0, nullptr, nullptr}};
+const GEnumValue shapes[] = {{static_cast<int>(RegionShape::rectangle), "The whole box", "rectangle"},
+                             {static_cast<int>(RegionShape::ellipse), "The ellipse that the box bounds", "ellipse"},
+                             {0, nullptr, nullptr}};
 const GEnumValue effects[] = {
     {static_cast<int>(RegionEffect::filter), "The element's own filter", "filter"},
     {static_cast<int>(RegionEffect::blur), "Hides: the means of cells, with smooth transitions", "blur"},
@@ -74,9 +73,10 @@ std::vector<std::array<double, 4>> parse_boxes(const GValue* value) {
     const std::string where = "box " + std::to_string(i + 1);
     const GValue* box = item(value, i);
     if (size_of(box) != 4)
-      throw std::invalid_argument("region-boxes: " + where + " has " + std::to_string(size_of(box)) +
-                                  " numbers; a box has 4, <x,y,width,height>, and region-boxes is an array of boxes, as "
-                                  "in <<10,20,64,48>>");
+      throw std::invalid_argument(
+          "region-boxes: " + where + " has " + std::to_string(size_of(box)) +
+          " numbers; a box has 4, <x,y,width,height>, and region-boxes is an array of boxes, as "
+          "in <<10,20,64,48>>");
     for (guint k = 0; k < 4; ++k) {
       if (k == 0) boxes.emplace_back();
       boxes.back()[k] = number_of(item(box, k), where);
@@ -120,18 +120,17 @@ void install_region_properties(GObjectClass* klass) {
                               d.min_confidence, scalar));
   choice(prop_region_shape, "region-shape", "Region shape", "What of its box a region is",
          enum_type("GstVideoConvolveRegionShape", shapes), static_cast<int>(d.shape));
-  install(prop_region_grow,
-          g_param_spec_double("region-grow", "Region grow",
-                              "Added on each side of a region, as a fraction of its width and height", -0.5, 4, d.grow,
-                              scalar));
+  install(prop_region_grow, g_param_spec_double("region-grow", "Region grow",
+                                                "Added on each side of a region, as a fraction of its width and height",
+                                                -0.5, 4, d.grow, scalar));
   install(prop_region_feather,
           g_param_spec_int("region-feather", "Region feather",
                            "Pixels over which the effect fades, outside of what it covers", 0, 256, d.feather, scalar));
   choice(prop_region_effect, "region-effect", "Region effect", "What is done to the regions",
          enum_type("GstVideoConvolveRegionEffect", effects), static_cast<int>(d.effect));
-  install(prop_region_cells, g_param_spec_int("region-cells", "Region cells",
-                                              "Cells along the longer side of a region, for blur and pixelate", 1, 64,
-                                              d.cells, scalar));
+  install(prop_region_cells,
+          g_param_spec_int("region-cells", "Region cells",
+                           "Cells along the longer side of a region, for blur and pixelate", 1, 64, d.cells, scalar));
   install(prop_region_color, g_param_spec_uint("region-color", "Region color", "Colour of fill, as ARGB (A is ignored)",
                                                0, G_MAXUINT, d.color, scalar));
   install(prop_region_hold,

@@ -95,10 +95,10 @@ class Cells {
   double pixelated(int x, int y) const { return round_even(mean(cell_x(x), cell_y(y))); }
 
   double blurred(int x, int y) const {
-    const auto [k, t] = between(static_cast<Int>(x) * sampling_.step_x - box_.left, first_.first, last_.first,
-                                box_.right - box_.left);
-    const auto [r, s] = between(static_cast<Int>(y) * sampling_.step_y - box_.top, first_.second, last_.second,
-                                box_.bottom - box_.top);
+    const auto [k, t] =
+        between(static_cast<Int>(x) * sampling_.step_x - box_.left, first_.first, last_.first, box_.right - box_.left);
+    const auto [r, s] =
+        between(static_cast<Int>(y) * sampling_.step_y - box_.top, first_.second, last_.second, box_.bottom - box_.top);
     const long double upper = mean(k, r) * (1 - t) + mean(k + 1, r) * t;
     const long double lower = mean(k, r + 1) * (1 - t) + mean(k + 1, r + 1) * t;
     return round_even(upper * (1 - s) + lower * s);
@@ -142,7 +142,7 @@ class Cells {
   WholeBox box_;
   const Sampling& sampling_;
   Int size_ = 1;
-  std::pair<Int, Int> first_, last_;                        // column, row: of the cells that meet the frame
+  std::pair<Int, Int> first_, last_;                          // column, row: of the cells that meet the frame
   std::map<std::pair<Int, Int>, std::pair<Int, Int>> cells_;  // (row, column): sum and count
 };
 

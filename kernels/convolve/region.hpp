@@ -4,7 +4,8 @@
 // Regions: where in a frame an effect applies, and the plan that applies it there and nowhere else.
 //
 // Coordinates count the frame's pixels, which are the samples of its largest component. A region lies anywhere, on the
-// frame or off it, and may be far larger; its cells, its shape and its top left corner never depend on the frame's size.
+// frame or off it, and may be far larger; its cells, its shape and its top left corner never depend on the frame's
+// size.
 //
 // Each sample has a weight w in 256ths, and out = round((in * (256 - w) + effect * w) / 256), ties to even. A sample in
 // a region weighs 256. With a feather of f pixels, the one at distance d from it weighs round(256 * (f + 1 - d) /
@@ -56,8 +57,9 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// The box of `width` x `height` at (x, y), with `grow` times its width and height added on each side, its edges rounded
-/// to whole pixels. Empty where the box is, and where a number is NaN; what is beyond +-2^40 is drawn in to there.
+/// The box of `width` x `height` at (x, y), with `grow` times its width and height added on each side, its edges
+/// rounded to whole pixels. Empty where the box is, and where a number is NaN; what is beyond +-2^40 is drawn in to
+/// there.
 Region make_region(double x, double y, double width, double height, double grow, RegionShape shape);
 
 /// What is done to the regions of one frame.

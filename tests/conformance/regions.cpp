@@ -48,13 +48,15 @@ struct Frame {
       for (unsigned char& byte : bytes.back()) byte = static_cast<unsigned char>(random.next());
     }
     // Bits above a sample's value are 0; those below are litter.
-    for_each([&](int p, int c, int x, int y) { set(p, c, x, y, word(p, c, x, y) & ((1 << (layout.bits + layout.shift)) - 1)); });
+    for_each([&](int p, int c, int x, int y) {
+      set(p, c, x, y, word(p, c, x, y) & ((1 << (layout.bits + layout.shift)) - 1));
+    });
   }
 
   unsigned char* at(int p, int c, int x, int y) {
     const Component& k = layout.plane[p].component[c];
-    return bytes[p].data() + (static_cast<std::ptrdiff_t>(y) * stride[p] + k.offset + x * k.step) *
-                                 bytes_per_sample(layout.type);
+    return bytes[p].data() +
+           (static_cast<std::ptrdiff_t>(y) * stride[p] + k.offset + x * k.step) * bytes_per_sample(layout.type);
   }
   int word(int p, int c, int x, int y) {
     const unsigned char* from = at(p, c, x, y);
@@ -109,8 +111,14 @@ oracle::Box random_box(int width, int height, Random& random) {
   if (random.chance(0.2)) box.x += random.real(-1, 1), box.w += random.real(0, 1);
   if (random.chance(0.05)) box.w = random.chance(0.5) ? 0 : -box.w;
   if (random.chance(0.05)) {
-    constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300,
-                              -1e300, -2147483648.0, 4294967295.0, 1e7, -1e7};
+    constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(),
+                              std::numeric_limits<double>::infinity(),
+                              1e300,
+                              -1e300,
+                              -2147483648.0,
+                              4294967295.0,
+                              1e7,
+                              -1e7};
     double* of[] = {&box.x, &box.y, &box.w, &box.h};
     *random.pick(of) = random.pick(odd);
   }
@@ -153,12 +161,14 @@ Case random_case(std::uint64_t seed) {
   char text[256];
   std::snprintf(text, sizeof text, "seed %llx: %s %dx%d, %s%s, feather %d, %d cells, grow %g",
                 static_cast<unsigned long long>(seed), c.row->name, c.width, c.height,
-                names[static_cast<int>(c.treatment.effect)], c.treatment.outside ? " outside" : "",
-                c.treatment.feather, c.treatment.cells, c.treatment.grow);
+                names[static_cast<int>(c.treatment.effect)], c.treatment.outside ? " outside" : "", c.treatment.feather,
+                c.treatment.cells, c.treatment.grow);
   c.name = text;
   for (const oracle::Box& box : c.boxes) {
     std::snprintf(text, sizeof text, "\n    %g,%g %gx%g%s", box.x, box.y, box.w, box.h,
-                  box.mask_width ? " mask" : box.ellipse ? " ellipse" : "");
+                  box.mask_width ? " mask"
+                  : box.ellipse  ? " ellipse"
+                                 : "");
     c.name += text;
   }
   return c;
@@ -196,7 +206,8 @@ class Treated {
   }
   bool in_areas(const oracle::Sampling& s, int x, int y) const {
     for (const convolve::PixelRect& a : plan_->areas())
-      if (a.left < (x + 1) * s.step_x && a.right > x * s.step_x && a.top < (y + 1) * s.step_y && a.bottom > y * s.step_y)
+      if (a.left < (x + 1) * s.step_x && a.right > x * s.step_x && a.top < (y + 1) * s.step_y &&
+          a.bottom > y * s.step_y)
         return true;
     return false;
   }
@@ -258,7 +269,8 @@ std::string leaks(const Case& c, Treated& treated, Frame& before, Frame& filtere
   treated.apply(other, filtered);
   std::string wrong;
   other.for_each([&](int p, int k, int x, int y) {
-    if (weight(p, k, x, y) == 0 && other.word(p, k, x, y) != found.word(p, k, x, y)) wrong = "hidden pixels show outside";
+    if (weight(p, k, x, y) == 0 && other.word(p, k, x, y) != found.word(p, k, x, y))
+      wrong = "hidden pixels show outside";
   });
   return wrong;
 }
@@ -275,8 +287,7 @@ std::string run(const Case& c, convolve::Backend& backend, std::uint64_t seed) {
       if (std::string fault = treated.apply(found, filtered); !fault.empty()) return fault;
     if (std::string wrong = compare(c, treated, before, filtered, found); !wrong.empty()) return wrong;
   }
-  const bool means =
-      c.treatment.effect == oracle::Effect::blur || c.treatment.effect == oracle::Effect::pixelate;
+  const bool means = c.treatment.effect == oracle::Effect::blur || c.treatment.effect == oracle::Effect::pixelate;
   return means && treated.treats() ? leaks(c, treated, before, filtered, found, random) : "";
 }
 

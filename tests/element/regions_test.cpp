@@ -56,7 +56,8 @@ ELEMENT_TEST_ROWS(hidden_boxes_of_every_format_match_the_oracle, 4) {
     const Frame before = frame_of(in.get(), info);
     Harness harness(std::string("regions=") + (outside ? "outside" : "inside") +
                         " region-boxes=<<3,2,9,7>,<8,-3,40,8>> region-feather=2 region-cells=3 region-shape=ellipse "
-                        "region-effect=" + (row < 2 ? "pixelate" : "blur"),
+                        "region-effect=" +
+                        (row < 2 ? "pixelate" : "blur"),
                     info);
     harness.push(gst_buffer_ref(in.get()));
     const Owned<GstBuffer> out = harness.try_pull();
@@ -100,16 +101,18 @@ ELEMENT_TEST(the_filter_of_regions_reads_neighbours_beyond_them) {
     const std::vector<GstBuffer*> out = harness.tape().buffers();
     CHECK(out.size() == 4, "%s: %zu outputs", format, out.size());
     for (std::size_t i = 0; i < out.size(); ++i)
-      check_buffer(treated(before[i], info, {{5, 4, 8, 6, false, 0, 0, {}}},
-                           {oracle::Effect::filter, false, 0, 3, 6}, &filtered[i]),
+      check_buffer(treated(before[i], info, {{5, 4, 8, 6, false, 0, 0, {}}}, {oracle::Effect::filter, false, 0, 3, 6},
+                           &filtered[i]),
                    out[i], info, 0, format);
   }
 }
 
 ELEMENT_TEST(interlaced_frames_are_hidden_as_whole_frames) {
   std::mt19937 random(53);
-  GstVideoInfo info = video_info("I420", 20, 14);
-  GST_VIDEO_INFO_INTERLACE_MODE(&info) = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
+  GstVideoInfo info;
+  gst_video_info_set_interlaced_format(&info, GST_VIDEO_FORMAT_I420, GST_VIDEO_INTERLACE_MODE_INTERLEAVED, 20, 14);
+  GST_VIDEO_INFO_FPS_N(&info) = 25;
+  GST_VIDEO_INFO_FPS_D(&info) = 1;
   const Owned<GstBuffer> in = noise(random, info);
   Harness harness("regions=inside region-effect=pixelate region-cells=3 region-boxes=<<3,3,9,8>>", info);
   harness.push(gst_buffer_ref(in.get()));
@@ -132,13 +135,13 @@ ELEMENT_TEST(types_and_confidence_choose_among_the_metas) {
   Harness harness("regions=inside region-effect=pixelate region-types=face;plate* region-min-confidence=0.5", info);
   harness.push(gst_buffer_ref(in.get()));
   const Owned<GstBuffer> out = harness.try_pull();
-  check_buffer(treated(frame_of(in.get(), info), info,
-                       {{0, 0, 6, 6, false, 0, 0, {}}, {24, 0, 6, 6, false, 0, 0, {}}},
+  check_buffer(treated(frame_of(in.get(), info), info, {{0, 0, 6, 6, false, 0, 0, {}}, {24, 0, 6, 6, false, 0, 0, {}}},
                        {oracle::Effect::pixelate, false, 0, 0, 6}),
                out.get(), info, 0, "chosen");
   int metas = 0;
   gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(out.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+  while (GstMeta* meta =
+             gst_buffer_iterate_meta_filtered(out.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto* roi = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
     CHECK(gst_video_region_of_interest_meta_get_param(const_cast<GstVideoRegionOfInterestMeta*>(roi), "other"),
           "a region's parameters were lost");
@@ -212,7 +215,8 @@ ELEMENT_TEST(a_frame_without_a_region_is_hidden_whole_where_that_is_asked) {
   const GstVideoInfo info = video_info("I420", 22, 14);
   for (const char* mode : {"inside", "outside"}) {
     const Owned<GstBuffer> in = noise(random, info);
-    Harness harness(std::string("region-effect=pixelate region-cells=4 region-missing=everything regions=") + mode, info);
+    Harness harness(std::string("region-effect=pixelate region-cells=4 region-missing=everything regions=") + mode,
+                    info);
     harness.push(gst_buffer_ref(in.get()));
     check_buffer(treated(frame_of(in.get(), info), info, {{0, 0, 22, 14, false, 0, 0, {}}},
                          {oracle::Effect::pixelate, false, 0, 0, 4}),
@@ -256,8 +260,8 @@ ELEMENT_TEST(frames_of_any_layout_are_treated) {
   std::mt19937 random(59);
   const GstVideoInfo info = video_info("I420_10LE", 21, 13);
   const Owned<GstBuffer> in = noise(random, info);
-  const Frame wanted = treated(frame_of(in.get(), info), info, {{2, 2, 11, 8, false, 0, 0, {}}},
-                               {oracle::Effect::blur, false, 0, 0, 6});
+  const Frame wanted =
+      treated(frame_of(in.get(), info), info, {{2, 2, 11, 8, false, 0, 0, {}}}, {oracle::Effect::blur, false, 0, 0, 6});
   for (const Layout& layout : {Layout{"odd strides", 3}, Layout{"offsets", 0, 7}, Layout{"memories", 0, 0, true},
                                Layout{"bottom up", 2, 0, false, true}, Layout{"read-only", 0, 0, false, false, true}}) {
     Harness harness("regions=inside region-effect=blur region-boxes=<<2,2,11,8>>", info);

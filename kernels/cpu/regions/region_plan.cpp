@@ -22,10 +22,7 @@ bool hides_by_means(const RegionTreatment& treatment) {
 }  // namespace
 
 CpuRegionPlan::CpuRegionPlan(const RegionDesc& desc, const Threads& threads)
-    : desc_(desc),
-      format_{desc.layout.type, desc.layout.shift},
-      weights_(desc.width, desc.height),
-      threads_(threads) {
+    : desc_(desc), format_{desc.layout.type, desc.layout.shift}, weights_(desc.width, desc.height), threads_(threads) {
   if (desc.layout.type == SampleType::f32) throw PlanError("regions are of 8-bit and 16-bit samples");
   for (const ComponentGroup& group : make_component_groups(desc_.layout)) {
     Part part{.group = group, .sampling = sampling_of(*group.component[0], desc.width, desc.height)};
@@ -53,8 +50,8 @@ bool CpuRegionPlan::set_regions(std::span<const Region> regions, const RegionTre
       const Component* component = part.group.component[c];
       const PlaneLayout& plane = desc_.layout.plane[part.group.plane];
       const auto index = static_cast<std::size_t>(component - plane.component.data());
-      part.treated[c] =
-          component->filtered && (treatment.effect != RegionEffect::fill || treatment.fill[part.group.plane][index] >= 0);
+      part.treated[c] = component->filtered &&
+                        (treatment.effect != RegionEffect::fill || treatment.fill[part.group.plane][index] >= 0);
       part.any |= part.treated[c];
     }
   }
@@ -170,11 +167,10 @@ void CpuRegionPlan::take_means(unsigned task, Lines& lines, const Frame& frame) 
       const int first = std::max(span.first, grid.x.first_sample(column, s.step_x, s.width));
       const int last = std::min(span.last, grid.x.first_sample(column + 1, s.step_x, s.width));
       if (first >= last) continue;
-      const void* from =
-          row + static_cast<std::ptrdiff_t>(first - span.first) * n * bytes_per_sample(format_.type);
+      const void* from = row + static_cast<std::ptrdiff_t>(first - span.first) * n * bytes_per_sample(format_.type);
       if (layer.mapped) {
-        counts[column] += sum_full(from, format_, n, last - first, lines.weights.data() + (first - span.first),
-                                   sums + column * n);
+        counts[column] +=
+            sum_full(from, format_, n, last - first, lines.weights.data() + (first - span.first), sums + column * n);
       } else {
         sum_samples(from, format_, n, last - first, sums + column * n);
         counts[column] += last - first;
@@ -207,9 +203,8 @@ void CpuRegionPlan::treat_row(const Part& part, int y, Lines& lines, const Frame
   lines.layers.clear();
   for (int l = 0; l < static_cast<int>(layers.size()); ++l)
     if (layers[l].window.top < (y + 1) * step && layers[l].window.bottom > y * step) lines.layers.push_back(l);
-  std::sort(lines.layers.begin(), lines.layers.end(), [&](int a, int b) {
-    return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b);
-  });
+  std::sort(lines.layers.begin(), lines.layers.end(),
+            [&](int a, int b) { return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b); });
   for (std::size_t i = 0; i < lines.layers.size();) {
     auto [first, last] = reach(part, lines.layers[i]);
     lines.members.clear();
@@ -236,8 +231,8 @@ void CpuRegionPlan::treat_span(const Part& part, int y, int first, int last, Lin
     for (const int l : lines.members) {
       const auto [from, to] = reach(part, l);
       weights_.row(layers[l], part.sampling, y, from, to, lines.own_weights.data());
-      take_larger(lines.weights.data() + (from - first), lines.owners.data() + (from - first),
-                  lines.own_weights.data(), l, to - from);
+      take_larger(lines.weights.data() + (from - first), lines.owners.data() + (from - first), lines.own_weights.data(),
+                  l, to - from);
     }
   }
   make_values(part, y, first, last, lines, frame);

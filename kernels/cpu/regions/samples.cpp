@@ -183,8 +183,7 @@ void TakeOwned(std::uint16_t* __restrict values, const std::uint16_t* __restrict
                const std::int32_t* __restrict owners, std::int32_t owner, int components, int pixels) {
   with_components(components, [&](auto n) {
     for (int i = 0; i < pixels; ++i)
-      for (int c = 0; c < n; ++c)
-        values[i * n + c] = owners[i] == owner ? from[i * n + c] : values[i * n + c];
+      for (int c = 0; c < n; ++c) values[i * n + c] = owners[i] == owner ? from[i * n + c] : values[i * n + c];
   });
 }
 
@@ -221,8 +220,7 @@ void blend_values(void* row, const std::uint16_t* values, const std::uint16_t* w
   HWY_DYNAMIC_DISPATCH(BlendValues)(row, values, weights, format, samples);
 }
 
-void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered,
-                    int pixels) {
+void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered, int pixels) {
   HWY_DYNAMIC_DISPATCH(SpreadWeights)(to, weights, components, filtered, pixels);
 }
 

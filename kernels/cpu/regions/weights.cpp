@@ -160,8 +160,8 @@ void RegionWeights::paint_mask(const Region& region, const PixelRect& extent, st
   mask_columns_.clear();
   for (std::int64_t x = left; x < right; ++x)
     mask_columns_.push_back(static_cast<int>((2 * (x - region.left) + 1) * mask.width / (2 * width)));
-  for (auto y = std::max<std::int64_t>(region.top, extent.top); y < std::min<std::int64_t>(region.bottom, extent.bottom);
-       ++y) {
+  for (auto y = std::max<std::int64_t>(region.top, extent.top);
+       y < std::min<std::int64_t>(region.bottom, extent.bottom); ++y) {
     const std::uint8_t* held = mask.held.data() + (2 * (y - region.top) + 1) * mask.height / (2 * height) * mask.width;
     std::uint16_t* row = distances_.data() + (y - extent.top) * (extent.right - extent.left) + (left - extent.left);
     for (std::size_t i = 0; i < mask_columns_.size(); ++i)
@@ -175,9 +175,9 @@ void RegionWeights::add_mask(const Region& region) {
                          clamp_to(region.top - feather_, -feather_, height_ + feather_),
                          clamp_to(region.right + feather_, -feather_, width_ + feather_),
                          clamp_to(region.bottom + feather_, -feather_, height_ + feather_)};
-  distances_.assign(static_cast<std::size_t>(extent.right - extent.left) *
-                        static_cast<std::size_t>(extent.bottom - extent.top),
-                    static_cast<std::uint16_t>(feather_ + 1));
+  distances_.assign(
+      static_cast<std::size_t>(extent.right - extent.left) * static_cast<std::size_t>(extent.bottom - extent.top),
+      static_cast<std::uint16_t>(feather_ + 1));
   paint_mask(region, extent, 0);
   add_map(region, extent);
 }
@@ -248,8 +248,9 @@ void RegionWeights::row(const Layer& layer, const Sampling& s, int y, int first,
     const PixelRect& window = layer.window;
     const int from = std::max(first * s.step_x, window.left), to = std::min(last * s.step_x, window.right);
     for (int row = std::max(y * s.step_y, window.top); row < std::min((y + 1) * s.step_y, window.bottom); ++row) {
-      const std::uint16_t* map =
-          map_.data() + layer.at + static_cast<std::ptrdiff_t>(row - window.top) * (window.right - window.left) - window.left;
+      const std::uint16_t* map = map_.data() + layer.at +
+                                 static_cast<std::ptrdiff_t>(row - window.top) * (window.right - window.left) -
+                                 window.left;
       if (s.step_x == 1)
         for (int x = from; x < to; ++x) weights[x - first] = std::max(weights[x - first], map[x]);
       else

@@ -79,7 +79,7 @@ class RegionWeights {
 
   int width_, height_;
   int feather_ = 0;
-  bool cores_ = false;  ///< layers without the full weight somewhere are none
+  bool cores_ = false;                             ///< layers without the full weight somewhere are none
   std::uint16_t weight_at_[max_feather + 1] = {};  ///< of each distance
   std::vector<Layer> layers_;
   std::vector<PixelSpan> spans_;
