@@ -62,9 +62,8 @@ char label[256];  // of the case at hand, for the handler of SIGSEGV
 
 void tell_case(int number) {
   constexpr char text[] = "memory beside a frame was touched: ";
-  ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-  written += write(STDERR_FILENO, label, std::strlen(label));
-  written += write(STDERR_FILENO, "\n", 1);
+  for (const char* part : {text, static_cast<const char*>(label), "\n"})
+    if (write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
   signal(number, SIG_DFL);
   raise(number);
 }
