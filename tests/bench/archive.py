@@ -141,9 +141,10 @@ def plot(options):
     figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.2))
     lengths = [2 ** (n / 4) for n in range(0, 41)]
     panels[0].semilogx(lengths, [100 * (n * RATE / rate) / (start + (n * RATE + halo) / rate) for n in lengths], label="formula")
-    panels[0].semilogx(LENGTHS, [100 * (median(result, "one segment", "frames", length=n) - 5) / rate / median(result, "one segment", "cpu", length=n)
-                                 for n in LENGTHS], "o", label="measured")
-    panels[0].set(xlabel="segment length, s", ylabel="share of the time that goes into the segment's own frames, %", ylim=(0, 105))
+    own = [median(result, "one segment", "frames", length=n) - halo for n in LENGTHS]
+    panels[0].semilogx([frames / RATE for frames in own],
+                       [100 * frames / rate / median(result, "one segment", "cpu", length=n) for frames, n in zip(own, LENGTHS)], "o", label="measured")
+    panels[0].set(xlabel="segment length, s", ylabel="time on the segment's own frames, %", ylim=(0, 105))
     workers = [2 ** (n / 4) for n in range(0, 41)]
     for hours, style in ((2, "-"), (1000, "--")):
         for seconds in (10, 60, 300):
@@ -151,7 +152,7 @@ def plot(options):
             each = start + (seconds * RATE + halo) / rate
             panels[1].loglog(workers, [total * RATE / rate / (math.ceil(total / seconds / n) * each) for n in workers], style,
                              label=f"{hours} h in segments of {seconds} s")
-    panels[1].set(xlabel="workers, each with a core of its own", ylabel="times as fast as one pipeline (formula)")
+    panels[1].set(xlabel="workers, each with a core of its own", ylabel="times as fast as one worker's frames alone (formula)")
     for panel in panels:
         panel.grid(True, which="both", alpha=0.25)
         panel.legend(fontsize=8)
