@@ -66,7 +66,9 @@ void Process::drop_plans() noexcept {
   const CudaScope scope(session_.get(), std::nothrow);
   if (session_) session_->drain();  // a plan outlives its queued work
   forget_bands();
-  now_ = {};
+  // Nothing is made anew here: that could fail for want of memory.
+  now_.recipe.reset();
+  for (auto& plan : now_.plan) plan.reset();
   for (DeviceFrame& result : result_) result = {};
 }
 
