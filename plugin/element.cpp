@@ -62,8 +62,11 @@ Element& element_of(Instance* instance) {
 }
 
 void post(gpointer instance, GstMessageType type, GQuark domain, gint code, const std::string& text) {
-  gst_element_message_full(GST_ELEMENT(instance), type, domain, code, g_strdup(text.c_str()), nullptr, __FILE__,
-                           "videoconvolve", __LINE__);
+  // Bytes of files and paths may be in the text, but what a GError holds is UTF-8: bindings of other languages rely on
+  // it.
+  gchar* valid = g_utf8_make_valid(text.c_str(), static_cast<gssize>(text.size()));
+  gst_element_message_full(GST_ELEMENT(instance), type, domain, code, valid, nullptr, __FILE__, "videoconvolve",
+                           __LINE__);
 }
 
 // Runs `body`; what it throws first becomes one error on the bus, and `failure` the result.
@@ -130,10 +133,9 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   Element& self = element_of(object);
-  if (id == prop_active_backend) return g_value_set_static_string(value, self.stream.active_backend());
-  if (id == prop_active_algorithm) return g_value_set_static_string(value, self.stream.active_algorithm());
+  const ActiveNames active{self.stream.active_backend(), self.stream.active_algorithm()};
   std::unique_lock lock(self.mutex);
-  const bool known = get_setting(self.settings, id, value);
+  const bool known = get_setting(self.settings, active, id, value);
   lock.unlock();
   if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }

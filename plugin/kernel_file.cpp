@@ -23,6 +23,8 @@ class Parser {
 
   TapArray parse() {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+    if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
+      fail(1, 1, "the file is UTF-16; save it as UTF-8 or plain ASCII text");
     bool frame_ended = false;
     while (!text_.empty()) {
       ++line_;

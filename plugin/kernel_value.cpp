@@ -40,6 +40,11 @@ Tap parse_tap(const GValue* value, const std::string& where) {
   if (G_VALUE_HOLDS_INT(value)) return Tap::integer(g_value_get_int(value));
   if (G_VALUE_HOLDS_INT64(value)) return Tap::integer(g_value_get_int64(value));
   if (G_VALUE_HOLDS_UINT(value)) return Tap::integer(g_value_get_uint(value));
+  if (G_VALUE_HOLDS_LONG(value)) return Tap::integer(g_value_get_long(value));
+  if (G_VALUE_HOLDS_CHAR(value)) return Tap::integer(g_value_get_schar(value));
+  if (G_VALUE_HOLDS_UCHAR(value)) return Tap::integer(g_value_get_uchar(value));
+  if (G_VALUE_HOLDS_ULONG(value) && g_value_get_ulong(value) <= G_MAXINT64)
+    return Tap::integer(static_cast<gint64>(g_value_get_ulong(value)));
   if (G_VALUE_HOLDS_UINT64(value) && g_value_get_uint64(value) <= G_MAXINT64)
     return Tap::integer(static_cast<gint64>(g_value_get_uint64(value)));
   if (GST_VALUE_HOLDS_FRACTION(value) && gst_value_get_fraction_denominator(value) != 0)
@@ -98,14 +103,19 @@ TapArray parse_kernel_value(const GValue* value) {
   return array;
 }
 
-std::shared_ptr<const GValue> copy_value(const GValue* value) {
+ArrayValue::ArrayValue(const GValue* value) {
   auto* copy = new GValue(G_VALUE_INIT);
   g_value_init(copy, G_VALUE_TYPE(value));
   g_value_copy(value, copy);
-  return {copy, [](GValue* v) {
-            g_value_unset(v);
-            delete v;
-          }};
+  value_ = {copy, [](GValue* v) {
+              g_value_unset(v);
+              delete v;
+            }};
+}
+
+bool ArrayValue::operator==(const ArrayValue& other) const {
+  if (value_ == other.value_) return true;
+  return value_ && other.value_ && gst_value_compare(get(), other.get()) == GST_VALUE_EQUAL;
 }
 
 }  // namespace convolve

@@ -16,6 +16,19 @@ namespace convolve {
 /// non-empty GST_TYPE_ARRAY.
 TapArray parse_kernel_value(const GValue* value);
 
-std::shared_ptr<const GValue> copy_value(const GValue* value);
+/// A copy of an array that a property was set to; null where it is empty. Copies of one array share it.
+class ArrayValue {
+ public:
+  ArrayValue() = default;
+  explicit ArrayValue(const GValue* value);
+
+  explicit operator bool() const { return value_ != nullptr; }
+  const GValue* get() const { return value_.get(); }
+  /// True where both hold the same numbers, in arrays of the same shape and types.
+  bool operator==(const ArrayValue& other) const;
+
+ private:
+  std::shared_ptr<const GValue> value_;
+};
 
 }  // namespace convolve

@@ -150,11 +150,11 @@ bool set_region_setting(RegionSettings& s, guint id, const GValue* value) {
       s.sources = g_value_get_flags(value);
       return true;
     case prop_region_boxes:
-      s.boxes_value.reset();
+      s.boxes_value = {};
       s.boxes.clear();
       s.boxes_fault.clear();
       if (gst_value_array_get_size(value) == 0) return true;
-      s.boxes_value = copy_value(value);
+      s.boxes_value = ArrayValue(value);
       try {
         s.boxes = parse_boxes(value);
       } catch (const std::invalid_argument& error) {

@@ -7,11 +7,11 @@
 #include <gst/gst.h>
 
 #include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "convolve/region.hpp"
+#include "kernel_value.hpp"
 
 namespace convolve {
 
@@ -26,9 +26,9 @@ enum RegionSources : unsigned {
 struct RegionSettings {
   RegionMode mode = RegionMode::off;
   unsigned sources = region_source_boxes | region_source_roi;
-  std::shared_ptr<const GValue> boxes_value;  ///< as it was set; null: empty
-  std::vector<std::array<double, 4>> boxes;   ///< x, y, width, height
-  std::string boxes_fault;                    ///< why the value cannot be parsed
+  ArrayValue boxes_value;                    ///< as it was set
+  std::vector<std::array<double, 4>> boxes;  ///< x, y, width, height
+  std::string boxes_fault;                   ///< why the value cannot be parsed
   std::string types;
   double min_confidence = 0;
   RegionShape shape = RegionShape::rectangle;
@@ -40,12 +40,13 @@ struct RegionSettings {
   guint64 hold = 0;
   bool missing_everything = false;
 
+  bool operator==(const RegionSettings&) const = default;
   bool active() const { return mode != RegionMode::off; }
   /// True where the effect takes the filter's place.
   bool hides() const { return active() && effect != RegionEffect::filter; }
 };
 
-/// Beyond the ids of PropertyId.
+/// Beyond the ids of the table in settings.cpp.
 enum RegionPropertyId : guint {
   prop_regions = 100,
   prop_region_sources,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Settings: the element's properties as one immutable value, and the filter that they ask for. Names, ranges,
-// defaults and blurbs of all properties are here; the enums come from the core's tables.
+// Settings: the element's properties as one immutable value, and the filter that they ask for. The table of
+// properties is in settings.cpp: a new property is a member of Settings and a row there.
 #pragma once
 
 #include <gst/gst.h>
@@ -16,16 +16,31 @@
 #include "convolve/filter.hpp"
 #include "convolve/preset.hpp"
 #include "formats.hpp"
+#include "kernel_value.hpp"
 #include "region_settings.hpp"
 
 namespace convolve {
 
 enum class BackendChoice { automatic, cpu, cuda };
 
+inline bool operator==(const Tap& a, const Tap& b) {
+  return a.value == b.value && a.numerator == b.numerator && a.denominator == b.denominator;
+}
+inline bool operator==(const TapArray& a, const TapArray& b) {
+  return a.depth == b.depth && a.height == b.height && a.width == b.width && a.taps == b.taps;
+}
+inline bool operator==(const FilterOptions& a, const FilterOptions& b) {
+  return a.scale == b.scale && a.normalize == b.normalize && a.convolve == b.convolve;
+}
+inline bool operator==(const PresetParameters& a, const PresetParameters& b) {
+  return a.radius == b.radius && a.sigma == b.sigma && a.amount == b.amount && a.angle == b.angle &&
+         a.temporal_radius == b.temporal_radius && a.causal == b.causal;
+}
+
 struct Settings {
-  std::shared_ptr<const GValue> kernel;  ///< as it was set; null: empty
-  std::optional<TapArray> kernel_taps;   ///< of a kernel that can be parsed
-  std::string kernel_fault;              ///< why it cannot
+  ArrayValue kernel;                    ///< as it was set
+  std::optional<TapArray> kernel_taps;  ///< of a kernel that can be parsed
+  std::string kernel_fault;             ///< why it cannot
   std::string kernel_location;
   std::optional<TapArray> location_taps;  ///< what the file held when it was read; see load_kernel_file()
   Preset preset = Preset::identity;
@@ -43,43 +58,25 @@ struct Settings {
 
   bool causal() const { return parameters.causal; }
   Levels levels() const { return {components, bias, border_value}; }
+  /// True where every property has the same value, and kernel-location was read to the same taps.
+  bool operator==(const Settings&) const = default;
 };
 
-/// Property ids; 0 is GObject's own.
-enum PropertyId : guint {
-  prop_kernel = 1,
-  prop_kernel_location,
-  prop_preset,
-  prop_radius,
-  prop_sigma,
-  prop_amount,
-  prop_angle,
-  prop_temporal_radius,
-  prop_operation,
-  prop_scale,
-  prop_normalize,
-  prop_bias,
-  prop_border_mode,
-  prop_border_value,
-  prop_components,
-  prop_window,
-  prop_backend,
-  prop_algorithm,
-  prop_cuda_device_id,
-  prop_n_threads,
-  prop_active_backend,
-  prop_active_algorithm,
+/// What the element says of itself in read-only properties. Static strings, or null where nothing runs.
+struct ActiveNames {
+  const char *backend = nullptr, *algorithm = nullptr;
 };
 
+/// A property's id is its place in the table, from 1 on. These are the first two rows.
+inline constexpr guint prop_kernel = 1, prop_kernel_location = 2;
+
+/// Installs every row of the table of properties, and those of regions, which have ids of their own.
 void install_properties(GObjectClass* klass);
 
-/// Stores one property; false for an id that is none of ours. Neither throws nor reads files: a kernel that cannot be
+/// Stores one property; false for an id that cannot be set. Neither throws nor reads files: a kernel that cannot be
 /// parsed is kept with its fault.
 bool set_setting(Settings& settings, guint id, const GValue* value);
-bool get_setting(const Settings& settings, guint id, GValue* value);
-
-/// True where the property is part of the filter, and so takes hold at the next frame.
-bool is_filter_property(guint id);
+bool get_setting(const Settings& settings, const ActiveNames& active, guint id, GValue* value);
 
 /// Reads kernel-location where it is what the filter is made of. Throws std::invalid_argument.
 void load_kernel_file(Settings& settings);

@@ -37,13 +37,13 @@ struct Scalar {
 constexpr double unbounded = -1;
 constexpr Scalar scalars[] = {
     {"radius", 0, 127, 1, playing | controllable},
-    {"sigma", 0, unbounded, 0, playing | controllable},
-    {"amount", unbounded, unbounded, 1, playing | controllable},
-    {"angle", unbounded, unbounded, 0, playing | controllable},
+    {"sigma", 0, 255, 0, playing | controllable},
+    {"amount", -64, 64, 1, playing | controllable},
+    {"angle", -360, 360, 0, playing | controllable},
     {"temporal-radius", 0, 7, 1, playing},
-    {"scale", unbounded, unbounded, 1, playing | controllable},
+    {"scale", -256, 256, 1, playing | controllable},
     {"normalize", 0, 1, 0, playing},
-    {"bias", unbounded, unbounded, 0, playing | controllable},
+    {"bias", -4, 4, 0, playing | controllable},
     {"border-value", 0, 1, 0, playing | controllable},
     {"cuda-device-id", -1, G_MAXINT, -1, none},
     {"n-threads", 0, unbounded, 0, none},
@@ -154,7 +154,7 @@ ELEMENT_TEST(arrays_strings_and_flags_are_as_in_the_table) {
 
 ELEMENT_TEST(what_was_set_is_what_is_read) {
   const Owned<GstElement> element = make_element(
-      "kernel=\"<<1,2.5,1/9>,<0,-1,0>>\" kernel-location=/no/such/file bias=0.25 scale=-2 amount=-1.5 angle=400 "
+      "kernel=\"<<1,2.5,1/9>,<0,-1,0>>\" kernel-location=/no/such/file bias=0.25 scale=-2 amount=-1.5 angle=-300 "
       "sigma=2.5 "
       "components=luma+alpha border-mode=wrap window=causal operation=convolve normalize=true n-threads=3");
   gchar* location = nullptr;
@@ -162,7 +162,7 @@ ELEMENT_TEST(what_was_set_is_what_is_read) {
   gint border = -1;
   g_object_get(element.get(), "kernel-location", &location, "bias", &bias, "angle", &angle, "border-mode", &border,
                nullptr);
-  CHECK(!std::strcmp(location, "/no/such/file") && bias == 0.25 && angle == 400 && border == 4, "values differ");
+  CHECK(!std::strcmp(location, "/no/such/file") && bias == 0.25 && angle == -300 && border == 4, "values differ");
   g_free(location);
   GValue kernel = G_VALUE_INIT;
   g_object_get_property(G_OBJECT(element.get()), "kernel", &kernel);
@@ -187,7 +187,7 @@ ELEMENT_TEST(active_backend_and_algorithm_say_what_runs) {
 
 // A tap for g_value arrays, as an application would append it.
 struct Number {
-  enum { integer, real, fraction, int64, unsigned_, single } type;
+  enum { integer, real, fraction, int64, unsigned_, single, long_, unsigned_long, byte } type;
   double value;
   int denominator = 1;
 };
@@ -221,6 +221,18 @@ GValue array_of(const std::vector<std::vector<Number>>& rows) {
           g_value_init(&tap, G_TYPE_UINT);
           g_value_set_uint(&tap, static_cast<guint>(number.value));
           break;
+        case Number::long_:
+          g_value_init(&tap, G_TYPE_LONG);
+          g_value_set_long(&tap, static_cast<glong>(number.value));
+          break;
+        case Number::unsigned_long:
+          g_value_init(&tap, G_TYPE_ULONG);
+          g_value_set_ulong(&tap, static_cast<gulong>(number.value));
+          break;
+        case Number::byte:
+          g_value_init(&tap, G_TYPE_UCHAR);
+          g_value_set_uchar(&tap, static_cast<guchar>(number.value));
+          break;
         case Number::single:
           g_value_init(&tap, G_TYPE_FLOAT);
           g_value_set_float(&tap, static_cast<float>(number.value));
@@ -234,8 +246,9 @@ GValue array_of(const std::vector<std::vector<Number>>& rows) {
 }
 
 // GStreamer's arrays take values of one type from an application, and of any type from text.
-constexpr decltype(Number::type) number_types[] = {Number::integer, Number::real,      Number::fraction,
-                                                   Number::int64,   Number::unsigned_, Number::single};
+constexpr decltype(Number::type) number_types[] = {Number::integer, Number::real,          Number::fraction,
+                                                   Number::int64,   Number::unsigned_,     Number::single,
+                                                   Number::long_,   Number::unsigned_long, Number::byte};
 
 ELEMENT_TEST_ROWS(an_application_may_give_taps_of_any_type_of_number, std::size(number_types)) {
   std::mt19937 random(2);
@@ -398,6 +411,23 @@ ELEMENT_TEST(a_controlled_scalar_has_its_value_of_each_frames_time) {
     const double found = frame_of(out.get(), info).component[0].samples[5];
     CHECK(std::abs(found - wanted) <= 1, "frame %d: expected %g, found %g", i, wanted, found);
   }
+  gst_object_unref(source);
+}
+
+// A relative binding maps 0..1 onto the property's whole range, so that the range has to be one that people mean.
+ELEMENT_TEST(a_relative_control_binding_spans_a_range_of_use) {
+  const GstVideoInfo info = video_info("GRAY8", 4, 4);
+  Harness harness("kernel=\"<<1>>\"", info);
+  GstControlSource* source = gst_interpolation_control_source_new();
+  CHECK(gst_object_add_control_binding(GST_OBJECT(harness.element()),
+                                       gst_direct_control_binding_new(GST_OBJECT(harness.element()), "bias", source)),
+        "bias cannot be controlled");
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 0.5625);  // -4 + 0.5625 * 8 = 0.5
+  CHECK(harness.push(buffer_of(info, std::vector<int>(16, 3), 0).release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = harness.try_pull();
+  CHECK(out != nullptr, "no output");
+  const double found = frame_of(out.get(), info).component[0].samples[5];
+  CHECK(found == 130, "expected 3 + 127.5 = 130 (ties to even), found %g", found);
   gst_object_unref(source);
 }
 

@@ -61,6 +61,15 @@ TEST(KernelText, RefusalsNameTheLineAndTheColumn) {
       {"1 2\n3\n", "k.txt:2:1: ", "1 taps where the first row has 2"},
       {"1\n2\n\n3\n", "k.txt:4:1: ", "frame 2 has 1 rows where the first has 2"},
       {"1\n\n2\n3\n\n4\n", "k.txt:5:1: ", "frame 2 has 2 rows where the first has 1"},
+      {std::string("\xFF\xFE"
+                   "1\0",
+                   4),
+       "k.txt:1:1: ", "UTF-16"},
+      {std::string("\xFE\xFF"
+                   "\0"
+                   "1",
+                   4),
+       "k.txt:1:1: ", "UTF-16"},
       {"1 nan\n", "k.txt:1:3: ", "not finite"},
       {"1 -inf\n", "k.txt:1:3: ", "not finite"},
       {"1/0\n", "k.txt:1:1: ", "divides by 0"},
