@@ -17,7 +17,7 @@ plugin_packages=(
 )
 run_packages=(
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
-  gstreamer1.0-plugins-ugly gstreamer1.0-libav
+  gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-opencv opencv-data
   python3 python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
   ffmpeg imagemagick mate-backgrounds fonts-dejavu-core
 )

@@ -66,6 +66,7 @@ step "pipelines/file.sh" pipelines/file.sh "$work/clip.mp4" "$work/file.mp4"
 step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
 step "pipelines/motion.sh (test picture)" pipelines/motion.sh test
 step "pipelines/mask.sh (test picture)" pipelines/mask.sh test
+step "pipelines/privacy.sh (a clip without a face)" pipelines/privacy.sh "$work/clip.mp4" "$work/privacy"
 step "pipelines/denoise.py" pipelines/denoise.py "$work"
 step "pipelines/demo.sh" env DEMO_OUT="$work/demo" pipelines/demo.sh "$work/clip.mp4"
 step "the contact sheet is there" test -s "$work/demo/contact-sheet.png"
