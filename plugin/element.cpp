@@ -51,7 +51,9 @@ struct GstVideoConvolveClass {
   GstBaseTransformClass parent_class;
 };
 
-G_DEFINE_TYPE(GstVideoConvolve, gst_video_convolve, GST_TYPE_BASE_TRANSFORM)
+// GstPreset stores and loads sets of property values; presets/GstVideoConvolve.prs has some.
+G_DEFINE_TYPE_WITH_CODE(GstVideoConvolve, gst_video_convolve, GST_TYPE_BASE_TRANSFORM,
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
 
 namespace convolve {
 namespace {

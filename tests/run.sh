@@ -61,6 +61,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step "the code is formatted, and its headers compile alone" tests/lint.sh
 step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh pipelines/archive/examples/*.sh
+step "sets of values by GstPreset" tests/presets.py
 step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
 step "pipelines/file.sh" pipelines/file.sh "$work/clip.mp4" "$work/file.mp4"
 step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
