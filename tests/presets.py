@@ -15,7 +15,7 @@ os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp()  # no presets of the user's
 import gi  # noqa: E402
 
 gi.require_version("Gst", "1.0")
-from gi.repository import GObject, Gst  # noqa: E402
+from gi.repository import Gst  # noqa: E402
 
 
 def main():
@@ -30,6 +30,7 @@ def main():
     if sorted(known) != sorted(names):
         sys.exit(f"GstPreset knows {known}, the file has {names}")
     for name in names:
+        by_hand = Gst.ElementFactory.make("videoconvolve")
         if not Gst.Preset.load_preset(element, name):
             sys.exit(f"{name} was not loaded")
         for key, text in file[name].items():
@@ -38,12 +39,10 @@ def main():
             spec = element.find_property(key)
             if spec is None:
                 sys.exit(f"{name} sets {key}, which is no property")
-            wanted = GObject.Value(spec.value_type)
-            if not Gst.value_deserialize(wanted, text):
-                sys.exit(f"{name}: {text} is no value of {key}")
-            got = element.get_property(key)
-            if got != wanted.get_value():
-                sys.exit(f"{name}: {key} is {got}, not {text}")
+            Gst.util_set_object_arg(by_hand, key, text)
+            got, wanted = element.get_property(key), by_hand.get_property(key)
+            if got != wanted:
+                sys.exit(f"{name}: {key} is {got}, not {wanted}")
         pipeline = Gst.parse_launch("videotestsrc num-buffers=5 ! videoconvolve name=filter ! fakesink")
         Gst.Preset.load_preset(pipeline.get_by_name("filter"), name)
         pipeline.set_state(Gst.State.PLAYING)
