@@ -11,6 +11,7 @@
 #include "cpu/algorithms.hpp"
 #include "cpu/regions/region_plan.hpp"
 #include "cpu/rows/row_plan.hpp"
+#include "threads/available_processors.hpp"
 
 namespace convolve {
 namespace {
@@ -28,7 +29,7 @@ double cost(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(unsigned threads)
-      : threads_(threads ? threads : std::max(1u, std::thread::hardware_concurrency())) {
+      : threads_(threads ? threads : available_processors()) {
     std::transform(std::begin(cpu::algorithm_table), std::end(cpu::algorithm_table), algorithms_.begin(),
                    [](const cpu::AlgorithmEntry& entry) { return entry.algorithm; });
   }
