@@ -231,7 +231,8 @@ gboolean start(GstBaseTransform* trans) {
     Element& self = element_of(trans);
     self.failed = false;
     std::unique_lock lock(self.mutex);
-    const bool reopen = self.settings.backend != self.opened_with.backend ||
+    const bool reopen = !self.stream.process().is_open() ||  // a start before this one failed
+                        self.settings.backend != self.opened_with.backend ||
                         self.settings.cuda_device_id != self.opened_with.cuda_device_id ||
                         self.settings.n_threads != self.opened_with.n_threads;
     lock.unlock();
@@ -345,6 +346,8 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_STREAM_START:
       case GST_EVENT_SEGMENT:
       case GST_EVENT_SEGMENT_DONE:
+      case GST_EVENT_STREAM_GROUP_DONE:
+      case GST_EVENT_GAP:  // downstream may be waiting for it, to go on without frames
       case GST_EVENT_EOS:
         if (!self.failed) self.stream.drain();
         return false;
@@ -373,6 +376,12 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
       return TRUE;
     }
   }
+  // Upstream wants its buffers back: the outputs of all frames held leave before downstream hears of the query.
+  if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK && !self.failed)
+    guarded(trans, false, [&] {
+      self.stream.drain();
+      return true;
+    });
   const bool good = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->query(trans, direction, query);
   if (good && GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
     GstCaps* caps = nullptr;
