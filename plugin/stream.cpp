@@ -4,11 +4,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "fault.hpp"
 #include "log.hpp"
 
 namespace convolve {
+namespace {
+
+std::optional<std::uint64_t> valid(GstClockTime time) {
+  return GST_CLOCK_TIME_IS_VALID(time) ? std::optional<std::uint64_t>(time) : std::nullopt;
+}
+
+}  // namespace
 
 std::shared_ptr<const Recipe> Stream::published() const {
   const std::lock_guard lock(mutex_);
@@ -73,10 +81,8 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
   if (process_.wants_context_of(buffer.get(), published()->settings.cuda_device_id)) adopt_context(buffer.get());
   latch(false);
 
-  if (GST_BUFFER_DURATION_IS_VALID(buffer.get()) && GST_BUFFER_DURATION(buffer.get()) > longest_) {
-    longest_ = GST_BUFFER_DURATION(buffer.get());
-    update_latency();
-  }
+  interval_.add(valid(GST_BUFFER_PTS(buffer.get())), valid(GST_BUFFER_DURATION(buffer.get())));
+  update_latency();
   if (gst_base_transform_is_passthrough(trans_)) {
     HeldFrame frame;
     frame.buffer = std::move(buffer);
@@ -212,6 +218,7 @@ void Stream::push_due_events() {
 }
 
 void Stream::flush() {
+  interval_.cut();
   std::vector<EventPtr> events = window_.clear();
   std::move(due_events_.begin(), due_events_.end(), std::back_inserter(events));
   due_events_.clear();
@@ -233,7 +240,7 @@ void Stream::reset() {
   process_.clear_format();
   gst_base_transform_set_passthrough(trans_, FALSE);
   skipped_ = false;
-  longest_ = 0;
+  interval_ = {};
   latency_ = 0;
   announce();
 }
@@ -273,7 +280,7 @@ bool Stream::too_late(const GstBuffer* frame) {
 GstClockTime Stream::frame_duration() const {
   const GstVideoInfo& info = process_.info();
   if (info.fps_n > 0) return gst_util_uint64_scale_int(GST_SECOND, info.fps_d, info.fps_n);
-  return longest_;
+  return interval_.estimate();
 }
 
 void Stream::update_latency() {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cuda_interop.hpp"
+#include "frame_interval.hpp"
 #include "process.hpp"
 #include "settings.hpp"
 #include "window.hpp"
@@ -82,7 +83,7 @@ class Stream {
   bool treated_ = false;              ///< the next output's frame has samples in regions
   bool takes_video_meta_ = false;     ///< downstream does
   bool skipped_ = false;              ///< an output was dropped, so the next is a discontinuity
-  GstClockTime longest_ = 0;          ///< duration of a frame, where caps do not tell
+  FrameInterval interval_;            ///< where the caps do not tell
   guint64 processed_ = 0, dropped_ = 0;
 
   std::atomic<GstClockTime> earliest_{GST_CLOCK_TIME_NONE};
