@@ -57,7 +57,8 @@ bool propose_allocation(const Process& process, GstQuery* query) {
   return true;
 }
 
-bool decide_allocation(const Process& process, CudaContextSlot& context, GstElement* element, GstQuery* query) {
+bool decide_allocation(const Process& process, CudaContextSlot& context, int cuda_device_id, GstElement* element,
+                       GstQuery* query) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
@@ -77,9 +78,13 @@ bool decide_allocation(const Process& process, CudaContextSlot& context, GstElem
   CudaSession* session = process.session();
 
   if (asks_for_cuda(caps)) {
-    if (!session) context.ensure(element, -1);  // the CPU backend reaches CUDA memory through GStreamer's maps
-    if (!session || !session->owns(pool.get()))
-      pool.reset(make_cuda_pool(session ? session->context() : context.get(), session, caps, size, min, 0)), max = 0;
+    // The CPU backend reaches CUDA memory through GStreamer's maps.
+    if (!session) context.ensure(element, cuda_device_id);
+    if (!session || !session->owns(pool.get())) {
+      const CudaContextSlot::Owned shared = context.get();
+      pool.reset(make_cuda_pool(session ? session->context() : shared.get(), session, caps, size, min, 0));
+      max = 0;
+    }
   } else {
     GstAllocator* allocator = nullptr;
     GstAllocationParams params;
@@ -87,7 +92,9 @@ bool decide_allocation(const Process& process, CudaContextSlot& context, GstElem
     const bool has_param = gst_query_get_n_allocation_params(query) > 0;
     if (has_param) gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
     if (session) {
-      // Downstream's own memory could not be reached by asynchronous copies.
+      // Downstream's own pool and allocator are refused: downloads would have to go through pageable memory, where the
+      // driver copies twice and the calling thread waits. The answer to an ALLOCATION query is an offer, so that an
+      // element that needs its own memory copies, as it does behind any element that has its own pool.
       if (allocator) gst_object_unref(allocator);
       allocator = GST_ALLOCATOR(gst_object_ref(session->host_allocator()));
       params.flags = static_cast<GstMemoryFlags>(0);

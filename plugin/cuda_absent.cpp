@@ -34,6 +34,9 @@ void CudaContextSlot::ensure(GstElement*, int) {
 }
 void CudaContextSlot::replace(GstObject*) {}
 void CudaContextSlot::clear() {}
+CudaContextSlot::Owned CudaContextSlot::get() const {
+  return Owned(context_);
+}
 
 DeviceFrame::~DeviceFrame() = default;
 const Image& DeviceFrame::image() const {

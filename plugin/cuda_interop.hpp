@@ -16,14 +16,13 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "convolve/backend.hpp"
-
-struct _GstCudaContext;  // NOLINT(bugprone-reserved-identifier): the tag is gstcuda's
 
 namespace convolve {
 
@@ -54,23 +53,32 @@ GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, Gs
 int cuda_map_flags();
 
 /// The element's GstCudaContext, as GstElement and the CONTEXT query hand it about. Null until there is one.
+/// Any thread may call any of these at any time: applications and neighbours set and ask while the streaming thread
+/// replaces. The lock is never held while GStreamer is called, since that may call back.
 class CudaContextSlot {
  public:
+  struct Unref {
+    void operator()(GstObject* p) const { gst_object_unref(p); }
+  };
+  using Owned = std::unique_ptr<GstObject, Unref>;
+
   CudaContextSlot() = default;
   CudaContextSlot(const CudaContextSlot&) = delete;
   CudaContextSlot& operator=(const CudaContextSlot&) = delete;
   ~CudaContextSlot() { clear(); }
 
+  /// Takes what is offered where there is none yet.
   void set_context(GstElement* element, GstContext* context, int device_id);
   bool answer(GstElement* element, GstQuery* query);
   /// Takes the neighbours' context, or makes one. Throws std::runtime_error with why not.
   void ensure(GstElement* element, int device_id);
   void replace(GstObject* context);
   void clear();
-  GstObject* get() const { return reinterpret_cast<GstObject*>(context_); }
+  Owned get() const;
 
  private:
-  _GstCudaContext* context_ = nullptr;
+  mutable std::mutex mutex_;
+  GstObject* context_ = nullptr;  ///< under the mutex
 };
 
 /// A frame's samples in device memory, in rows of the session's own pitch. Goes back to the session's free list, and

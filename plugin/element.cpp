@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "formats.hpp"
 #include "frame.hpp"
 #include "log.hpp"
+#include "report.hpp"
 #include "settings.hpp"
 #include "stream.hpp"
 
@@ -36,9 +38,16 @@ struct Element {
   bool open = false;    ///< from READY on: the published recipe is good, and stays when a change is not
   CudaContextSlot context;
   Stream stream;
-  Settings opened_with;              ///< what the backend was opened with
-  std::atomic<bool> failed = false;  ///< an error was posted; until the next start or flush
+  Settings opened_with;  ///< what the backend was opened with, where it is open
+  /// Which error was posted since the start or the last flush. Frames are refused meanwhile; another setting may mend
+  /// one of settings.
+  enum class Failure { none, of_settings, fatal };
+  std::atomic<Failure> failure = Failure::none;
+  bool failed() const { return failure != Failure::none; }
+  /// Properties whose value a controller set last was refused: said once, not for each frame. Streaming thread.
+  std::set<guint> refused_by_controller;
 };
+
 
 }  // namespace
 }  // namespace convolve
@@ -63,38 +72,48 @@ Element& element_of(Instance* instance) {
   return *reinterpret_cast<GstVideoConvolve*>(instance)->self;
 }
 
-void post(gpointer instance, GstMessageType type, GQuark domain, gint code, const std::string& text) {
-  // Bytes of files and paths may be in the text, but what a GError holds is UTF-8: bindings of other languages rely on
-  // it.
-  gchar* valid = g_utf8_make_valid(text.c_str(), static_cast<gssize>(text.size()));
-  gst_element_message_full(GST_ELEMENT(instance), type, domain, code, valid, nullptr, __FILE__, "videoconvolve",
-                           __LINE__);
-}
-
 // Runs `body`; what it throws first becomes one error on the bus, and `failure` the result.
 template <class Body, class Result = std::invoke_result_t<Body>>
 Result guarded(gpointer instance, Result failure, Body&& body) noexcept {
-  const auto report = [&](GQuark domain, gint code, const std::string& text) {
-    Element& self = element_of(GST_ELEMENT(instance));
-    if (!self.failed.exchange(true)) post(instance, GST_MESSAGE_ERROR, domain, code, text);
+  using Failure = Element::Failure;
+  const auto fail = [&](Failure kind, GQuark domain, gint code, const std::string& text) {
+    Failure none = Failure::none;
+    if (element_of(GST_ELEMENT(instance)).failure.compare_exchange_strong(none, kind))
+      report(GST_ELEMENT(instance), GST_MESSAGE_ERROR, domain, code, text);
     return failure;
   };
   try {
     return body();
   } catch (const ElementError& error) {
-    return report(error.domain, error.code, error.what());
+    return fail(Failure::fatal, error.domain, error.code, error.what());
   } catch (const PlanError& error) {
-    return report(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
+    return fail(Failure::of_settings, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
   } catch (const std::invalid_argument& error) {
-    return report(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
+    return fail(Failure::of_settings, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
   } catch (const std::bad_alloc&) {
-    return report(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "out of memory");
+    return fail(Failure::fatal, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "out of memory");
   } catch (const std::exception& error) {
-    return report(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, error.what());
+    return fail(Failure::fatal, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, error.what());
   }
 }
 
 // --- Properties and states ---------------------------------------------------------------------------------------
+
+// A path is read anew each time that it is set: the file may have changed.
+bool is_already_so(const Settings& settings, guint id, const GValue* value) {
+  if (id == prop_kernel_location) return false;
+  GValue now = G_VALUE_INIT;
+  g_value_init(&now, G_VALUE_TYPE(value));
+  const bool same = get_setting(settings, id, &now) && gst_value_compare(&now, value) == GST_VALUE_EQUAL;
+  g_value_unset(&now);
+  return same;
+}
+
+void refuse_property(GObject* object, guint id, const std::string& why) {
+  Element& self = element_of(object);
+  if (Stream::controllers_are_setting() && !self.refused_by_controller.insert(id).second) return;
+  warn_of_settings(GST_ELEMENT(object), why + "; the filter stays as it was");
+}
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   guarded(object, false, [&] {
@@ -106,6 +125,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       const bool open = self.open;
       lock.unlock();
 
+      if (is_already_so(draft, id, value)) return true;
       if (!set_setting(draft, id, value)) {
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
         return false;
@@ -116,8 +136,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
           if (id == prop_kernel || id == prop_kernel_location) load_kernel_file(draft);
           recipe = make_recipe(draft);
         } catch (const std::invalid_argument& error) {
-          post(object, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-               std::string(error.what()) + "; the filter stays as it was");
+          refuse_property(object, id, error.what());
           return false;
         }
       }
@@ -128,6 +147,9 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       ++self.changes;
       if (recipe) self.stream.publish_locked(recipe);
       lock.unlock();
+      if (Stream::controllers_are_setting()) self.refused_by_controller.erase(id);
+      Element::Failure mended = Element::Failure::of_settings;
+      self.failure.compare_exchange_strong(mended, Element::Failure::none);
       return true;
     }
   });
@@ -144,16 +166,14 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
 
 void open_backend(GstElement* element) {
   Element& self = element_of(element);
-  {
-    const std::lock_guard lock(self.mutex);
-    self.opened_with = self.settings;
-  }
-  const Settings& settings = self.opened_with;
+  std::unique_lock lock(self.mutex);
+  Settings settings = self.settings;
+  lock.unlock();
   self.stream.process().close();
   if (settings.backend != BackendChoice::cpu) {
     try {
       self.context.ensure(element, settings.cuda_device_id);
-      auto session = std::make_unique<CudaSession>(self.context.get());
+      auto session = std::make_unique<CudaSession>(self.context.get().get());
       auto backend = session->make_backend();
       self.stream.process().open(std::move(session), std::move(backend));
     } catch (const std::runtime_error& error) {
@@ -161,17 +181,18 @@ void open_backend(GstElement* element) {
       const std::string why = std::string("the CUDA backend cannot run: ") + error.what();
       if (settings.backend == BackendChoice::cuda) throw ElementError(GST_RESOURCE_ERROR_NOT_FOUND, why);
       if (built_with_cuda)
-        post(element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-             why + "; the filter runs on the CPU");
+        report(element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+               why + "; the filter runs on the CPU");
     }
   }
   if (!self.stream.process().is_open()) self.stream.process().open(nullptr, make_cpu_backend(settings.n_threads));
+  self.opened_with = std::move(settings);
   self.stream.announce();
 }
 
 bool open(GstElement* element) {
   Element& self = element_of(element);
-  self.failed = false;
+  self.failure = Element::Failure::none;
   for (bool current = false; !current;) {
     std::unique_lock lock(self.mutex);
     Settings settings = self.settings;
@@ -229,10 +250,9 @@ void set_context(GstElement* element, GstContext* context) {
 gboolean start(GstBaseTransform* trans) {
   return guarded(trans, FALSE, [&]() -> gboolean {
     Element& self = element_of(trans);
-    self.failed = false;
+    self.failure = Element::Failure::none;
     std::unique_lock lock(self.mutex);
-    const bool reopen = !self.stream.process().is_open() ||  // a start before this one failed
-                        self.settings.backend != self.opened_with.backend ||
+    const bool reopen = !self.stream.process().is_open() || self.settings.backend != self.opened_with.backend ||
                         self.settings.cuda_device_id != self.opened_with.cuda_device_id ||
                         self.settings.n_threads != self.opened_with.n_threads;
     lock.unlock();
@@ -263,21 +283,29 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps*) {
 gboolean propose(GstBaseTransform* trans, GstQuery* decided, GstQuery* query) {
   return guarded(trans, FALSE, [&]() -> gboolean {
     auto* parent = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class);
-    if (!parent->propose_allocation(trans, decided, query)) return FALSE;
-    if (decided) return propose_allocation(element_of(trans).stream.process(), query);
+    Stream& stream = element_of(trans).stream;
+    const bool good = parent->propose_allocation(trans, decided, query);
+    if (decided) {
+      stream.note_proposal(nullptr);
+      return good && propose_allocation(stream.process(), query);
+    }
     // In passthrough downstream answered. A crop by meta would go on when a filter begins, which may be at any frame.
     guint index = 0;
     while (gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, &index))
       gst_query_remove_nth_allocation_meta(query, index);
-    return TRUE;
+    stream.note_proposal(query);
+    return good;
   });
 }
 
 gboolean decide(GstBaseTransform* trans, GstQuery* query) {
   return guarded(trans, FALSE, [&]() -> gboolean {
     Element& self = element_of(trans);
-    self.stream.set_takes_video_meta(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
-    return decide_allocation(self.stream.process(), self.context, GST_ELEMENT(trans), query) &&
+    std::unique_lock lock(self.mutex);
+    const int device_id = self.settings.cuda_device_id;
+    lock.unlock();
+    self.stream.note_decision(query);
+    return decide_allocation(self.stream.process(), self.context, device_id, GST_ELEMENT(trans), query) &&
            GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->decide_allocation(trans, query);
   });
 }
@@ -309,12 +337,14 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, 
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean, GstBuffer* buffer) {
   BufferPtr owned(buffer);
   Element& self = element_of(trans);
-  if (self.failed) return GST_FLOW_ERROR;
+  if (self.failed()) return GST_FLOW_ERROR;
   return guarded(trans, GST_FLOW_ERROR, [&] { return self.stream.submit(std::move(owned)); });
 }
 
+// Outputs are pushed in one place, whether a frame, an event or a query makes them leave; none is left to the base class.
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
-  return guarded(trans, GST_FLOW_ERROR, [&] { return element_of(trans).stream.generate(out); });
+  *out = nullptr;
+  return guarded(trans, GST_FLOW_ERROR, [&] { return element_of(trans).stream.push_outputs(); });
 }
 
 // The base class takes an element without this for one that works in place, and asks for no pool.
@@ -335,10 +365,9 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   const bool held = guarded(trans, false, [&] {
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_STOP:
-        self.stream.flush();
-        self.stream.forget_lateness();
+        self.stream.restart();
         self.stream.forget_regions();
-        self.failed = false;
+        self.failure = Element::Failure::none;
         return false;
       case GST_EVENT_CAPS:
         if (same_caps(trans->sinkpad, event)) return false;
@@ -349,7 +378,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_STREAM_GROUP_DONE:
       case GST_EVENT_GAP:  // downstream may be waiting for it, to go on without frames
       case GST_EVENT_EOS:
-        if (!self.failed) self.stream.drain();
+        if (!self.failed()) self.stream.drain();
         return false;
       default:
         return (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) &&
@@ -359,6 +388,33 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   return held || GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->sink_event(trans, event);
 }
 
+// Downstream hears of the drain after the outputs of all frames held, and all of upstream's buffers are back by then.
+void drain_for_query(GstBaseTransform* trans) {
+  Element& self = element_of(trans);
+  guarded(trans, false, [&] {
+    if (!self.failed()) self.stream.drain();
+    return true;
+  });
+}
+
+// The base class would answer with what it pushed itself.
+bool answer_position(Stream& stream, GstQuery* query) {
+  GstFormat format = GST_FORMAT_UNDEFINED;
+  gst_query_parse_position(query, &format, nullptr);
+  const GstClockTime position = stream.position();
+  if (format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID(position)) return false;
+  gst_query_set_position(query, format, static_cast<gint64>(position));
+  return true;
+}
+
+void add_latency(const Stream& stream, GstQuery* query) {
+  gboolean live = FALSE;
+  GstClockTime min = 0, max = 0;
+  gst_query_parse_latency(query, &live, &min, &max);
+  const GstClockTime added = stream.latency();
+  gst_query_set_latency(query, live, min + added, GST_CLOCK_TIME_IS_VALID(max) ? max + added : max);
+}
+
 gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) element_of(trans).stream.update_qos(event);
   return GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->src_event(trans, event);
@@ -366,8 +422,12 @@ gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   Element& self = element_of(trans);
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self.context.answer(GST_ELEMENT(trans), query)) return TRUE;
-  if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+  const bool from_downstream = direction == GST_PAD_SRC;
+  const GstQueryType type = GST_QUERY_TYPE(query);
+  if (type == GST_QUERY_CONTEXT && self.context.answer(GST_ELEMENT(trans), query)) return TRUE;
+  if (type == GST_QUERY_POSITION && from_downstream && answer_position(self.stream, query)) return TRUE;
+  if (type == GST_QUERY_DRAIN && !from_downstream) drain_for_query(trans);
+  if (type == GST_QUERY_ACCEPT_CAPS) {
     GstCaps* caps = nullptr;
     gst_query_parse_accept_caps(query, &caps);
     if (const char* why = why_unserved(caps)) {
@@ -376,27 +436,15 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
       return TRUE;
     }
   }
-  // Upstream wants its buffers back: the outputs of all frames held leave before downstream hears of the query.
-  if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK && !self.failed)
-    guarded(trans, false, [&] {
-      self.stream.drain();
-      return true;
-    });
   const bool good = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->query(trans, direction, query);
-  if (good && GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
+  if (good && type == GST_QUERY_CAPS) {
     GstCaps* caps = nullptr;
     gst_query_parse_caps_result(query, &caps);
     GstCaps* served = served_part(gst_caps_copy(caps));
     gst_query_set_caps_result(query, served);
     gst_caps_unref(served);
   }
-  if (good && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
-    gboolean live = FALSE;
-    GstClockTime min = 0, max = 0;
-    gst_query_parse_latency(query, &live, &min, &max);
-    const GstClockTime added = self.stream.latency();
-    gst_query_set_latency(query, live, min + added, GST_CLOCK_TIME_IS_VALID(max) ? max + added : max);
-  }
+  if (good && type == GST_QUERY_LATENCY && from_downstream) add_latency(self.stream, query);
   return good;
 }
 

@@ -93,27 +93,22 @@ void Process::clear_format() noexcept {
   has_format_ = false;
 }
 
-std::unique_ptr<Plan> Process::make_plan(const Prepared& with, const FrameLayout& layout, bool announced) {
+std::unique_ptr<Plan> Process::make_plan(Backend& backend, const Prepared& with, const FrameLayout& layout,
+                                         bool announced) const {
   const Settings& settings = with.recipe->settings;
   const PlanDesc desc{layout, with.filter, settings.border, settings.algorithm};
-  std::unique_ptr<Plan> plan;
-  try {
-    plan = backend_->make_plan(desc);
-  } catch (const std::bad_alloc&) {
-    if (!session_) throw;
-    session_->trim();
-    plan = backend_->make_plan(desc);
-  }
+  std::unique_ptr<Plan> plan = backend.make_plan(desc);
   if (announced)
-    GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend_->name(), with.filter.shape().c_str(),
+    GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend.name(), with.filter.shape().c_str(),
                     gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)), info_.width, rows(layout, 0),
                     plan->describe().c_str());
   return plan;
 }
 
-Process::Prepared Process::prepare(std::shared_ptr<const Recipe> recipe, bool reversed) {
+Process::Prepared Process::prepare(Backend& backend, const std::shared_ptr<const Recipe>& recipe,
+                                   bool reversed) const {
   Prepared next;
-  next.recipe = std::move(recipe);
+  next.recipe = recipe;
   next.reversed = reversed;
   // A causal window looks back in order of arrival, whichever way that runs: it never waits.
   const Recipe& from = *next.recipe;
@@ -130,20 +125,52 @@ Process::Prepared Process::prepare(std::shared_ptr<const Recipe> recipe, bool re
   }
   if (regions.hides()) return next;  // whatever the filter is: it has no part in it
   const GstVideoInterlaceMode mode = info_.interlace_mode;
-  if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) next.plan[whole] = make_plan(next, next.layout, true);
+  if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) next.plan[whole] = make_plan(backend, next, next.layout, true);
   if (mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) return next;
   for (const int parity : {0, 1}) {
     Field& field = next.field[parity] = make_field(next.layout, parity);
     if (field.layout.planes > 0 && (parity == 0 || field.layout != next.field[0].layout))
-      next.plan[top_field + parity] = make_plan(next, field.layout, true);
+      next.plan[top_field + parity] = make_plan(backend, next, field.layout, true);
   }
   return next;
 }
 
-bool Process::set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed) {
+bool Process::asks_for_the_same(const Recipe& recipe, bool reversed) const {
+  if (!now_.recipe) return false;
+  const Settings &settings = recipe.settings, &before = now_.recipe->settings;
+  if (!(settings.regions == before.regions)) return false;
+  const Filter filter = reversed && !settings.causal() ? recipe.filter.reversed_in_time() : recipe.filter;
+  const PlanDesc next{make_layout(info_, info_.height, settings.levels()), filter, settings.border, settings.algorithm};
+  return next == PlanDesc{now_.layout, now_.filter, before.border, before.algorithm};
+}
+
+bool Process::can_be_served_by(Backend& backend, const std::shared_ptr<const Recipe>& recipe,
+                               bool reversed) noexcept {
+  try {
+    prepare(backend, recipe, reversed);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
   if (recipe == now_.recipe && reversed == now_.reversed) return false;
+  if (asks_for_the_same(*recipe, reversed)) {
+    now_.recipe = recipe;
+    now_.reversed = reversed;
+    return false;
+  }
   const CudaScope scope(session_.get());
-  Prepared next = prepare(std::move(recipe), reversed);
+  Prepared next;
+  try {
+    next = prepare(*backend_, recipe, reversed);
+  } catch (const std::bad_alloc&) {
+    if (!session_) throw;
+    drop_plans();  // the device has no memory for the old plans and the new ones
+    session_->trim();
+    next = prepare(*backend_, recipe, reversed);
+  }
   if (session_) session_->drain();  // a plan outlives its queued work
   forget_bands();
   std::swap(now_, next);
@@ -169,8 +196,6 @@ bool Process::is_interlaced(GstBuffer* buffer) const {
           GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
 }
 
-// Whether upstream would run out of buffers if the window held this one's. Asked of each, as pools come and go and the
-// window grows.
 bool Process::starves(GstBuffer* buffer) const {
   if (!buffer->pool) return false;
   GstStructure* config = gst_buffer_pool_get_config(buffer->pool);
@@ -289,7 +314,7 @@ void Process::make_bands() {
     const auto at = static_cast<std::size_t>(known - heights.begin());
     if (known == heights.end()) {
       const FrameLayout layout = make_layout(info_, height, now_.recipe->settings.levels());
-      band_plans_.push_back(make_plan(now_, layout, height == info_.height));
+      band_plans_.push_back(make_plan(*backend_, now_, layout, height == info_.height));
       heights.push_back(height);
     }
     plan_of_band_.push_back(band_plans_[at].get());

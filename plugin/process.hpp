@@ -42,9 +42,11 @@ class Process {
   bool has_format() const { return has_format_; }
   const GstVideoInfo& info() const { return info_; }
 
-  /// Makes the plans that are not already there. `reversed`: frames come last first. False: nothing changed. Where it
-  /// throws, what was set before goes on.
-  bool set_recipe(std::shared_ptr<const Recipe> recipe, bool reversed);
+  /// Makes the plans that are not already there. `reversed`: frames come last first. False: what runs stays as it is,
+  /// because the recipe asks for the same work. Where it throws, what was set before goes on.
+  bool set_recipe(const std::shared_ptr<const Recipe>& recipe, bool reversed);
+  /// Whether `backend` could make the plans of this recipe for the format that is set.
+  bool can_be_served_by(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) noexcept;
   const std::shared_ptr<const Recipe>& recipe() const { return now_.recipe; }
   /// The filter as it meets frames in order of arrival.
   const Filter& filter() const { return now_.filter; }
@@ -66,6 +68,9 @@ class Process {
 
   /// True where the buffer's context should become ours before it is admitted.
   bool wants_context_of(GstBuffer* buffer, int cuda_device_id) const;
+  /// Whether upstream would run out of buffers if the window held this one's. Asked of each, as pools come and go and
+  /// the window grows.
+  bool starves(GstBuffer* buffer) const;
   /// Makes a frame of a buffer. `keep`: the frame will be held beyond its own output. A frame may leave here on its
   /// way to the device; run() or settle() sees it there.
   HeldFrame admit(BufferPtr buffer, bool keep);
@@ -90,10 +95,11 @@ class Process {
   };
 
   void drop_plans() noexcept;
-  Prepared prepare(std::shared_ptr<const Recipe> recipe, bool reversed);
-  std::unique_ptr<Plan> make_plan(const Prepared& with, const FrameLayout& layout, bool announced);
+  Prepared prepare(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) const;
+  std::unique_ptr<Plan> make_plan(Backend& backend, const Prepared& with, const FrameLayout& layout,
+                                  bool announced) const;
+  bool asks_for_the_same(const Recipe& recipe, bool reversed) const;
   bool is_interlaced(GstBuffer* buffer) const;
-  bool starves(GstBuffer* buffer) const;
   void enqueue(const Window& window, bool interlaced, const Image& out);
   void enqueue(Plan& plan, const Window& window, const Image& out);
   Image filter_aside(FrameWindow& window);

@@ -3,11 +3,12 @@
 #include "stream.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
+#include "default_layout.hpp"
 #include "fault.hpp"
 #include "log.hpp"
+#include "report.hpp"
 
 namespace convolve {
 namespace {
@@ -16,7 +17,13 @@ std::optional<std::uint64_t> valid(GstClockTime time) {
   return GST_CLOCK_TIME_IS_VALID(time) ? std::optional<std::uint64_t>(time) : std::nullopt;
 }
 
+thread_local bool setting_controlled_values = false;
+
 }  // namespace
+
+bool Stream::controllers_are_setting() {
+  return setting_controlled_values;
+}
 
 std::shared_ptr<const Recipe> Stream::published() const {
   const std::lock_guard lock(mutex_);
@@ -36,34 +43,139 @@ void Stream::announce() {
        "active-algorithm");
 }
 
-void Stream::set_format(const GstVideoInfo& info) {
-  process_.set_format(info);
-  latch(true);
-}
+// --- Settings ------------------------------------------------------------------------------------------------------
 
-void Stream::latch(bool negotiating) {
-  const int depth_before = process_.recipe() ? process_.filter().depth() : 0;
-  if (process_.set_recipe(published(), trans_->segment.rate < 0)) {
-    const Filter& filter = process_.filter();
-    window_.set_shape(filter.depth(), filter.centre_t(), process_.recipe()->settings.border);
-    // Upstream's pool has to grow with the window.
-    if (!negotiating && filter.depth() > depth_before) gst_base_transform_reconfigure_sink(trans_);
-    update_latency();
-  }
-  // Frames held from before may be copies on the device: they leave through a plan.
-  set_passthrough(process_.changes_nothing() && window_.pending() == 0, negotiating);
+void Stream::set_format(const GstVideoInfo& info) {
+  const bool is_new = !process_.has_format() || !gst_video_info_is_equal(&info, &process_.info());
+  process_.set_format(info);
+  if (is_new) refused_.reset();  // another format may be one that it serves
+  latch();
+  const bool passthrough = process_.changes_nothing() && window_.pending() == 0;
+  if (is_new)
+    passthrough_began_while_playing_ = asked_for_downstream_layout_ = false;
+  else if (passthrough && !gst_base_transform_is_passthrough(trans_))
+    passthrough_began_while_playing_ = true;
+  gst_base_transform_set_passthrough(trans_, passthrough);
+  allocation_is_stale_ = false;  // it is decided right after this
   announce();
 }
 
-void Stream::set_passthrough(bool passthrough, bool negotiating) {
+void Stream::latch() {
+  if (latching_) return;
+  latching_ = true;
+  const auto done = [](bool* flag) { *flag = false; };
+  const std::unique_ptr<bool, decltype(done)> guard(&latching_, done);
+
+  const std::shared_ptr<const Recipe> wanted = published();
+  const bool reversed = trans_->segment.rate < 0;
+  if (wanted != refused_) {
+    try {
+      use(wanted, reversed);
+      in_force_ = wanted;
+      refused_.reset();
+      refusal_.clear();
+      return;
+    } catch (const PlanError& error) {
+      if (fall_back_to_cpu(wanted, reversed, error)) {
+        use(wanted, reversed);
+        in_force_ = wanted;
+        return;
+      }
+      if (!in_force_ || in_force_ == wanted) throw;
+      use(in_force_, reversed);
+      refuse(wanted, error);
+    }
+  } else {
+    use(in_force_, reversed);
+  }
+}
+
+void Stream::use(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
+  const int depth_before = process_.recipe() ? process_.filter().depth() : 0;
+  if (!process_.set_recipe(recipe, reversed)) return;
+  const Filter& filter = process_.filter();
+  window_.set_shape(filter.depth(), filter.centre_t(), recipe->settings.border);
+  if (depth_before > 0 && filter.depth() > depth_before) depth_grew_ = true;
+  update_latency();
+}
+
+void Stream::refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError& why) {
+  refused_ = recipe;
+  const std::string text = std::string(why.what()) + "; the filter stays as it was";
+  if (text == refusal_) return;  // values that a controller sets anew for each frame
+  refusal_ = text;
+  warn_of_settings(GST_ELEMENT(trans_), text);
+}
+
+bool Stream::fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why) {
+  const Settings& settings = recipe->settings;
+  if (!process_.session() || settings.backend != BackendChoice::automatic || settings.algorithm != Algorithm::automatic)
+    return false;
+  std::unique_ptr<Backend> cpu = make_cpu_backend(settings.n_threads);
+  if (!process_.can_be_served_by(*cpu, recipe, reversed)) return false;
+  drain();  // with the plans that are still there, before the session that holds the frames goes
+  process_.open(nullptr, std::move(cpu));
+  fell_back_ = true;
+  allocation_is_stale_ = true;
+  gst_base_transform_reconfigure_sink(trans_);
+  report(GST_ELEMENT(trans_), GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+         std::string("the CUDA backend cannot serve this filter: ") + why.what() + "; it runs on the CPU from now on");
+  return true;
+}
+
+void Stream::settle_passthrough() {
+  // Frames held from before may be copies on the device: they leave through a plan.
+  const bool passthrough = process_.changes_nothing() && window_.pending() == 0;
   if (passthrough == static_cast<bool>(gst_base_transform_is_passthrough(trans_))) return;
   gst_base_transform_set_passthrough(trans_, passthrough);
-  if (negotiating) return;  // the allocation is decided right after
+  passthrough_began_while_playing_ = passthrough;
+  asked_for_downstream_layout_ = false;
+  allocation_is_stale_ = true;
+  // Frames that upstream laid out for downstream may be cropped by meta, or come from a pool too small for a window.
+  // The other way round they are ours to copy, where downstream does not understand them.
+  if (!passthrough && downstream_answered_upstream_) gst_base_transform_reconfigure_sink(trans_);
+}
+
+void Stream::renegotiate() {
+  if (!allocation_is_stale_) return;
+  allocation_is_stale_ = false;
   gst_base_transform_reconfigure_src(trans_);
-  gst_base_transform_reconfigure_sink(trans_);
   if (!gst_base_transform_reconfigure(trans_))
     throw ElementError(GST_STREAM_ERROR_FORMAT, "no allocation could be agreed on with downstream");
 }
+
+void Stream::note_proposal(GstQuery* answer_of_downstream) {
+  downstream_answered_upstream_ = answer_of_downstream != nullptr;
+  if (answer_of_downstream) note_decision(answer_of_downstream);
+}
+
+void Stream::note_decision(GstQuery* query) {
+  downstream_takes_video_meta_ = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+}
+
+void Stream::adopt_context(GstBuffer* buffer) {
+  GST_INFO_OBJECT(trans_, "taking over the CUDA context of the buffers that arrive");
+  drain();
+  context_.replace(cuda_buffer_context(buffer));
+  auto session = std::make_unique<CudaSession>(context_.get().get());
+  auto backend = session->make_backend();
+  process_.open(std::move(session), std::move(backend));
+  allocation_is_stale_ = true;
+  renegotiate();
+}
+
+// A controller's values belong to the frame that leaves.
+void Stream::sync_controllers(GstBuffer* frame) {
+  const GstSegment& segment = trans_->segment;
+  if (segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(frame)) return;
+  const GstClockTime time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
+  if (!GST_CLOCK_TIME_IS_VALID(time)) return;
+  setting_controlled_values = true;
+  gst_object_sync_values(GST_OBJECT(trans_), time);
+  setting_controlled_values = false;
+}
+
+// --- Frames --------------------------------------------------------------------------------------------------------
 
 GstFlowReturn Stream::submit(BufferPtr buffer) {
   if (!gst_base_transform_reconfigure(trans_) || !process_.has_format())
@@ -73,13 +185,12 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
     drain();
     process_.forget_regions();
   }
-  const GstSegment& segment = trans_->segment;
-  if (segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(buffer.get())) {
-    const GstClockTime time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer.get()));
-    if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(trans_), time);
-  }
+  if (window_.pending() == 0) sync_controllers(buffer.get());  // it may decide whether the frame needs a plan
   if (process_.wants_context_of(buffer.get(), published()->settings.cuda_device_id)) adopt_context(buffer.get());
-  latch(false);
+  latch();
+  settle_passthrough();
+  renegotiate();
+  announce();
 
   interval_.add(valid(GST_BUFFER_PTS(buffer.get())), valid(GST_BUFFER_DURATION(buffer.get())));
   update_latency();
@@ -87,100 +198,80 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
     HeldFrame frame;
     frame.buffer = std::move(buffer);
     window_.push(std::move(frame));
-  } else {
-    window_.push(process_.admit(std::move(buffer), process_.filter().depth() > 1));
-    if (!window_.ready(false)) process_.settle(window_);
-  }
-  return GST_FLOW_OK;
-}
-
-void Stream::adopt_context(GstBuffer* buffer) {
-  GST_INFO_OBJECT(trans_, "taking over the CUDA context of the buffers that arrive");
-  drain();
-  context_.replace(cuda_buffer_context(buffer));
-  auto session = std::make_unique<CudaSession>(context_.get());
-  auto backend = session->make_backend();
-  process_.open(std::move(session), std::move(backend));
-  gst_base_transform_reconfigure_src(trans_);
-  if (!gst_base_transform_reconfigure(trans_))
-    throw ElementError(GST_STREAM_ERROR_FORMAT, "no allocation could be agreed on with downstream");
-}
-
-GstFlowReturn Stream::generate(GstBuffer** out, bool draining) {
-  *out = nullptr;
-  push_due_events();
-  while (window_.ready(draining)) {
-    // Also of a frame that is too late: the next ones may go on with its regions.
-    if (process_.has_regions()) treated_ = process_.update_regions(window_.centre().buffer.get());
-    if (too_late(window_.centre().buffer.get())) {
-      skipped_ = true;
-      due_events_ = window_.advance();
-      push_due_events();
-      continue;
-    }
-    const GstFlowReturn flow = produce(out);
-    if (flow != GST_FLOW_OK) return flow;
-    due_events_ = window_.advance();
-    ++processed_;
-    if (skipped_) {
-      *out = gst_buffer_make_writable(*out);
-      GST_BUFFER_FLAG_SET(*out, GST_BUFFER_FLAG_DISCONT);
-      skipped_ = false;
-    }
     return GST_FLOW_OK;
   }
+  if (depth_grew_ && process_.starves(buffer.get())) gst_base_transform_reconfigure_sink(trans_);
+  depth_grew_ = false;
+  window_.push(process_.admit(std::move(buffer), process_.filter().depth() > 1));
+  if (!window_.ready(false)) process_.settle(window_);
   return GST_FLOW_OK;
 }
 
-GstFlowReturn Stream::produce(GstBuffer** out) {
-  const HeldFrame& centre = window_.centre();
+GstFlowReturn Stream::push_outputs(bool draining) {
+  push_due_events();
+  while (window_.ready(draining)) {
+    // Of a frame that passes through, submit() has seen to this.
+    if (!gst_base_transform_is_passthrough(trans_)) {
+      sync_controllers(window_.centre().buffer.get());
+      latch();
+      renegotiate();
+      announce();
+      if (!window_.ready(draining)) break;
+    }
+    // Also of a frame that is too late: the next ones may go on with its regions.
+    if (process_.has_regions()) treated_ = process_.update_regions(window_.centre().buffer.get());
+    BufferPtr out;
+    GstFlowReturn flow = GST_FLOW_OK;
+    {
+      // Whatever comes of it, this was the frame's turn.
+      struct Advance {
+        Stream& stream;
+        ~Advance() { stream.due_events_ = stream.window_.advance(); }
+      } advance{*this};
+      if (quality_.too_late(window_.centre().buffer.get()))
+        skipped_ = true;
+      else
+        flow = produce(out);
+    }
+    if (out) flow = push(std::move(out));
+    if (flow != GST_FLOW_OK) return flow;
+    push_due_events();
+  }
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn Stream::produce(BufferPtr& out) {
+  HeldFrame& centre = window_.centre();
   if (gst_base_transform_is_passthrough(trans_)) {
-    *out = gst_buffer_ref(centre.buffer.get());
+    out = in_downstream_layout(std::move(centre.buffer));
     return GST_FLOW_OK;
   }
   if (process_.has_regions()) return produce_regions(out);
-  GstBuffer* buffer = nullptr;
-  const GstFlowReturn flow = new_output(&buffer);
+  const GstFlowReturn flow = new_output(out);
   if (flow != GST_FLOW_OK) return flow;
-  BufferPtr owner(buffer);
-  process_.run(window_, buffer);
-  *out = owner.release();
+  process_.run(window_, out.get());
+  if (window_.sees_flag(GST_BUFFER_FLAG_CORRUPTED)) GST_BUFFER_FLAG_SET(out.get(), GST_BUFFER_FLAG_CORRUPTED);
   return GST_FLOW_OK;
 }
 
 // The frame itself where that can be, else a copy of it.
-GstFlowReturn Stream::produce_regions(GstBuffer** out) {
+GstFlowReturn Stream::produce_regions(BufferPtr& out) {
   HeldFrame& centre = window_.centre();
-  if (fits_downstream(centre.buffer.get())) {
-    if (!treated_) {
-      *out = gst_buffer_ref(centre.buffer.get());
-      return GST_FLOW_OK;
-    }
-    if (process_.treat_in_place(window_)) {
-      *out = gst_buffer_ref(centre.buffer.get());
-      return GST_FLOW_OK;
-    }
+  const bool fits = downstream_takes_video_meta_ || has_default_layout(centre.buffer.get(), process_.info());
+  if (fits && (!treated_ || process_.treat_in_place(window_))) {
+    out.reset(gst_buffer_ref(centre.buffer.get()));
+    return GST_FLOW_OK;
   }
-  GstBuffer* buffer = nullptr;
-  const GstFlowReturn flow = new_output(&buffer);
+  const GstFlowReturn flow = new_output(out);
   if (flow != GST_FLOW_OK) return flow;
-  BufferPtr owner(buffer);
-  process_.treat_copy(window_, buffer, treated_);
-  *out = owner.release();
+  process_.treat_copy(window_, out.get(), treated_);
+  if (treated_ && window_.sees_flag(GST_BUFFER_FLAG_CORRUPTED))
+    GST_BUFFER_FLAG_SET(out.get(), GST_BUFFER_FLAG_CORRUPTED);
   return GST_FLOW_OK;
 }
 
-// Whether downstream reads the frame as it lies.
-bool Stream::fits_downstream(GstBuffer* buffer) const {
-  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-  if (!meta || takes_video_meta_) return true;
-  const GstVideoInfo& info = process_.info();
-  for (guint p = 0; p < meta->n_planes; ++p)
-    if (meta->stride[p] != info.stride[p] || meta->offset[p] != info.offset[p]) return false;
-  return true;
-}
-
-GstFlowReturn Stream::new_output(GstBuffer** out) {
+// A buffer of downstream's pool, or of ours, for the output of the window's centre. Throws where there is no memory.
+GstFlowReturn Stream::new_output(BufferPtr& out) {
   const HeldFrame& centre = window_.centre();
   auto* base = GST_BASE_TRANSFORM_CLASS(g_type_class_peek(GST_TYPE_BASE_TRANSFORM));
   GstBuffer* buffer = nullptr;
@@ -191,16 +282,43 @@ GstFlowReturn Stream::new_output(GstBuffer** out) {
   }
   if (flow == GST_FLOW_ERROR)
     throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "there is no memory for an output frame");
-  *out = buffer;
+  out.reset(buffer);
   return flow;
 }
 
-void Stream::drain() {
-  for (;;) {
-    GstBuffer* out = nullptr;
-    if (generate(&out, true) != GST_FLOW_OK || !out) break;
-    if (gst_pad_push(trans_->srcpad, out) != GST_FLOW_OK) break;
+GstFlowReturn Stream::push(BufferPtr out) {
+  quality_.count_output();
+  if (skipped_) {
+    out.reset(gst_buffer_make_writable(out.release()));
+    GST_BUFFER_FLAG_SET(out.get(), GST_BUFFER_FLAG_DISCONT);
+    skipped_ = false;
   }
+  GstSegment& segment = trans_->segment;
+  if (segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(out.get())) {
+    GstClockTime end = GST_BUFFER_PTS(out.get());
+    if (segment.rate > 0 && GST_BUFFER_DURATION_IS_VALID(out.get())) end += GST_BUFFER_DURATION(out.get());
+    if (GST_CLOCK_TIME_IS_VALID(segment.stop)) end = std::min<GstClockTime>(end, segment.stop);
+    segment.position = end;
+    position_ = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, end);
+  }
+  return gst_pad_push(trans_->srcpad, out.release());
+}
+
+BufferPtr Stream::in_downstream_layout(BufferPtr buffer) {
+  if (!passthrough_began_while_playing_ || downstream_takes_video_meta_ || is_cuda_buffer(buffer.get()) ||
+      has_default_layout(buffer.get(), process_.info()))
+    return buffer;
+  if (!asked_for_downstream_layout_) {
+    asked_for_downstream_layout_ = true;
+    gst_base_transform_reconfigure_sink(trans_);
+  }
+  BufferPtr copy(copy_to_default_layout(buffer.get(), process_.info()));
+  if (!copy) throw ElementError(GST_RESOURCE_ERROR_READ, "a frame could not be copied to the layout of its caps");
+  return copy;
+}
+
+void Stream::drain() {
+  push_outputs(true);
   push_due_events();
   flush();
 }
@@ -225,66 +343,42 @@ void Stream::flush() {
   for (const EventPtr& event : events)
     if (gst_event_type_get_flags(GST_EVENT_TYPE(event.get())) & GST_EVENT_TYPE_STICKY)
       gst_pad_store_sticky_event(trans_->srcpad, event.get());
+  interval_.cut();
 }
 
-void Stream::forget_lateness() {
-  earliest_ = GST_CLOCK_TIME_NONE;
-  proportion_ = 1;
-  processed_ = dropped_ = 0;
+void Stream::restart() {
+  flush();
+  quality_.forget();
+  position_ = GST_CLOCK_TIME_NONE;
 }
 
 void Stream::reset() {
   process_.forget_regions();
-  flush();
-  forget_lateness();
+  restart();
   process_.clear_format();
   gst_base_transform_set_passthrough(trans_, FALSE);
-  skipped_ = false;
+  in_force_.reset();
+  refused_.reset();
+  refusal_.clear();
+  skipped_ = depth_grew_ = allocation_is_stale_ = false;
+  downstream_answered_upstream_ = downstream_takes_video_meta_ = false;
+  passthrough_began_while_playing_ = asked_for_downstream_layout_ = false;
   interval_ = {};
   latency_ = 0;
+  if (fell_back_) process_.close();  // the next start tries CUDA again
+  fell_back_ = false;
   announce();
 }
 
-void Stream::update_qos(GstEvent* event) {
-  gdouble proportion = 1;
-  GstClockTimeDiff difference = 0;
-  GstClockTime timestamp = GST_CLOCK_TIME_NONE;
-  gst_event_parse_qos(event, nullptr, &proportion, &difference, &timestamp);
-  proportion_ = proportion;
-  if (!GST_CLOCK_TIME_IS_VALID(timestamp))
-    earliest_ = GST_CLOCK_TIME_NONE;
-  else
-    earliest_ = difference < 0 && timestamp < static_cast<GstClockTime>(-difference) ? 0 : timestamp + difference;
-}
-
-bool Stream::too_late(const GstBuffer* frame) {
-  const GstSegment& segment = trans_->segment;
-  const GstClockTime earliest = earliest_;
-  if (!GST_CLOCK_TIME_IS_VALID(earliest) || segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(frame) ||
-      !gst_base_transform_is_qos_enabled(trans_))
-    return false;
-  const GstClockTime running = gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
-  if (!GST_CLOCK_TIME_IS_VALID(running) || running > earliest) return false;
-
-  ++dropped_;
-  GST_DEBUG_OBJECT(trans_, "skipping the output at %" GST_TIME_FORMAT ": late", GST_TIME_ARGS(GST_BUFFER_PTS(frame)));
-  GstMessage* message = gst_message_new_qos(
-      GST_OBJECT(trans_), FALSE, running, gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame)),
-      GST_BUFFER_PTS(frame), GST_BUFFER_DURATION(frame));
-  gst_message_set_qos_values(message, GST_CLOCK_DIFF(running, earliest), proportion_, 1000000);
-  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, processed_, dropped_);
-  gst_element_post_message(GST_ELEMENT(trans_), message);
-  return true;
-}
-
-GstClockTime Stream::frame_duration() const {
-  const GstVideoInfo& info = process_.info();
-  if (info.fps_n > 0) return gst_util_uint64_scale_int(GST_SECOND, info.fps_d, info.fps_n);
-  return interval_.estimate();
-}
-
 void Stream::update_latency() {
-  const GstClockTime latency = process_.has_format() ? window_.ahead() * frame_duration() : 0;
+  GstClockTime latency = 0;
+  if (process_.has_format()) {
+    const GstVideoInfo& info = process_.info();
+    const GstClockTime interval = info.fps_n > 0 && info.fps_d > 0
+                                      ? gst_util_uint64_scale_int(GST_SECOND, info.fps_d, info.fps_n)
+                                      : interval_.estimate();
+    latency = static_cast<GstClockTime>(window_.ahead()) * interval;
+  }
   if (latency_.exchange(latency) == latency) return;
   GST_INFO_OBJECT(trans_, "latency is now %" GST_TIME_FORMAT, GST_TIME_ARGS(latency));
   gst_element_post_message(GST_ELEMENT(trans_), gst_message_new_latency(GST_OBJECT(trans_)));

@@ -4,8 +4,11 @@
 // Stream: what passes through the element. One output for each input, in order of arrival, with serialized events in
 // their places; quality of service at the output; the latency that the window adds.
 //
-// Threads: all of it belongs to the streaming thread, but for published(), the QoS figures, latency() and the names of
-// what is active, which any thread may use. Functions throw ElementError or PlanError.
+// Settings take hold in latch(), which is called for each frame that comes in and for each output. A recipe that no
+// plan can be made of is refused with a warning while another is in force, and is an error before that.
+//
+// Threads: all of it belongs to the streaming thread, but for published(), update_qos(), latency(), position() and the
+// names of what is active, which any thread may use. Functions throw ElementError or PlanError.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
@@ -13,11 +16,13 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "cuda_interop.hpp"
 #include "frame_interval.hpp"
 #include "process.hpp"
+#include "quality.hpp"
 #include "settings.hpp"
 #include "window.hpp"
 
@@ -27,9 +32,9 @@ class Stream {
  public:
   /// `mutex` guards what is published.
   Stream(GstBaseTransform* trans, CudaContextSlot& context, std::mutex& mutex)
-      : trans_(trans), context_(context), mutex_(mutex), process_(GST_ELEMENT(trans)) {}
+      : trans_(trans), context_(context), mutex_(mutex), process_(GST_ELEMENT(trans)), quality_(trans) {}
 
-  /// What the next frame is filtered with. The caller holds the mutex, and gets what was there before, to let
+  /// What the next output is filtered with. The caller holds the mutex, and gets what was there before, to let
   /// go of after the lock.
   void publish_locked(std::shared_ptr<const Recipe>& recipe) { published_.swap(recipe); }
   std::shared_ptr<const Recipe> published() const;
@@ -40,38 +45,50 @@ class Stream {
 
   void set_format(const GstVideoInfo& info);
   GstFlowReturn submit(BufferPtr buffer);
-  /// The next output, or null where it takes more input (or none is held, when draining).
-  GstFlowReturn generate(GstBuffer** out, bool draining = false);
+  /// Pushes every output that can be made; `draining`: no frame will come after those held.
+  GstFlowReturn push_outputs(bool draining = false);
   /// Pushes an output for every frame held, and forgets all.
   void drain();
   /// Takes a serialized event that has to wait for a frame's output; false: it may pass now.
   bool hold_event(GstEvent* event);
   /// Drops all frames. Sticky events among those held stay sticky.
   void flush();
+  /// As flush(), and forgets lateness and the position: a FLUSH_STOP event.
+  void restart();
   /// As before the first caps.
   void reset();
 
-  void update_qos(GstEvent* event);
-  void forget_lateness();
+  /// Notes that an ALLOCATION query of upstream was answered by us, or by downstream where `query` is its answer.
+  void note_proposal(GstQuery* answer_of_downstream);
+  /// Notes what downstream answered to our own ALLOCATION query.
+  void note_decision(GstQuery* query);
+
+  /// Whether this thread is just setting properties to the values that GstController gives them.
+  static bool controllers_are_setting();
+  void update_qos(GstEvent* event) { quality_.update(event); }
   void forget_regions() { process_.forget_regions(); }
-  /// Whether downstream reads frames of any layout, as a GstVideoMeta describes it.
-  void set_takes_video_meta(bool takes) { takes_video_meta_ = takes; }
   GstClockTime latency() const { return latency_; }
+  /// Stream time of the end of the last frame that left; NONE where none has since the start or the last flush.
+  GstClockTime position() const { return position_; }
   const char* active_backend() const { return active_backend_; }
   const char* active_algorithm() const { return active_algorithm_; }
 
  private:
-  void latch(bool negotiating);
+  void latch();
+  void use(const std::shared_ptr<const Recipe>& recipe, bool reversed);
+  void refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError& why);
+  bool fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why);
   void adopt_context(GstBuffer* buffer);
-  void set_passthrough(bool passthrough, bool negotiating);
-  GstFlowReturn produce(GstBuffer** out);
-  GstFlowReturn produce_regions(GstBuffer** out);
-  GstFlowReturn new_output(GstBuffer** out);
-  bool fits_downstream(GstBuffer* buffer) const;
-  bool too_late(const GstBuffer* frame);
+  void settle_passthrough();
+  void renegotiate();
+  void sync_controllers(GstBuffer* frame);
+  GstFlowReturn produce(BufferPtr& out);
+  GstFlowReturn produce_regions(BufferPtr& out);
+  GstFlowReturn new_output(BufferPtr& out);
+  GstFlowReturn push(BufferPtr out);
+  BufferPtr in_downstream_layout(BufferPtr buffer);
   void push_due_events();
   void update_latency();
-  GstClockTime frame_duration() const;
 
   GstBaseTransform* trans_;
   CudaContextSlot& context_;
@@ -80,15 +97,26 @@ class Stream {
   Process process_;
   FrameWindow window_;
   std::vector<EventPtr> due_events_;  ///< to be pushed before the next output
-  bool treated_ = false;              ///< the next output's frame has samples in regions
-  bool takes_video_meta_ = false;     ///< downstream does
-  bool skipped_ = false;              ///< an output was dropped, so the next is a discontinuity
-  FrameInterval interval_;            ///< where the caps do not tell
-  guint64 processed_ = 0, dropped_ = 0;
+  Quality quality_;
+  bool treated_ = false;  ///< the next output's frame has samples in regions
+  FrameInterval interval_;
+  bool skipped_ = false;  ///< an output was dropped, so the next is a discontinuity
 
-  std::atomic<GstClockTime> earliest_{GST_CLOCK_TIME_NONE};
-  std::atomic<double> proportion_{1};
+  std::shared_ptr<const Recipe> in_force_;  ///< the last one that plans were made of
+  std::shared_ptr<const Recipe> refused_;   ///< published, but no plan could be made of it for this format
+  std::string refusal_;                     ///< why; empty once a recipe was good again
+  bool latching_ = false;                   ///< outputs that leave meanwhile are made with what there was
+  bool fell_back_ = false;                  ///< from CUDA to the CPU, until the next start
+
+  bool allocation_is_stale_ = false;            ///< what was agreed on with downstream no longer fits
+  bool depth_grew_ = false;                     ///< upstream's pool may be too small by now
+  bool downstream_answered_upstream_ = false;   ///< upstream's frames lie as downstream asked, not as we did
+  bool downstream_takes_video_meta_ = false;    ///< it understands any layout
+  bool passthrough_began_while_playing_ = false;  ///< frames may still lie as we asked
+  bool asked_for_downstream_layout_ = false;
+
   std::atomic<GstClockTime> latency_{0};
+  std::atomic<GstClockTime> position_{GST_CLOCK_TIME_NONE};
   std::atomic<const char*> active_backend_{nullptr}, active_algorithm_{nullptr};
 };
 

@@ -17,12 +17,23 @@ void FrameWindow::set_shape(int depth, int centre, Border border) {
 Window FrameWindow::images() const {
   Window window;
   window.depth = behind_ + 1 + ahead_;
-  const int count = static_cast<int>(frames_.size());
   for (int t = 0; t < window.depth; ++t) {
-    const int position = border_index(border_, next_ - behind_ + t, count);
+    const int position = position_of(t);
     window.image[t] = position < 0 ? nullptr : &frames_[position].image;
   }
   return window;
+}
+
+bool FrameWindow::sees_flag(GstBufferFlags flag) const {
+  for (int t = 0; t <= behind_ + ahead_; ++t) {
+    const int position = position_of(t);
+    if (position >= 0 && GST_BUFFER_FLAG_IS_SET(frames_[position].buffer.get(), flag)) return true;
+  }
+  return false;
+}
+
+int FrameWindow::position_of(int t) const {
+  return border_index(border_, next_ - behind_ + t, static_cast<int>(frames_.size()));
 }
 
 std::vector<EventPtr> FrameWindow::advance() {

@@ -56,6 +56,8 @@ class FrameWindow {
   /// Of the next output: the frame that it answers, and the images that the filter sees.
   HeldFrame& centre() { return frames_[next_]; }
   Window images() const;
+  /// Whether any of the frames that the filter sees has this buffer flag.
+  bool sees_flag(GstBufferFlags flag) const;
   /// Moves on to the next output and lets go of frames that none will need. Returns the events that come between.
   std::vector<EventPtr> advance();
   /// Forgets all; returns the events of frames that had no output.
@@ -66,6 +68,8 @@ class FrameWindow {
 
  private:
   void trim();
+  /// Which of the frames held stands at place `t` of the filter; negative: none, the place holds ghost cells.
+  int position_of(int t) const;
 
   std::vector<HeldFrame> frames_;  ///< oldest first
   int next_ = 0;                   ///< position of the next output's centre

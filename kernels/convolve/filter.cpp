@@ -385,7 +385,7 @@ std::string Filter::shape() const {
 
 bool Filter::operator==(const Filter& other) const {
   return depth_ == other.depth_ && height_ == other.height_ && width_ == other.width_ && centre_t_ == other.centre_t_ &&
-         centre_y_ == other.centre_y_ && centre_x_ == other.centre_x_ && taps_ == other.taps_;
+         centre_y_ == other.centre_y_ && centre_x_ == other.centre_x_ && taps_ == other.taps_ && exact_ == other.exact_;
 }
 
 }  // namespace convolve

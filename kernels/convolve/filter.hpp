@@ -48,6 +48,8 @@ struct FilterOptions {
 struct ExactTaps {
   std::vector<std::int32_t> taps;
   std::int64_t divisor = 1;
+
+  bool operator==(const ExactTaps&) const = default;
 };
 
 /// A spatial filter of rank 1: tap(y, x) = column[y] * row[x]. Where the filter has exact taps so do the factors:

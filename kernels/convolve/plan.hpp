@@ -21,6 +21,8 @@ struct PlanDesc {
   Filter filter;
   Border border = Border::replicate;
   Algorithm algorithm = Algorithm::automatic;
+
+  bool operator==(const PlanDesc&) const = default;
 };
 
 /// The input of one output frame: `filter.depth()` images, oldest first. A null image is a frame of ghost cells

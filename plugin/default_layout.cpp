@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "default_layout.hpp"
+
+namespace convolve {
+namespace {
+
+gboolean copy_meta(GstBuffer* from, GstMeta** meta, gpointer to) {
+  const GstMetaInfo* info = (*meta)->info;
+  if (!info->transform_func || gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_MEMORY_STR)))
+    return TRUE;
+  GstMetaTransformCopy whole{FALSE, 0, static_cast<gsize>(-1)};
+  info->transform_func(static_cast<GstBuffer*>(to), *meta, from, _gst_meta_transform_copy, &whole);
+  return TRUE;
+}
+
+}  // namespace
+
+bool has_default_layout(GstBuffer* buffer, const GstVideoInfo& info) {
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (!meta) return true;
+  if (meta->n_planes != GST_VIDEO_INFO_N_PLANES(&info)) return false;
+  for (guint p = 0; p < meta->n_planes; ++p)
+    if (meta->stride[p] != info.stride[p] || meta->offset[p] != info.offset[p]) return false;
+  return true;
+}
+
+GstBuffer* copy_to_default_layout(GstBuffer* buffer, const GstVideoInfo& info) {
+  GstBuffer* copy = gst_buffer_new_allocate(nullptr, info.size, nullptr);
+  if (!copy) return nullptr;
+  GstVideoFrame from, to;
+  bool good = gst_video_frame_map(&from, &info, buffer, GST_MAP_READ);
+  if (good) {
+    good = gst_video_frame_map(&to, &info, copy, GST_MAP_WRITE);
+    if (good) {
+      good = gst_video_frame_copy(&to, &from);
+      gst_video_frame_unmap(&to);
+    }
+    gst_video_frame_unmap(&from);
+  }
+  if (!good) {
+    gst_buffer_unref(copy);
+    return nullptr;
+  }
+  gst_buffer_copy_into(copy, buffer,
+                       static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0, -1);
+  gst_buffer_foreach_meta(buffer, copy_meta, copy);
+  return copy;
+}
+
+}  // namespace convolve

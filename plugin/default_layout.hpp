@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Default layout: how a buffer of system memory lies when its caps alone describe it. A downstream element that did
+// not agree to GstVideoMeta understands no other.
+#pragma once
+
+#include <gst/video/video.h>
+
+namespace convolve {
+
+/// Whether planes, strides and offsets are those that follow from `info`.
+bool has_default_layout(GstBuffer* buffer, const GstVideoInfo& info);
+
+/// A copy of the frame in the default layout, with timestamps, flags and metas, but for those about memory. Transfer
+/// full; null where the buffer cannot be mapped or there is no memory.
+GstBuffer* copy_to_default_layout(GstBuffer* buffer, const GstVideoInfo& info);
+
+}  // namespace convolve
