@@ -48,7 +48,6 @@ struct Element {
   std::set<guint> refused_by_controller;
 };
 
-
 }  // namespace
 }  // namespace convolve
 
@@ -341,7 +340,8 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean, GstBuffer* 
   return guarded(trans, GST_FLOW_ERROR, [&] { return self.stream.submit(std::move(owned)); });
 }
 
-// Outputs are pushed in one place, whether a frame, an event or a query makes them leave; none is left to the base class.
+// Outputs are pushed in one place, whether a frame, an event or a query makes them leave; none is left to the base
+// class.
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   *out = nullptr;
   return guarded(trans, GST_FLOW_ERROR, [&] { return element_of(trans).stream.push_outputs(); });

@@ -105,8 +105,7 @@ std::unique_ptr<Plan> Process::make_plan(Backend& backend, const Prepared& with,
   return plan;
 }
 
-Process::Prepared Process::prepare(Backend& backend, const std::shared_ptr<const Recipe>& recipe,
-                                   bool reversed) const {
+Process::Prepared Process::prepare(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) const {
   Prepared next;
   next.recipe = recipe;
   next.reversed = reversed;
@@ -120,7 +119,7 @@ Process::Prepared Process::prepare(Backend& backend, const std::shared_ptr<const
   next.layout = make_layout(info_, info_.height, from.settings.levels());
   const RegionSettings& regions = from.settings.regions;
   if (regions.active()) {
-    next.regions = backend_->make_region_plan({next.layout, info_.width, info_.height});
+    next.regions = backend.make_region_plan({next.layout, info_.width, info_.height});
     next.treatment = make_treatment(regions, info_, next.layout);
   }
   if (regions.hides()) return next;  // whatever the filter is: it has no part in it
@@ -144,8 +143,7 @@ bool Process::asks_for_the_same(const Recipe& recipe, bool reversed) const {
   return next == PlanDesc{now_.layout, now_.filter, before.border, before.algorithm};
 }
 
-bool Process::can_be_served_by(Backend& backend, const std::shared_ptr<const Recipe>& recipe,
-                               bool reversed) noexcept {
+bool Process::can_be_served_by(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) noexcept {
   try {
     prepare(backend, recipe, reversed);
     return true;

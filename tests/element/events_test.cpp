@@ -35,7 +35,7 @@ GstEvent* tag() {
 const Interruption interruptions[] = {
     {"SEGMENT", [] { return new_segment(1, 100); }, "0 40 80 120 segment 160 200 240 280 eos", true},
     {"SEGMENT of another rate", [] { return new_segment(2, 100); }, "0 40 80 120 segment 160 200 240 280 eos", true},
-    {"GAP", [] { return gst_event_new_gap(150 * GST_MSECOND, 1); }, "0 40 80 120 gap 160 200 240 280 eos", false},
+    {"GAP", [] { return gst_event_new_gap(150 * GST_MSECOND, 1); }, "0 40 80 120 gap 160 200 240 280 eos", true},
     {"TAG", tag, "0 40 80 120 tag 160 200 240 280 eos", false},
     {"a custom event",
      [] { return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("mark")); },

@@ -1,11 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The latency without a framerate, and the stream's promises on gaps, drains and a start that fails.
+// The stream's promises where pipelines are less than ideal: no framerate, gaps, settings that no plan can be made of,
+// passthrough that comes while playing, corrupted frames, a start that fails.
 #include "stream.hpp"
+
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+
+#include <algorithm>
+#include <cstring>
 
 namespace element_test {
 namespace {
+
+const auto faults = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
 
 GstVideoInfo without_framerate() {
   GstVideoInfo info = small();
@@ -61,6 +70,8 @@ ELEMENT_TEST(jitter_of_timestamps_is_no_flood_of_latency_messages) {
         GST_TIME_ARGS(latency));
 }
 
+// --- Gaps, drains and the position ---------------------------------------------------------------------------------
+
 ELEMENT_TEST(a_gap_leaves_at_once_behind_the_outputs_of_all_frames_held) {
   std::mt19937 random(83);
   const GstVideoInfo info = small();
@@ -84,6 +95,74 @@ ELEMENT_TEST(a_drain_query_is_answered_after_the_outputs_of_all_frames_held) {
   CHECK(harness.tape().buffer_count() == 3, "%zu outputs for 3 inputs", harness.tape().buffer_count());
 }
 
+ELEMENT_TEST(the_position_after_eos_is_the_end_of_the_last_frame) {
+  std::mt19937 random(85);
+  const GstVideoInfo info = small();
+  for (const char* properties : {"preset=temporal-mean temporal-radius=3", "preset=box-blur", "preset=identity"}) {
+    Harness harness(properties, info);
+    push_all(harness, random_stream(random, info, 10));
+    harness.push_event(gst_event_new_eos());
+    const Owned<GstPad> src(gst_element_get_static_pad(harness.element(), "src"));
+    gint64 position = -1;
+    CHECK(gst_pad_query_position(src.get(), GST_FORMAT_TIME, &position), "%s: no position", properties);
+    CHECK(position == static_cast<gint64>(10 * frame_duration), "%s: position %" GST_TIME_FORMAT, properties,
+          GST_TIME_ARGS(position));
+  }
+}
+
+// --- Settings that cannot be planned -------------------------------------------------------------------------------
+
+ELEMENT_TEST(a_forced_algorithm_that_cannot_serve_leaves_the_old_filter_and_auto_revives) {
+  if (std::string(test_backend()) != "cpu") return;
+  std::mt19937 random(86);
+  const GstVideoInfo info = small();
+  const Filtering old{random_kernel(random, 1, 3, 3, 6, 8)}, fresh{make_kernel(1, 1, 1, {2})};
+  Harness harness(kernel_is(old.kernel), info);
+  const auto check = [&](const Filtering& f, const char* when) {
+    const Owned<GstBuffer> input = random_buffer(random, info);
+    CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s: the stream stops", when);
+    check_buffer(expected(f, frame_of(input.get(), info), info), harness.try_pull().get(), info, 0, when);
+  };
+  check(old, "at the start");
+  harness.set("algorithm", "cached-halo");  // none of the CPU's
+  for (int i = 0; i < 3; ++i) check(old, "refused");
+  const std::vector<Report> reports = take_reports(harness.bus(), faults);
+  CHECK(reports.size() == 1 && reports[0].type == GST_MESSAGE_WARNING, "%zu messages", reports.size());
+  harness.set("kernel", "<<2>>");
+  check(old, "refused with another kernel");
+  harness.set("algorithm", "auto");
+  check(fresh, "revived");
+  CHECK(take_reports(harness.bus(), GST_MESSAGE_ERROR).empty(), "an error");
+}
+
+ELEMENT_TEST(setting_a_property_to_what_it_is_makes_no_new_plan) {
+  std::mt19937 random(87);
+  const GstVideoInfo info = small();
+  Harness harness("preset=gaussian-blur radius=2", info);
+  push_all(harness, random_stream(random, info, 1));
+  static int plans;
+  plans = 0;
+  const auto count = [](GstDebugCategory* category, GstDebugLevel level, const gchar*, const gchar*, gint, GObject*,
+                        GstDebugMessage* message, gpointer) {
+    if (level == GST_LEVEL_INFO && g_str_equal(gst_debug_category_get_name(category), "videoconvolve") &&
+        std::strstr(gst_debug_message_get(message), " backend, "))
+      ++plans;
+  };
+  gst_debug_set_threshold_for_name("videoconvolve", GST_LEVEL_INFO);
+  (gst_debug_add_log_function)(count, nullptr, nullptr);
+  for (int i = 0; i < 20; ++i) {
+    harness.set("radius", "2");
+    harness.set("n-threads", i % 2 ? "1" : "2");
+    harness.set("amount", i % 2 ? "1" : "3");  // no part of this preset
+    push_all(harness, random_stream(random, info, 1));
+  }
+  CHECK(plans == 0, "%d plans were made", plans);
+  harness.set("radius", "3");
+  push_all(harness, random_stream(random, info, 1));
+  (gst_debug_remove_log_function)(count);
+  CHECK(plans == 1, "%d plans for another radius", plans);
+}
+
 ELEMENT_TEST(a_start_that_failed_may_be_tried_again) {
   if (have_gpu()) return;
   const Owned<GstElement> element = make_element("backend=cpu");
@@ -100,6 +179,67 @@ ELEMENT_TEST(a_start_that_failed_may_be_tried_again) {
   CHECK(gst_element_set_state(element.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE, "cpu does not start");
   gst_element_set_state(element.get(), GST_STATE_NULL);
   gst_element_set_bus(element.get(), nullptr);
+}
+
+// --- Frames --------------------------------------------------------------------------------------------------------
+
+ELEMENT_TEST(a_controlled_value_is_that_of_the_frame_that_leaves) {
+  std::mt19937 random(88);
+  const GstVideoInfo info = small();
+  Harness harness("preset=temporal-mean temporal-radius=2 components=luma", info);
+  GstControlSource* source = gst_interpolation_control_source_new();
+  g_object_set(source, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);
+  GstObject* object = GST_OBJECT(harness.element());
+  gst_object_add_control_binding(object, gst_direct_control_binding_new_absolute(object, "bias", source));
+  // 0 up to frame 3, half of the range from frame 4 on.
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 0);
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 4 * frame_duration, 0.5);
+  gst_object_unref(source);
+  Filtering plain{make_kernel(5, 1, 1, {1, 1, 1, 1, 1}, 5)}, biased = plain;
+  biased.bias = 0.5;
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 8);
+  std::vector<Frame> wanted = expected(plain, frames_of(input, info), info);
+  const std::vector<Frame> later = expected(biased, frames_of(input, info), info);
+  std::copy(later.begin() + 4, later.end(), wanted.begin() + 4);
+  push_all(harness, input);
+  harness.push_event(gst_event_new_eos());
+  const std::vector<GstBuffer*> found = harness.tape().buffers();
+  CHECK(found.size() == 8, "%zu outputs", found.size());
+  for (std::size_t i = 0; i < 8; ++i)
+    check_buffer(wanted[i], found[i], info, i < 4 ? 0 : 1, "frame " + std::to_string(i));
+}
+
+ELEMENT_TEST(a_frame_in_hand_when_passthrough_begins_leaves_in_the_layout_of_its_caps) {
+  std::mt19937 random(89);
+  const GstVideoInfo info = video_info("I420", 30, 22);
+  Harness harness("preset=box-blur", info);
+  for (int i = 0; i < 3; ++i) {
+    if (i == 1) harness.set("preset", "identity");
+    const Owned<GstBuffer> frame = random_buffer(random, info, i);
+    CHECK(harness.push(relaid(random, frame.get(), info, {"padded", 24, 8}).release()) == GST_FLOW_OK, "push failed");
+    const Owned<GstBuffer> out = harness.try_pull();
+    CHECK(out != nullptr, "no output");
+    if (i == 0) continue;
+    const GstVideoMeta* meta = gst_buffer_get_video_meta(out.get());
+    CHECK(!meta || (meta->stride[0] == info.stride[0] && meta->offset[1] == info.offset[1]),
+          "frame %d has a stride of %d, its caps say %d", i, meta->stride[0], info.stride[0]);
+    check_buffer(frame_of(frame.get(), info), out.get(), info, 0, "passed through");
+  }
+}
+
+ELEMENT_TEST(outputs_made_of_a_corrupted_frame_are_marked_corrupted) {
+  std::mt19937 random(90);
+  const GstVideoInfo info = small();
+  std::vector<Owned<GstBuffer>> input = random_stream(random, info, 9);
+  GST_BUFFER_FLAG_SET(input[4].get(), GST_BUFFER_FLAG_CORRUPTED);
+  Harness harness("preset=temporal-mean temporal-radius=2", info);
+  push_all(harness, input);
+  harness.push_event(gst_event_new_eos());
+  const std::vector<GstBuffer*> out = harness.tape().buffers();
+  CHECK(out.size() == 9, "%zu outputs", out.size());
+  for (int i = 0; i < 9; ++i)
+    CHECK(static_cast<bool>(GST_BUFFER_FLAG_IS_SET(out[i], GST_BUFFER_FLAG_CORRUPTED)) == (i >= 2 && i <= 6),
+          "output %d", i);
 }
 
 }  // namespace
