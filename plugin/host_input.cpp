@@ -10,11 +10,11 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "fault.hpp"
 #include "host_memory.hpp"
 #include "rows.hpp"
+#include "threads/available_processors.hpp"
 #include "threads/pool.hpp"
 
 namespace convolve {
@@ -52,7 +52,7 @@ struct HostInput::Staging {
   GstMapInfo map{};
   Image image;
   std::shared_ptr<Pool> pool = Pool::shared();
-  unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+  unsigned threads = std::min(available_processors(), 4u);
 
   explicit Staging(GstObject* context) : allocator(make_host_allocator(context)) { pool->reserve(threads - 1); }
   ~Staging() {

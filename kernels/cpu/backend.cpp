@@ -6,7 +6,6 @@
 #include <array>
 #include <iterator>
 #include <mutex>
-#include <thread>
 
 #include "cpu/algorithms.hpp"
 #include "cpu/regions/region_plan.hpp"
@@ -28,8 +27,7 @@ double cost(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(unsigned threads)
-      : threads_(threads ? threads : available_processors()) {
+  explicit CpuBackend(unsigned threads) : threads_(threads ? threads : available_processors()) {
     std::transform(std::begin(cpu::algorithm_table), std::end(cpu::algorithm_table), algorithms_.begin(),
                    [](const cpu::AlgorithmEntry& entry) { return entry.algorithm; });
   }
