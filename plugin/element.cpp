@@ -103,7 +103,7 @@ bool is_already_so(const Settings& settings, guint id, const GValue* value) {
   if (id == prop_kernel_location) return false;
   GValue now = G_VALUE_INIT;
   g_value_init(&now, G_VALUE_TYPE(value));
-  const bool same = get_setting(settings, id, &now) && gst_value_compare(&now, value) == GST_VALUE_EQUAL;
+  const bool same = get_setting(settings, ActiveNames{}, id, &now) && gst_value_compare(&now, value) == GST_VALUE_EQUAL;
   g_value_unset(&now);
   return same;
 }
