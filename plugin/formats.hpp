@@ -28,7 +28,7 @@ struct Levels {
   double ghost = 0;         ///< border-value, fraction of the nominal range
 };
 
-/// One image of frames of `info`: planes, depths and levels as the Numbers section of the design asks. `height` is
+/// One image of frames of `info`: planes, depths and levels as convolve/arithmetic.hpp lays down. `height` is
 /// that of the image: the frame's own, or that of one of its fields.
 FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& levels);
 

@@ -101,11 +101,9 @@ void install_region_properties(GObjectClass* klass) {
          enum_type("GstVideoConvolveRegions", modes), static_cast<int>(d.mode));
   const GType flags = g_flags_register_static("GstVideoConvolveRegionSources", sources);
   gst_type_mark_as_plugin_api(flags, static_cast<GstPluginAPIFlags>(0));
-  install(prop_region_sources,
-          g_param_spec_flags("region-sources", "Region sources",
-                             "Where regions come from. This build has no GstAnalyticsRelationMeta: it takes GStreamer "
-                             "1.24 for object detection, and 1.26 for segmentation",
-                             flags, d.sources, plain));
+  install(prop_region_sources, g_param_spec_flags("region-sources", "Region sources",
+                                                  "Where regions come from (GstAnalyticsRelationMeta is not read)",
+                                                  flags, d.sources, plain));
   install(prop_region_boxes,
           gst_param_spec_array("region-boxes", "Region boxes",
                                "Fixed regions of every frame, in pixels: <<x,y,width,height>,...>", nullptr, plain));

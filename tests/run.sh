@@ -78,6 +78,9 @@ else
 fi
 
 step "Python package: wheel, filters of arrays, the element it carries" python/test.sh
+if [ -x build-wheel/venv/bin/python ]; then
+  step "errors beside PyPI's NumPy" build-wheel/venv/bin/python tests/element/errors_beside_numpy.py
+fi
 
 # other_build FOLDER NAME MESON-ARGUMENT...: configured anew and built.
 other_build() {

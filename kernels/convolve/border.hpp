@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Border modes: what stands in for the ghost cells outside an axis, in x, y and time alike.
-// A new mode is one row of `borders` and one case of `border_index`, side by side below.
+// A new mode is one row of `borders` and one case of `border_index`, side by side below; CUDA has the modes a second
+// time, in cuda/common/border_map.cuh. CONTRIBUTING.md names all the places.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Presets: named filters made from a few parameters. A new preset is one row in preset.cpp.
+// Presets: named filters made from a few parameters. A new preset is a row and its maker in preset.cpp, and its name
+// below.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "cpu/simd/targets.hpp"
 
 #include "cpu/simd/highway.hpp"
-// After simd.hpp, which says what is built.
+// After highway.hpp, which says what is built.
 #include <hwy/highway.h>
 
 #include <array>

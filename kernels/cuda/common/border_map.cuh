@@ -44,7 +44,7 @@ inline EdgeAxis edge_axis(Border border, int length) {
   return {};
 }
 
-/// True where no position up to `reach` outside an axis needs more than one fold.
+/// True where no position up to `radius` outside an axis needs more than one fold.
 inline bool edge_folds_once(int length, int radius) {
   return radius < length;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// matrix, filters of at most 9x7 taps: banded (Toeplitz) matrix products on the tensor cores, 8-bit samples by 8-bit
+// matrix, filters of at most 7x9 taps: banded (Toeplitz) matrix products on the tensor cores, 8-bit samples by 8-bit
 // limbs of the taps.
 //
 // A warp makes a tile of 128 pixels by a few rows. It is cut into 16 strips of 8 pixels, and two rows are made at a

@@ -231,7 +231,7 @@ std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, 
 
 bool serves_matrix_temporal(const PlanDesc& desc, std::string& why) {
   if (desc.filter.reach_x() > margin || desc.filter.reach_y() > max_radius) {
-    why = "filters over several frames of more than 9x7 taps";
+    why = "filters over several frames of more than 7x9 taps";
     return false;
   }
   return holds_tiles(desc, max_rows, why);

@@ -192,7 +192,7 @@ bool holds_tiles(const PlanDesc& desc, int rows, std::string& why) {
     const PlaneLayout& plane = desc.layout.plane[p];
     const int width = plane.component[0].width;
     if (width % 4 != 0 || width * plane.components < tile_bytes || plane.component[0].height < rows) {
-      why = "filters over several frames, or of more than 9x7 taps, of planes of fewer than 128 bytes by " +
+      why = "filters over several frames, or of more than 7x9 taps, of planes of fewer than 128 bytes by " +
             std::to_string(rows) + " rows, or of a width that is no multiple of 4";
       return false;
     }

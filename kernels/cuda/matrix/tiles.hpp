@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The plans of `matrix` for filters over several frames, and for filters of more than 9x7 taps. Host code only.
+// The plans of `matrix` for filters over several frames, and for filters of more than 7x9 taps (rows x columns). Host
+// code only.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// matrix on compute capability 9.0, filters of more than 9x7 taps: banded (Toeplitz) matrix products by warpgroups,
+// matrix on compute capability 9.0, filters of more than 7x9 taps: banded (Toeplitz) matrix products by warpgroups,
 // 8-bit samples, or the bytes of 16-bit ones, by 8-bit limbs of the taps. What a warpgroup makes of a tile is in
-// matrix_group_tile.cuh and matrix_wide_tile.cuh.
+// u8_tile.cuh and u16_tile.cuh.
 //
 // A block makes tiles of 128 pixels by 64 rows, 32 rows a warpgroup, one after the other; one or two more warpgroups
 // load the input rows of the next ones into shared memory, each component by itself, in which it is then made. The two
