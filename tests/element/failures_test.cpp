@@ -300,6 +300,20 @@ ELEMENT_TEST(without_a_gpu_backend_auto_runs_on_the_cpu_with_one_warning) {
   CHECK(std::max(posted, logged) == wanted, "%d warnings on the bus and %d in the log", posted, logged);
 }
 
+ELEMENT_TEST(with_backend_auto_what_cuda_does_not_serve_runs_on_the_cpu_with_one_warning) {
+  if (!have_gpu()) return;
+  std::mt19937 random(4);
+  const GstVideoInfo info = video_info("GRAY8", 16, 8);
+  Harness harness("backend=auto regions=inside region-boxes=<<2,2,4,4>> region-effect=fill", info);
+  for (int i = 0; i < 3; ++i)
+    CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push %d failed", i);
+  CHECK(harness.string("active-backend") == "cpu", "active-backend is %s", harness.string("active-backend").c_str());
+  const std::vector<Report> reports =
+      take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  CHECK(reports.size() == 1 && reports[0].type == GST_MESSAGE_WARNING, "%zu reports", reports.size());
+  check_report(reports, "fallback", {"regions", "cpu"});
+}
+
 ELEMENT_TEST(an_algorithm_that_cannot_serve_is_an_error_that_names_those_that_can) {
   std::mt19937 random(4);
   const bool cpu = std::string(test_backend()) == "cpu";
