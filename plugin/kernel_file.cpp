@@ -17,6 +17,20 @@ namespace {
 
 constexpr std::size_t max_file_size = 20 << 20;  // 15 x 255 x 255 taps of 17 digits take 17 MB
 
+// Control characters as numbers: a terminal would act on them.
+std::string printable(std::string_view word) {
+  std::string shown;
+  for (const char c : word) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) {
+      shown += c;
+      continue;
+    }
+    constexpr char digits[] = "0123456789abcdef";
+    shown += {'\\', 'x', digits[static_cast<unsigned char>(c) / 16], digits[static_cast<unsigned char>(c) % 16]};
+  }
+  return shown;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -102,7 +116,7 @@ class Parser {
     }
     if (!good)
       fail(line_, column,
-           "\"" + std::string(word.substr(0, 40)) + "\" is not a number; taps are ints, doubles or fractions like 1/9");
+           "\"" + printable(word.substr(0, 40)) + "\" is not a number; taps are ints, doubles or fractions like 1/9");
     return tap;
   }
 
@@ -130,7 +144,8 @@ TapArray read_kernel_file(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) fail(std::strerror(errno));
   if (!S_ISREG(status.st_mode)) fail("not a regular file");  // nothing that could block or never end
-  if (status.st_size > static_cast<off_t>(max_file_size)) fail("larger than 1 MiB, so not a kernel");
+  if (status.st_size > static_cast<off_t>(max_file_size))
+    fail("larger than " + std::to_string(max_file_size >> 20) + " MiB, so not a kernel");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(std::strerror(errno));
   std::string text(static_cast<std::size_t>(status.st_size), '\0');

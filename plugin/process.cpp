@@ -195,6 +195,8 @@ bool Process::is_interlaced(GstBuffer* buffer) const {
 }
 
 bool Process::starves(GstBuffer* buffer) const {
+  // A buffer that keeps another one from going back to its pool.
+  if (const GstParentBufferMeta* parent = gst_buffer_get_parent_buffer_meta(buffer)) return starves(parent->buffer);
   if (!buffer->pool) return false;
   GstStructure* config = gst_buffer_pool_get_config(buffer->pool);
   guint most = 0;

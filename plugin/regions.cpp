@@ -33,8 +33,11 @@ double confidence_of(const GstVideoRegionOfInterestMeta* roi) {
   return 1;
 }
 
+// Whether regions that a frame at `since` had still hold at `pts`. A frame without a timestamp does not end a hold: to
+// show what is to be hidden would be the worse mistake.
 bool is_held(GstClockTime pts, GstClockTime since, GstClockTime hold, bool reversed) {
-  if (hold == 0 || !GST_CLOCK_TIME_IS_VALID(pts) || !GST_CLOCK_TIME_IS_VALID(since)) return false;
+  if (hold == 0) return false;
+  if (!GST_CLOCK_TIME_IS_VALID(pts) || !GST_CLOCK_TIME_IS_VALID(since)) return true;
   const GstClockTime earlier = reversed ? pts : since, later = reversed ? since : pts;
   return later <= earlier || later - earlier <= hold;
 }
@@ -58,6 +61,8 @@ std::span<const Region> RegionTracker::update(GstBuffer* frame, const RegionSett
     held_since_ = pts;
   } else if (!is_held(pts, held_since_, settings.hold, reversed)) {
     held_.clear();
+  } else if (!GST_CLOCK_TIME_IS_VALID(held_since_)) {
+    held_since_ = pts;  // the first timestamp since
   }
   regions_.clear();
   const auto add = [&](const Box& b) {

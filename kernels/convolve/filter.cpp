@@ -229,6 +229,9 @@ Filter::Filter(const TapArray& array, const FilterOptions& options) {
   } else {
     double divisor = 0;
     for (const Tap& tap : ordered) divisor += tap.value;
+    if (options.normalize && !std::isfinite(divisor))
+      throw std::invalid_argument("the taps sum to " + std::to_string(divisor) +
+                                  ", by which normalize cannot divide; their sum is to be finite");
     if (!options.normalize || divisor == 0) divisor = 1;
     for (const Tap& tap : ordered) taps_.push_back(options.scale * (tap.value / divisor));
   }

@@ -102,6 +102,28 @@ ELEMENT_TEST_ROWS(the_picture_inside_a_crop_is_filtered_and_the_meta_leaves, std
   CHECK(!gst_buffer_get_video_crop_meta(out.get()), "the crop meta is still there");
 }
 
+ELEMENT_TEST(regions_are_hidden_in_the_picture_inside_a_crop) {
+  std::mt19937 random(9);
+  const GstVideoInfo whole = video_info("GRAY8", 48, 32), part = video_info("GRAY8", 17, 13);
+  const Owned<GstBuffer> frame = random_buffer(random, whole);
+  const Frame picture = cut(frame_of(frame.get(), whole), whole, part, {"GRAY8", 5, 3});
+  for (const bool inside : {true, false}) {
+    Frame wanted = picture;
+    for (const int at : {0, 1, 17, 18})
+      if (inside) wanted.component[0].samples[at] = 0;
+    Owned<GstBuffer> input = relaid(random, frame.get(), whole, {.name = "padded", .stride_extra = 8});
+    GstVideoCropMeta* meta = gst_buffer_add_video_crop_meta(input.get());
+    meta->x = 5, meta->y = 3, meta->width = 17, meta->height = 13;
+    Harness harness(
+        std::string("regions=inside region-effect=fill region-boxes=") + (inside ? "<<0,0,2,2>>" : "<<100,100,2,2>>"),
+        part);
+    CHECK(harness.push(input.release()) == GST_FLOW_OK, "push failed");
+    const Owned<GstBuffer> out = harness.try_pull();
+    check_buffer(wanted, out.get(), part, 0, inside ? "a box inside" : "no box inside");
+    CHECK(!gst_buffer_get_video_crop_meta(out.get()), "the crop meta is still there");
+  }
+}
+
 ELEMENT_TEST(a_crop_beyond_its_frame_is_an_error) {
   std::mt19937 random(60);
   const GstVideoInfo whole = video_info("I420", 48, 32), part = video_info("I420", 16, 16);

@@ -197,6 +197,13 @@ ELEMENT_TEST(regions_are_held_by_pts_until_others_come_or_the_stream_breaks) {
     std::vector<Owned<GstBuffer>> none = random_stream(random, info, 2);
     CHECK(changed(harness, info, none) == "00", "a flush does not forget");
   }
+  {
+    Harness harness(hides + "region-hold=10000000000", info);
+    const GstClockTime pts = GST_BUFFER_PTS(input[3].get());
+    GST_BUFFER_PTS(input[3].get()) = GST_CLOCK_TIME_NONE;
+    CHECK(changed(harness, info, input) == "01111111", "a frame without a timestamp ends the hold");
+    GST_BUFFER_PTS(input[3].get()) = pts;
+  }
   // New regions replace those held.
   add_roi(input[3].get(), "face", 12, 1, 4, 4);
   Harness harness(hides + "region-hold=10000000000", info);

@@ -82,6 +82,7 @@ TEST(FilterErrors, NameTheTapThatIsNoNumber) {
 TEST(FilterErrors, RefuseWhatWouldOverflow) {
   EXPECT_SAYS(refusal(filled(1, 1, 2, Tap::real(1e300))), "at most 1e30");
   EXPECT_SAYS(refusal(filled(1, 1, 1, Tap::real(1e20)), {.scale = 1e20}), "at most 1e30");
+  EXPECT_SAYS(refusal(filled(1, 1, 2, Tap::real(1e308)), {.normalize = true}), "normalize cannot divide");
   EXPECT_SAYS(refusal(filled(1, 1, 2, Tap::real(1.7e308)), {.scale = 10}), "at most 1e30");
   EXPECT_THROW(Tap::fraction(1, 0), std::invalid_argument);
 }

@@ -76,6 +76,7 @@ TEST(KernelText, RefusalsNameTheLineAndTheColumn) {
       {"1e999\n", "k.txt:1:1: ", "number"},
       {"1/2/3\n", "k.txt:1:1: ", "not a number"},
       {"0x10\n", "k.txt:1:1: ", "not a number"},
+      {"1 2 1\r2 4 2\r", "k.txt:1:5: ", "\"1\\x0d2\" is not a number"},
       {repeated("1 ", 256) + "\n", "k.txt:1:511: ", "at most 255 taps"},
       {repeated("1\n", 256), "k.txt:256:1: ", "at most 255 rows"},
       {"1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n",
