@@ -116,6 +116,11 @@ void append_use_rows(std::vector<Property>& rows) {
        choice(
            {"window", "Window", "Which frames a filter over several frames sees"}, "GstVideoConvolveWindow", windows,
            [](auto& s) -> auto& { return s.parameters.causal; }, controllable),
+       real(
+           {"scene-threshold", "Scene threshold",
+            "Mean absolute difference of luma between neighbouring frames, as a fraction of its range, above which a "
+            "filter over several frames starts anew (0 = off; on the CPU)"},
+           {0, 1}, [](auto& s) -> auto& { return s.scene_threshold; }, controllable),
        choice(
            {"backend", "Backend", "Where the filter runs"}, "GstVideoConvolveBackend", backends,
            [](auto& s) -> auto& { return s.backend; }, at_start),

@@ -49,6 +49,7 @@ struct Settings {
   double bias = 0;
   Border border = Border::replicate;
   double border_value = 0;
+  double scene_threshold = 0;
   unsigned components = component_luma | component_chroma | component_red | component_green | component_blue;
   BackendChoice backend = BackendChoice::automatic;
   Algorithm algorithm = Algorithm::automatic;

@@ -9,6 +9,7 @@
 #include "fault.hpp"
 #include "log.hpp"
 #include "report.hpp"
+#include "scene.hpp"
 
 namespace convolve {
 namespace {
@@ -202,9 +203,24 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
   }
   if (depth_grew_ && process_.starves(buffer.get())) gst_base_transform_reconfigure_sink(trans_);
   depth_grew_ = false;
-  window_.push(process_.admit(std::move(buffer), process_.filter().depth() > 1));
+  HeldFrame frame = process_.admit(std::move(buffer), process_.filter().depth() > 1);
+  if (is_scene_cut(frame)) drain();  // what stands behind a cut is outside of the stream, as behind its end
+  window_.push(std::move(frame));
   if (!window_.ready(false)) process_.settle(window_);
   return GST_FLOW_OK;
+}
+
+bool Stream::is_scene_cut(const HeldFrame& frame) {
+  const double threshold = process_.recipe()->settings.scene_threshold;
+  if (threshold == 0 || process_.filter().depth() == 1 || window_.frames().empty()) return false;
+  if (process_.session()) {
+    if (!warned_of_scenes_)
+      warn_of_settings(GST_ELEMENT(trans_),
+                       "scene-threshold has no effect on the CUDA backend; set backend=cpu for it");
+    warned_of_scenes_ = true;
+    return false;
+  }
+  return mean_luma_difference(window_.frames().back().image, frame.image, process_.info()) > threshold;
 }
 
 GstFlowReturn Stream::push_outputs(bool draining) {
@@ -363,7 +379,7 @@ void Stream::reset() {
   in_force_.reset();
   refused_.reset();
   refusal_.clear();
-  skipped_ = depth_grew_ = allocation_is_stale_ = false;
+  skipped_ = depth_grew_ = allocation_is_stale_ = warned_of_scenes_ = false;
   downstream_answered_upstream_ = downstream_takes_video_meta_ = false;
   passthrough_began_while_playing_ = asked_for_downstream_layout_ = false;
   interval_ = {};

@@ -82,6 +82,8 @@ class Stream {
   void settle_passthrough();
   void renegotiate();
   void sync_controllers(GstBuffer* frame);
+  /// Whether a scene ends before this frame.
+  bool is_scene_cut(const HeldFrame& frame);
   GstFlowReturn produce(BufferPtr& out);
   GstFlowReturn produce_regions(BufferPtr& out);
   GstFlowReturn new_output(BufferPtr& out);
@@ -106,6 +108,7 @@ class Stream {
   std::shared_ptr<const Recipe> refused_;   ///< published, but no plan could be made of it for this format
   std::string refusal_;                     ///< why; empty once a recipe was good again
   bool latching_ = false;                   ///< outputs that leave meanwhile are made with what there was
+  bool warned_of_scenes_ = false;           ///< that scene cuts are not looked for on the GPU
   bool fell_back_ = false;                  ///< from CUDA to the CPU, until the next start
 
   bool allocation_is_stale_ = false;              ///< what was agreed on with downstream no longer fits

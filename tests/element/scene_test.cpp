@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// scene-threshold: a filter over several frames blends no two scenes.
+#include "stream.hpp"
+
+namespace element_test {
+namespace {
+
+// Frames of one colour each: level `levels[i]` of the components that `moves` names, in the middle of the range else.
+std::vector<Owned<GstBuffer>> frames_at(const GstVideoInfo& info, const std::vector<int>& levels, unsigned moves = 1) {
+  std::vector<Owned<GstBuffer>> out;
+  std::mt19937 random(1);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    Owned<GstBuffer> buffer = random_buffer(random, info, static_cast<int>(i));
+    GstVideoFrame frame;
+    CHECK(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_READWRITE), "map");
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c)
+      for (int y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT(&info, c); ++y)
+        for (int x = 0; x < GST_VIDEO_INFO_COMP_WIDTH(&info, c); ++x) {
+          auto* at = static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(&frame, c)) +
+                     y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c);
+          const int level = moves >> c & 1 ? levels[i] : 90;
+          if (GST_VIDEO_INFO_COMP_DEPTH(&info, c) > 8)
+            GST_WRITE_UINT16_LE(at, static_cast<guint16>(level << GST_VIDEO_FORMAT_INFO_SHIFT(info.finfo, c)));
+          else
+            *at = static_cast<guint8>(level);
+        }
+    gst_video_frame_unmap(&frame);
+    out.push_back(std::move(buffer));
+  }
+  return out;
+}
+
+void check_cuts(const std::string& properties, const Filtering& f, const GstVideoInfo& info,
+                const std::vector<Owned<GstBuffer>>& input, const std::vector<std::size_t>& cuts,
+                const std::string& label) {
+  Harness harness("backend=cpu " + properties + kernel_is(f.kernel), info);
+  push_all(harness, input);
+  harness.push_event(gst_event_new_eos());
+  check_tape(harness, expected_of_parts(f, input, info, cuts), input, info, label);
+}
+
+}  // namespace
+
+ELEMENT_TEST(each_scene_is_a_stream_of_its_own) {
+  const GstVideoInfo info = small();
+  const auto input = frames_at(info, {10, 20, 30, 200, 210, 205, 60, 50, 55, 50, 52});
+  for (const oracle::Kernel& kernel : {three(), five()})
+    for (const oracle::Edge edge : {oracle::Edge::replicate, oracle::Edge::reflect, oracle::Edge::constant}) {
+      Filtering f{kernel};
+      f.edge = edge;
+      const std::string mode = std::string("border-mode=") + name_of(edge) + " ";
+      check_cuts(mode + "scene-threshold=0.3 ", f, info, input, {3, 6}, "threshold 0.3, " + mode);
+      check_cuts(mode, f, info, input, {}, "off, " + mode);
+      check_cuts(mode + "scene-threshold=1 ", f, info, input, {}, "threshold 1, " + mode);
+    }
+}
+
+struct Step {
+  const char* format;
+  const char* colorimetry;
+  int from, below, above;  // levels that differ from `from` by a little less and a little more than a tenth
+  unsigned moves;          // bit c: component c
+};
+constexpr Step steps[] = {
+    {"I420", "bt601", 60, 81, 82, 1},                                                  // 21 and 22 of 219
+    {"I420", "1:4:0:0", 60, 85, 86, 1},                                                // 25 and 26 of 255
+    {"YUY2", "bt601", 60, 81, 82, 1},       {"P010_10LE", "bt709", 240, 327, 328, 1},  // 87 and 88 of 876
+    {"UYVY", "bt601", 60, 81, 82, 1},       {"RGBA", nullptr, 60, 95, 96, 2},          // 0.7152 of 35 and 36 of 255
+    {"GBR_10LE", nullptr, 60, 541, 542, 1},                                            // 0.2126 of 481 and 482 of 1023
+    {"I420", "bt601", 60, 200, 200, 6},                                                // chroma alone is no cut
+};
+
+ELEMENT_TEST_ROWS(the_threshold_is_a_fraction_of_the_range_of_luma, std::size(steps)) {
+  const Step& step = steps[row];
+  const GstVideoInfo info = video_info(step.format, 12, 6, step.colorimetry);
+  const Filtering f{three()};
+  check_cuts("scene-threshold=0.1 ", f, info,
+             frames_at(info, {step.from, step.from, step.below, step.below}, step.moves), {}, "below");
+  std::vector<std::size_t> cuts;
+  if (step.below != step.above) cuts.push_back(2);
+  check_cuts("scene-threshold=0.1 ", f, info,
+             frames_at(info, {step.from, step.from, step.above, step.above}, step.moves), cuts, "above");
+}
+
+ELEMENT_TEST(the_threshold_may_change_while_playing) {
+  const GstVideoInfo info = small();
+  const Filtering f{three()};
+  const auto input = frames_at(info, {10, 10, 200, 200, 10, 10, 200, 200});
+  Harness harness("backend=cpu " + kernel_is(f.kernel), info);
+  push_all(harness, input, 0, 4);
+  g_object_set(harness.element(), "scene-threshold", 0.5, nullptr);
+  push_all(harness, input, 4);
+  harness.push_event(gst_event_new_eos());
+  check_tape(harness, expected_of_parts(f, input, info, {4, 6}), input, info, "set while playing");
+}
+
+}  // namespace element_test
+
+int main() {
+  return element_test::run_tests("scene");
+}
