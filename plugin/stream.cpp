@@ -355,7 +355,6 @@ void Stream::push_due_events() {
 }
 
 void Stream::flush() {
-  interval_.cut();
   std::vector<EventPtr> events = window_.clear();
   std::move(due_events_.begin(), due_events_.end(), std::back_inserter(events));
   due_events_.clear();
