@@ -17,7 +17,7 @@ out=$(realpath -m "${2:-$root/.bundle}")
 pictures=/usr/share/backgrounds/mate/nature
 plugins_from=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 scanner=$(pkg-config --variable=pluginscannerdir gstreamer-1.0)/gst-plugin-scanner
-gst_plugins=(coreelements coretracers app videotestsrc videoconvertscale videofilter videoparsersbad isomp4 rawparse nvcodec gaudieffects)
+gst_plugins=(coreelements coretracers app videotestsrc videocrop videoconvertscale videofilter videoparsersbad isomp4 rawparse nvcodec gaudieffects)
 # Of the host, never ours: the C and C++ run time.
 host_libs='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|libstdc\+\+|libgcc_s)\.so'
 
