@@ -142,4 +142,9 @@ class Filter {
   std::vector<std::int32_t> exact_time_, exact_space_;
 };
 
+/// Whether all taps of a frame may be summed at once; larger filters are summed by their factors alone.
+inline bool is_dense(const Filter& filter) {
+  return filter.height() <= max_dense_taps && filter.width() <= max_dense_taps;
+}
+
 }  // namespace convolve

@@ -5,6 +5,7 @@
 // this table.
 #include "convolve/backend.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -12,7 +13,6 @@
 
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/choice.hpp"
-#include "cuda/common/limits.hpp"
 #include "cuda/device.hpp"
 #include "cuda/matrix/matrix.hpp"
 #include "cuda/register/register.hpp"
@@ -50,12 +50,11 @@ class ChosenPlan final : public Plan {
   std::string choice_;
 };
 
-// Empty, or why no algorithm of this backend can serve the filter.
-std::string too_large(const Filter& filter) {
-  if (filter.height() <= max_taps && filter.width() <= max_taps) return {};
-  const std::string most = std::to_string(max_taps);
-  return "the CUDA backend serves filters of up to " + most + "x" + most + " taps, but this one is " + filter.shape() +
-         "; the CPU backend serves it";
+bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
+  if (std::max(desc.filter.height(), desc.filter.width()) <= entry.max_side) return entry.serves(device, desc, why);
+  const std::string most = std::to_string(entry.max_side);
+  why = "it serves filters of up to " + most + "x" + most + " taps, but this one is " + desc.filter.shape();
+  return false;
 }
 
 class CudaBackend final : public Backend {
@@ -69,16 +68,14 @@ class CudaBackend final : public Backend {
   std::span<const Algorithm> algorithms() const override { return algorithms_; }
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
-    if (!too_large(desc.filter).empty()) return false;
     std::string why;
     if (algorithm == Algorithm::automatic) return choose(desc).entry != nullptr;
     const Entry* entry = find(algorithm);
-    return entry && entry->serves(device_, desc, why);
+    return entry && serves_case(*entry, device_, desc, why);
   }
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
-    if (const std::string why = too_large(desc.filter); !why.empty()) throw PlanError(why);
     if (desc.algorithm == Algorithm::automatic) {
       const Choice choice = choose(desc);
       if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");
@@ -87,7 +84,7 @@ class CudaBackend final : public Backend {
     }
     const Entry* entry = find(desc.algorithm);
     std::string why;
-    if (entry && entry->serves(device_, desc, why)) return entry->make(device_, desc);
+    if (entry && serves_case(*entry, device_, desc, why)) return entry->make(device_, desc);
     throw PlanError(refusal(entry, desc, why));
   }
 
@@ -102,7 +99,7 @@ class CudaBackend final : public Backend {
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
       const Entry* entry = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
-      if (entry && entry->serves(device_, desc, why)) return {entry, row};
+      if (entry && serves_case(*entry, device_, desc, why)) return {entry, row};
     }
     return {};
   }
@@ -113,7 +110,7 @@ class CudaBackend final : public Backend {
     text += "; these do: auto";
     std::string ignored;
     for (const Entry* other : table)
-      if (other->serves(device_, desc, ignored)) text += std::string(", ") + nick(other->algorithm);
+      if (serves_case(*other, device_, desc, ignored)) text += std::string(", ") + nick(other->algorithm);
     return text;
   }
 

@@ -64,12 +64,6 @@ void Runner::run(const Case& c) {
   for (const Subject& subject : subjects_) {
     if (c.seed % subject.takes_every != 0) continue;
     convolve::cpu::force_simd_target(subject.simd_target);
-    constexpr int max_cuda_taps = 15;
-    const bool large = c.desc.filter.height() > max_cuda_taps || c.desc.filter.width() > max_cuda_taps;
-    if (large && subject.backend->name() == std::string("cuda")) {
-      note(subject, "auto", c.name, trial.run_too_large(*subject.backend));
-      continue;
-    }
     bool served = false;
     for (const Algorithm algorithm : subject.backend->algorithms()) {
       if (!wanted(nick(algorithm))) continue;

@@ -353,18 +353,4 @@ std::string Trial::run_refused(convolve::Backend& backend, convolve::Algorithm a
   return "serves() says no, but a plan was made";
 }
 
-std::string Trial::run_too_large(convolve::Backend& backend) const {
-  for (const convolve::Algorithm algorithm : backend.algorithms())
-    if (backend.serves(algorithm, case_.desc)) return std::string("serves() says yes: ") + nick(algorithm);
-  try {
-    backend.make_plan(case_.desc);
-  } catch (const convolve::PlanError& error) {
-    const std::string message = error.what();
-    if (message.find(case_.desc.filter.shape()) != std::string::npos && message.find("up to") != std::string::npos)
-      return {};
-    return "the refusal does not name the sizes: " + message;
-  }
-  return "serves() says no, but a plan was made";
-}
-
 }  // namespace conformance

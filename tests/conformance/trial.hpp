@@ -31,9 +31,6 @@ class Trial {
   std::string run(convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm) const;
   /// Empty where the plan is refused with a message that names an algorithm which serves the case.
   std::string run_refused(convolve::Backend& backend, convolve::Algorithm algorithm) const;
-  /// Empty where the backend refuses a filter that is too large for all of its algorithms, with a message that names
-  /// the filter's size and what is served.
-  std::string run_too_large(convolve::Backend& backend) const;
   /// Two cases at once: their plans take turns, each on a stream of its own, and neither may see the other's filter.
   static std::string run_both(const Trial& a, const Trial& b, convolve::Backend& backend, Memory& memory,
                               convolve::Algorithm algorithm);

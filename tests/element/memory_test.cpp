@@ -3,8 +3,9 @@
 //
 // System memory runs out: the n-th allocation that the plugin's own code makes fails, n = 1, 2, ... until none is left.
 // Each stream ends with all frames right or with one error and no wrong frame, and the next start works. Allocations of
-// GLib and GStreamer succeed: those libraries abort the process where they do not. With CUDA the same holds for NVIDIA's
-// runtime, which is linked into the plugin and crashes without memory: what fails there is `operator new` alone.
+// GLib and GStreamer succeed: those libraries abort the process where they do not. With CUDA the same holds for
+// NVIDIA's runtime, which is linked into the plugin and crashes without memory: what fails there is `operator new`
+// alone.
 #include <dlfcn.h>
 #include <link.h>
 

@@ -5,6 +5,8 @@
 // all, and what is said of them. That its choices are the fast ones is tests/bench/scripts_test.py's business.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cuda/choice.hpp"
 
 namespace convolve::cuda {
@@ -16,8 +18,9 @@ void for_all_cases(const Visit& visit) {
     for (const Accumulator accumulator : {Accumulator::exact, Accumulator::single, Accumulator::double_})
       for (int components = 1; components <= 4; ++components)
         for (int depth = 1; depth <= max_taps; ++depth)
-          for (int side = 1; side <= max_taps; ++side)
-            for (int rank = 0; rank <= side; ++rank) visit(Case{type, components, depth, side, rank, accumulator});
+          for (int side = 1; side <= max_dense_taps; ++side)
+            for (int rank = 0; rank <= std::min(side, Filter::unknown_rank); ++rank)
+              visit(Case{type, components, depth, side, rank, accumulator});
 }
 
 TEST(CudaChoice, EveryCaseMayFallBackToTheAlgorithmThatServesAll) {
@@ -28,6 +31,17 @@ TEST(CudaChoice, EveryCaseMayFallBackToTheAlgorithmThatServesAll) {
         return row.algorithm == Algorithm::basic && row.matches(wanted);
       }));
   });
+}
+
+TEST(CudaChoice, AFilterThatOnlyItsFactorsServeFindsSeparable) {
+  for (const ChoiceTable& table : choice_tables)
+    for (int side = max_dense_taps + 1; side <= max_factored_taps; ++side) {
+      const Case wanted{SampleType::u16, 4, max_depth, side, 2, Accumulator::double_};
+      const auto row = std::find_if(table.rows.begin(), table.rows.end(),
+                                    [&](const ChoiceRow& candidate) { return candidate.matches(wanted); });
+      ASSERT_NE(row, table.rows.end()) << side;
+      EXPECT_EQ(row->algorithm, Algorithm::separable) << side;
+    }
 }
 
 TEST(CudaChoice, EveryRowIsMetBySomeCase) {

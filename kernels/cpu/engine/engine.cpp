@@ -52,10 +52,6 @@ Arithmetic choose_arithmetic(const PlanDesc& desc, const ComponentGroup& group) 
                                      {group.component, static_cast<std::size_t>(group.components)});
 }
 
-bool is_dense(const Filter& filter) {
-  return filter.height() <= max_dense_taps && filter.width() <= max_dense_taps;
-}
-
 bool combines_frames(const Filter& filter) {
   return filter.depth() > 1 && !filter.time_factor().empty();
 }

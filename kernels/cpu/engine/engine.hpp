@@ -172,9 +172,6 @@ Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& 
 /// The arithmetic of one group: components of other groups have no say in it.
 Arithmetic choose_arithmetic(const PlanDesc& desc, const ComponentGroup& group);
 
-/// Whether all taps of a frame may be summed at once; larger filters are summed by their factors alone.
-bool is_dense(const Filter& filter);
-
 /// Frames are combined while they are staged where the filter factors into time x space.
 bool combines_frames(const Filter& filter);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Device memory that a plan fills once and owns: tables of taps.
+// Device memory that a plan owns: tables of taps, filled once, and sums on their way from one launch to the next.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,24 +23,27 @@ class DeviceArray {
  public:
   DeviceArray() = default;
   /// Uploads; done on return. Throws std::bad_alloc where the device has no memory left, else PlanError.
-  explicit DeviceArray(const std::vector<T>& values) {
-    void* memory = nullptr;
-    const std::size_t bytes = values.size() * sizeof(T);
-    cudaError_t error = cudaMalloc(&memory, bytes);
-    data_.reset(static_cast<T*>(memory));
-    if (error == cudaSuccess) error = cudaMemcpy(memory, values.data(), bytes, cudaMemcpyHostToDevice);
+  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
+    check(cudaMemcpy(data_.get(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
     // A pageable copy may return before its last part has arrived; streams that do not wait for the legacy one would
     // run ahead of it.
-    if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamLegacy);
-    if (error != cudaSuccess) {
-      cudaGetLastError();
-      if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
-      throw PlanError(std::string("device memory for the filter: ") + cudaGetErrorString(error));
-    }
+    check(cudaStreamSynchronize(cudaStreamLegacy));
   }
-  const T* get() const { return data_.get(); }
+  /// Room for so many values, none of which is set. Throws likewise.
+  explicit DeviceArray(std::size_t count) {
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, count * sizeof(T)));
+    data_.reset(static_cast<T*>(memory));
+  }
+  T* get() const { return data_.get(); }
 
  private:
+  static void check(cudaError_t error) {
+    if (error == cudaSuccess) return;
+    cudaGetLastError();
+    if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
+    throw PlanError(std::string("device memory for the filter: ") + cudaGetErrorString(error));
+  }
   struct Free {
     void operator()(T* memory) const { cudaFree(memory); }
   };

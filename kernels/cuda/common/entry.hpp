@@ -13,6 +13,7 @@
 #include <string>
 
 #include "convolve/plan.hpp"
+#include "cuda/common/limits.hpp"
 
 namespace convolve::cuda {
 
@@ -26,10 +27,12 @@ struct Device {
 
 struct Entry {
   Algorithm algorithm;
-  /// True where the algorithm runs this (validated) case right; else `why` says what it does not serve.
+  /// True where the algorithm runs this (validated) case right, whose filter is no larger than `max_side`; else `why`
+  /// says what it does not serve.
   bool (*serves)(const Device& device, const PlanDesc& desc, std::string& why);
   /// Called only where it serves. May allocate; throws PlanError.
   std::unique_ptr<Plan> (*make)(const Device& device, const PlanDesc& desc);
+  int max_side = max_taps;  ///< taps of the longer spatial axis
 };
 
 }  // namespace convolve::cuda

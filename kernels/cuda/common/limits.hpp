@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The sizes of filters that the CUDA kernels are compiled for. The backend refuses larger ones.
+// The sizes of filters that most CUDA kernels are compiled for. An algorithm that serves larger ones says so in its
+// Entry.
 #pragma once
 
 namespace convolve::cuda {

@@ -25,6 +25,9 @@ bool serves_separable_single(const Device& device, const PlanDesc& desc, const A
 std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                                             const Factors& factors);
 
+/// A filter of any size that has frame_factors(): a row pass into device memory and a column pass from there.
+std::unique_ptr<Plan> make_separable_passes(const PlanDesc& desc);
+
 /// Rank 1, both passes as banded products on the tensor cores; null where that does not serve the case.
 std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                                             const SpaceFactors& factors);

@@ -5,7 +5,7 @@
 // chip. Here: what is served, and the kernel that serves all of rank 1, whatever the sample type, layout, precision or
 // alignment. A block adds up the frames of the window while it loads its tile into shared memory, filters the tile's
 // rows, then its columns. The fast kernels are in tensor.cu (bytes) and single.cuh (16 bits, floats, and bytes of three
-// components).
+// components); filters of over 15 taps an axis are in passes.cu.
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
@@ -140,7 +140,17 @@ Decomposition decompose(const PlanDesc& desc) {
   return {arithmetic, factors_of(desc, arithmetic)};
 }
 
+bool is_large(const Filter& filter) {
+  return filter.height() > max_taps || filter.width() > max_taps;
+}
+
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+  if (is_large(desc.filter)) {
+    if (!desc.filter.frame_factors().empty()) return true;
+    why = "a filter of over " + std::to_string(max_taps) +
+          " taps an axis that is no column times a row, nor that and " + "one more tap at the centre";
+    return false;
+  }
   const auto [arithmetic, factors] = decompose(desc);
   const std::size_t terms = factors.space.size();
   if (terms == 0)
@@ -153,6 +163,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
+  if (is_large(desc.filter)) return make_separable_passes(desc);
   const Decomposition it = decompose(desc);
   if (it.factors.space.size() == 1)
     if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
@@ -166,6 +177,6 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
 
 }  // namespace
 
-const Entry separable{Algorithm::separable, serves, make};
+const Entry separable{Algorithm::separable, serves, make, max_factored_taps};
 
 }  // namespace convolve::cuda

@@ -69,6 +69,6 @@ std::unique_ptr<Plan> make(const Device&, const PlanDesc& desc) {
 
 }  // namespace
 
-const Entry basic{Algorithm::basic, serves, make};
+const Entry basic{Algorithm::basic, serves, make, max_dense_taps};
 
 }  // namespace convolve::cuda

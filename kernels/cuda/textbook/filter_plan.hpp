@@ -49,6 +49,11 @@ class FilterPlan final : public Plan {
 /// True where the coefficients fit this device's kernel parameters.
 inline bool parameters_hold(const Device& device, const PlanDesc& desc, std::string& why) {
   if (desc.filter.count() <= few_taps) return true;
+  if (desc.filter.count() > max_filter_taps) {
+    why = "a filter of " + std::to_string(desc.filter.count()) + " taps; constant memory beside the frame holds " +
+          std::to_string(max_filter_taps);
+    return false;
+  }
 #if CUDART_VERSION >= 12010
   if (sizeof(FilterArgs<double, max_filter_taps>) <= device.parameter_bytes) return true;
 #else

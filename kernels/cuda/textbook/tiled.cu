@@ -85,6 +85,6 @@ std::unique_ptr<Plan> make(const Device&, const PlanDesc& desc) {
 
 }  // namespace
 
-const Entry tiled{Algorithm::tiled, parameters_hold, make};
+const Entry tiled{Algorithm::tiled, parameters_hold, make, max_dense_taps};
 
 }  // namespace convolve::cuda

@@ -21,7 +21,7 @@ struct TiledRow {
 
 inline constexpr std::array tiled_rows{
     TiledRow{2, TileBlock::input, 32, 16},
-    TiledRow{15, TileBlock::output, 32, 16},
+    TiledRow{31, TileBlock::output, 32, 16},
 };
 
 }  // namespace convolve::cuda
