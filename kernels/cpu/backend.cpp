@@ -18,9 +18,9 @@ namespace {
 // The cost of a frame with this algorithm, over all groups.
 double cost(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
   double sum = 0;
-  for (const cpu::ComponentGroup& group : cpu::make_component_groups(desc.layout))
+  for (const ComponentGroup& group : make_component_groups(desc.layout))
     if (group.any_filtered())
-      sum += entry.make(desc, choose_arithmetic(desc, group), group).cost * group.samples() *
+      sum += entry.make(desc, cpu::choose_arithmetic(desc, group), group).cost * group.samples() *
              static_cast<double>(group.height);
   return sum;
 }

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "convolve/backend.hpp"
+#include "convolve/component_group.hpp"
 #include "cpu/amx/matrix.hpp"
-#include "cpu/engine/component_group.hpp"
 #include "cpu/simd/highway.hpp"
 #include "cpu/simd/targets.hpp"
 // After highway.hpp, which says what is built.
@@ -32,7 +32,7 @@ TEST(SimdTargets, NoneAboveTheOnesThatTheKernelsAreWrittenForIsBuilt) {
 TEST(SimdTargets, ATargetWithoutTilesRefusesThem) {
   ASSERT_TRUE(cpu::force_simd_target("scalar"));
   const PlanDesc desc = gray();
-  const std::vector<cpu::ComponentGroup> groups = cpu::make_component_groups(desc.layout);
+  const std::vector<ComponentGroup> groups = make_component_groups(desc.layout);
   EXPECT_FALSE(cpu::matrix_serves(desc));
   EXPECT_THROW(cpu::make_matrix(desc, cpu::choose_arithmetic(desc, groups[0]), groups[0]), PlanError);
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);

@@ -14,7 +14,7 @@
 
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
-#include "cpu/engine/component_group.hpp"
+#include "convolve/component_group.hpp"
 
 namespace convolve::cpu {
 

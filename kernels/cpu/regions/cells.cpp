@@ -9,56 +9,12 @@
 namespace convolve::cpu {
 namespace {
 
-// Of b > 0.
-std::int64_t ceil_division(std::int64_t a, std::int64_t b) {
-  return a > 0 ? (a + b - 1) / b : -(-a / b);
-}
-
-int clamp_to(std::int64_t value, std::int64_t high) {
-  return static_cast<int>(std::clamp<std::int64_t>(value, 0, high));
-}
-
 std::uint16_t rounded_mean(std::int64_t sum, std::int64_t count) {
   const std::int64_t floor = sum / count, rest = 2 * (sum % count);
   return static_cast<std::uint16_t>(floor + (rest > count || (rest == count && floor % 2 != 0) ? 1 : 0));
 }
 
 }  // namespace
-
-CellAxis::CellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame)
-    : begin_(begin), end_(end), size_(size) {
-  const auto cell_of = [&](std::int64_t pixel) { return (std::clamp(pixel, begin, end - 1) - begin) / size; };
-  first_ = cell_of(0);
-  last_ = cell_of(frame - 1);
-}
-
-int CellAxis::cell(int pixel) const noexcept {
-  const std::int64_t at = std::clamp<std::int64_t>(pixel, begin_, end_ - 1) - begin_;
-  return static_cast<int>(std::clamp(at / size_, first_, last_) - first_);
-}
-
-int CellAxis::first_sample(int cell, int step, int samples) const noexcept {
-  if (cell <= 0) return 0;
-  if (cell >= count()) return samples;
-  return clamp_to(ceil_division(begin_ + (first_ + cell) * size_, step), samples);
-}
-
-std::int64_t CellAxis::centre(int cell) const noexcept {
-  const std::int64_t at = first_ + cell;
-  return at * size_ + std::min((at + 1) * size_, end_ - begin_);
-}
-
-int CellAxis::first_from_centre(int cell, int step, int samples) const noexcept {
-  // 2 * (i * step - begin) + 1 >= centre
-  return clamp_to(ceil_division(centre(cell) - 1 + 2 * begin_, 2 * std::int64_t{step}), samples);
-}
-
-CellGrid::CellGrid(const Region& box, int cells, int frame_width, int frame_height) {
-  const std::int64_t longer = std::max(box.right - box.left, box.bottom - box.top);
-  const std::int64_t size = (longer + cells - 1) / cells;
-  x = CellAxis(box.left, box.right, size, frame_width);
-  y = CellAxis(box.top, box.bottom, size, frame_height);
-}
 
 void CellMeans::resize(const CellGrid& grid, int components_of_pixel) {
   components = components_of_pixel;

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "convolve/region.hpp"
-#include "cpu/engine/component_group.hpp"
+#include "convolve/component_group.hpp"
 #include "cpu/regions/cells.hpp"
 #include "cpu/regions/samples.hpp"
-#include "cpu/regions/weights.hpp"
+#include "regions/weights.hpp"
 #include "cpu/rows/row_plan.hpp"
 
 namespace convolve::cpu {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpu/regions/weights.hpp"
+#include "regions/weights.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace convolve::cpu {
+namespace convolve {
 namespace {
 
 int subsampling(int pixels, int samples) {
@@ -274,4 +274,4 @@ void RegionWeights::row(const Layer& layer, const Sampling& s, int y, int first,
   }
 }
 
-}  // namespace convolve::cpu
+}  // namespace convolve

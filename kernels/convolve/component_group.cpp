@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpu/engine/component_group.hpp"
+#include "convolve/component_group.hpp"
 
 #include <algorithm>
 
-namespace convolve::cpu {
+namespace convolve {
 
 bool ComponentGroup::any_filtered() const {
   return std::any_of(component, component + components, [](const Component* c) { return c->filtered; });
@@ -48,4 +48,4 @@ std::vector<ComponentGroup> make_component_groups(const FrameLayout& layout) {
   return groups;
 }
 
-}  // namespace convolve::cpu
+}  // namespace convolve

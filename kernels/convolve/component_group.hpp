@@ -11,7 +11,7 @@
 
 #include "convolve/plane.hpp"
 
-namespace convolve::cpu {
+namespace convolve {
 
 struct ComponentGroup {
   int plane = 0;
@@ -28,4 +28,4 @@ struct ComponentGroup {
 /// The groups of all planes; they point into `layout`, which outlives them.
 std::vector<ComponentGroup> make_component_groups(const FrameLayout& layout);
 
-}  // namespace convolve::cpu
+}  // namespace convolve

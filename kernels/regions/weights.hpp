@@ -15,7 +15,7 @@
 
 #include "convolve/region.hpp"
 
-namespace convolve::cpu {
+namespace convolve {
 
 /// Which pixels the samples of a component cover: sample (x, y) those from (x * step_x, y * step_y) on, step_x by
 /// step_y of them, as far as the frame goes.
@@ -39,6 +39,7 @@ struct Layer {
 class RegionWeights {
  public:
   static constexpr int full = 256;  ///< the weight of samples in a region
+  static constexpr int max_feather = 256;
 
   RegionWeights(int frame_width, int frame_height) : width_(frame_width), height_(frame_height) {}
 
@@ -47,6 +48,16 @@ class RegionWeights {
   void set(std::span<const Region> regions, bool outside, int feather, bool cores);
 
   std::span<const Layer> layers() const { return layers_; }
+  int feather() const { return feather_; }
+  /// The weights of the pixels at each distance from a region, up to feather().
+  const std::uint16_t* weight_at() const { return weight_at_; }
+  /// The pixels left <= x < right.
+  struct PixelSpan {
+    std::int64_t left = 0, right = 0;
+  };
+  /// What the rows of ellipses hold, from a layer's `at` on; and the weights of the pixels of mapped layers' windows.
+  std::span<const PixelSpan> spans() const { return spans_; }
+  std::span<const std::uint16_t> map() const { return map_; }
 
   /// The samples of row `y` that lie in the region itself, first <= x < last. Of layers that are not mapped.
   struct Span {
@@ -60,12 +71,6 @@ class RegionWeights {
            std::uint16_t* weights) const noexcept;
 
  private:
-  /// The pixels left <= x < right.
-  struct PixelSpan {
-    std::int64_t left = 0, right = 0;
-  };
-  static constexpr int max_feather = 256;
-
   bool add_spans(const Region& region);
   bool has_core(const Layer& layer) const noexcept;
   void add_mask(const Region& region);
@@ -88,4 +93,4 @@ class RegionWeights {
   std::vector<int> mask_columns_;         ///< likewise: the mask's column at each of its pixels
 };
 
-}  // namespace convolve::cpu
+}  // namespace convolve
