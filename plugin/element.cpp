@@ -98,16 +98,6 @@ Result guarded(gpointer instance, Result failure, Body&& body) noexcept {
 
 // --- Properties and states ---------------------------------------------------------------------------------------
 
-// A path is read anew each time that it is set: the file may have changed.
-bool is_already_so(const Settings& settings, guint id, const GValue* value) {
-  if (id == prop_kernel_location) return false;
-  GValue now = G_VALUE_INIT;
-  g_value_init(&now, G_VALUE_TYPE(value));
-  const bool same = get_setting(settings, ActiveNames{}, id, &now) && gst_value_compare(&now, value) == GST_VALUE_EQUAL;
-  g_value_unset(&now);
-  return same;
-}
-
 void refuse_property(GObject* object, guint id, const std::string& why) {
   Element& self = element_of(object);
   if (Stream::controllers_are_setting() && !self.refused_by_controller.insert(id).second) return;
@@ -119,16 +109,18 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
     Element& self = element_of(object);
     for (;;) {
       std::unique_lock lock(self.mutex);
-      Settings draft = self.settings;
+      const Settings before = self.settings;
       const guint64 changes = self.changes;
       const bool open = self.open;
       lock.unlock();
 
-      if (is_already_so(draft, id, value)) return true;
+      Settings draft = before;
       if (!set_setting(draft, id, value)) {
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
         return false;
       }
+      // A path is read anew each time that it is set: the file may have changed.
+      if (draft == before && id != prop_kernel_location) return true;
       std::shared_ptr<const Recipe> recipe;
       if (open) {
         try {
@@ -420,6 +412,13 @@ gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
   return GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->src_event(trans, event);
 }
 
+// Whether frames in CUDA memory would only cross to the CPU and back.
+bool prefers_system_memory(Element& self) {
+  const char* runs = self.stream.active_backend();
+  const std::lock_guard lock(self.mutex);
+  return runs ? g_str_equal(runs, "cpu") : self.settings.backend == BackendChoice::cpu;
+}
+
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   Element& self = element_of(trans);
   const bool from_downstream = direction == GST_PAD_SRC;
@@ -441,6 +440,7 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
     GstCaps* caps = nullptr;
     gst_query_parse_caps_result(query, &caps);
     GstCaps* served = served_part(gst_caps_copy(caps));
+    if (prefers_system_memory(self)) served = system_memory_first(served);
     gst_query_set_caps_result(query, served);
     gst_caps_unref(served);
   }

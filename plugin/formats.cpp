@@ -231,4 +231,20 @@ GstCaps* served_part(GstCaps* caps) {
   return caps;
 }
 
+GstCaps* system_memory_first(GstCaps* caps) {
+  if (gst_caps_is_any(caps)) return caps;
+  GstCaps* ordered = gst_caps_new_empty();
+  for (const bool cuda : {false, true})
+    for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+      GstCapsFeatures* features = gst_caps_get_features(caps, i);
+      const bool in_cuda_memory =
+          !gst_caps_features_is_any(features) && gst_caps_features_contains(features, cuda_memory_feature);
+      if (in_cuda_memory == cuda)
+        gst_caps_append_structure_full(ordered, gst_structure_copy(gst_caps_get_structure(caps, i)),
+                                       gst_caps_features_copy(features));
+    }
+  gst_caps_unref(caps);
+  return ordered;
+}
+
 }  // namespace convolve

@@ -45,5 +45,7 @@ const char* why_unserved(const GstVideoInfo& info);
 const char* why_unserved(const GstCaps* caps);
 /// Takes out of caps what why_unserved() refuses. Transfer full, both ways.
 GstCaps* served_part(GstCaps* caps);
+/// The same caps with those of CUDA memory behind the others. Transfer full, both ways.
+GstCaps* system_memory_first(GstCaps* caps);
 
 }  // namespace convolve

@@ -12,24 +12,12 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "printable.hpp"
+
 namespace convolve {
 namespace {
 
 constexpr std::size_t max_file_size = 20 << 20;  // 15 x 255 x 255 taps of 17 digits take 17 MB
-
-// Control characters as numbers: a terminal would act on them.
-std::string printable(std::string_view word) {
-  std::string shown;
-  for (const char c : word) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) {
-      shown += c;
-      continue;
-    }
-    constexpr char digits[] = "0123456789abcdef";
-    shown += {'\\', 'x', digits[static_cast<unsigned char>(c) / 16], digits[static_cast<unsigned char>(c) % 16]};
-  }
-  return shown;
-}
 
 class Parser {
  public:
@@ -39,6 +27,7 @@ class Parser {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
     if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
       fail(1, 1, "the file is UTF-16; save it as UTF-8 or plain ASCII text");
+    refuse_nul();
     bool frame_ended = false;
     while (!text_.empty()) {
       ++line_;
@@ -73,6 +62,34 @@ class Parser {
              std::to_string(array_.height) + "; all frames of a kernel have as many");
   }
 
+  // UTF-16 without its mark has one in each ASCII character.
+  void refuse_nul() const {
+    const std::size_t nul = text_.find('\0');
+    if (nul == std::string_view::npos) return;
+    const std::string_view before = text_.substr(0, nul);
+    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+    fail(static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1, nul - line_start + 1,
+         "a NUL byte, as in UTF-16; save the file as UTF-8 or plain ASCII text");
+  }
+
+  // In "0,5 0,25" the commas are decimal ones, in "1,2, 1" they are not: which it is cannot be told.
+  void refuse_decimal_comma(std::string_view line) const {
+    const auto first = line.find_first_not_of(" \t,"), last = line.find_last_not_of(" \t,");
+    const std::string_view taps = line.substr(first, last - first + 1);
+    if (taps.find_first_of(" \t") == std::string_view::npos) return;
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    for (std::size_t comma = taps.find(','); comma != std::string_view::npos; comma = taps.find(',', comma + 1)) {
+      if (!is_digit(taps[comma - 1]) || !is_digit(taps[comma + 1])) continue;
+      const std::size_t start = taps.find_last_of(" \t", comma) + 1;  // npos + 1 is 0
+      const std::size_t end = std::min(taps.find_first_of(" \t", comma), taps.size());
+      const std::string word = printable(taps.substr(start, std::min<std::size_t>(end - start, 40)));
+      fail(line_, first + start + 1,
+           "\"" + word +
+               "\" may be a number with a decimal comma, or several taps; write numbers with a point, and either a "
+               "blank after each comma or no blanks in the row");
+    }
+  }
+
   void next_frame() {
     if (array_.height == 0) array_.height = rows_;
     if (rows_ != array_.height) ragged_frame(line_ - 1);
@@ -82,6 +99,7 @@ class Parser {
 
   void row(std::string_view line) {
     if (++rows_ > max_factored_taps) fail(line_, 1, "row 256 of a frame; a kernel has at most 255 rows");
+    refuse_decimal_comma(line);
     int columns = 0;
     std::size_t at = 0;
     while ((at = line.find_first_not_of(" \t,", at)) != std::string_view::npos) {

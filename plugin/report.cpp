@@ -3,18 +3,20 @@
 #include "report.hpp"
 
 #include "log.hpp"
+#include "printable.hpp"
 
 namespace convolve {
 
 void report(GstElement* element, GstMessageType type, GQuark domain, gint code, const std::string& text) {
-  if (type == GST_MESSAGE_ERROR)
-    GST_ERROR_OBJECT(element, "%s", text.c_str());
-  else
-    GST_WARNING_OBJECT(element, "%s", text.c_str());
   // Bytes of files and paths may be in the text, but what a GError holds is UTF-8: bindings of other languages rely on
   // it.
-  gchar* valid = g_utf8_make_valid(text.c_str(), static_cast<gssize>(text.size()));
-  gst_element_message_full(element, type, domain, code, valid, nullptr, __FILE__, "videoconvolve", __LINE__);
+  const std::string shown = printable(text);
+  if (type == GST_MESSAGE_ERROR)
+    GST_ERROR_OBJECT(element, "%s", shown.c_str());
+  else
+    GST_WARNING_OBJECT(element, "%s", shown.c_str());
+  gst_element_message_full(element, type, domain, code, g_strdup(shown.c_str()), nullptr, __FILE__, "videoconvolve",
+                           __LINE__);
 }
 
 void warn_of_settings(GstElement* element, const std::string& text) {

@@ -315,6 +315,33 @@ ELEMENT_TEST(backend_auto_takes_the_gpu) {
   CHECK(harness.string("active-backend") == "cuda", "active-backend is %s", harness.string("active-backend").c_str());
 }
 
+// Whether the first of the caps that the pad takes are in CUDA memory.
+bool lists_cuda_memory_first(GstElement* element, const char* pad_name) {
+  const Owned<GstPad> pad(gst_element_get_static_pad(element, pad_name));
+  const Owned<GstCaps> caps(gst_pad_query_caps(pad.get(), nullptr));
+  bool any = false;
+  for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
+    any |= gst_caps_features_contains(gst_caps_get_features(caps.get(), i), cuda_memory);
+  CHECK(any && gst_caps_get_size(caps.get()) > 1, "one kind of memory alone");
+  return gst_caps_features_contains(gst_caps_get_features(caps.get(), 0), cuda_memory);
+}
+
+// In CUDA memory each frame would cross twice.
+ELEMENT_TEST(the_cpu_backend_lists_system_memory_first) {
+  for (const char* backend : {"cpu", "cuda"}) {
+    const Owned<GstElement> element(gst_element_factory_make("videoconvolve", nullptr));
+    gst_util_set_object_arg(G_OBJECT(element.get()), "backend", backend);
+    const bool cuda = *backend == 'c' && backend[1] == 'u';
+    for (const GstState state : {GST_STATE_NULL, GST_STATE_READY}) {
+      CHECK(gst_element_set_state(element.get(), state) == GST_STATE_CHANGE_SUCCESS, "%s: no start", backend);
+      for (const char* pad : {"sink", "src"})
+        CHECK(lists_cuda_memory_first(element.get(), pad) == cuda, "%s, %s pad, %s", backend, pad,
+              gst_element_state_get_name(state));
+    }
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+  }
+}
+
 ELEMENT_TEST(every_format_in_system_memory_is_filtered_on_the_gpu) {
   std::mt19937 random(90);
   for (const std::string& format : formats()) {

@@ -180,11 +180,13 @@ ELEMENT_TEST(a_message_about_broken_bytes_is_valid_utf8) {
     CHECK(errors.size() == 1, "not one error");
     CHECK(g_utf8_validate(errors[0].text.c_str(), -1, nullptr), "the message is not UTF-8");
     CHECK(errors[0].text.find(file.path()) != std::string::npos, "it names no path: %s", errors[0].text.c_str());
+    CHECK(errors[0].text.find("\xef\xbf\xbd") == std::string::npos, "bytes are replaced: %s", errors[0].text.c_str());
   }
   const Owned<GstElement> element = make_element("");
   g_object_set(element.get(), "kernel-location", "/no/such\xff/file", nullptr);
   const std::vector<Report> errors = start_and_fail(element.get(), "a broken path");
   CHECK(errors.size() == 1 && g_utf8_validate(errors[0].text.c_str(), -1, nullptr), "the path's bytes are passed on");
+  CHECK(errors[0].text.find("/no/such\\xff/file") != std::string::npos, "not shown: %s", errors[0].text.c_str());
 }
 
 // A row of one tap more than any kernel has.

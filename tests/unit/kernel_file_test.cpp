@@ -51,6 +51,14 @@ TEST(KernelText, BlankLinesAtTheEndsAndCommentLinesPartNothing) {
   EXPECT_EQ(parse_kernel_text("1\n   \t\n2\n", "k.txt").depth, 2);
 }
 
+// Only a row that has both commas between digits and blanks can be misread.
+TEST(KernelText, CommasThatCanBeNothingElseSeparate) {
+  const std::vector<double> wanted{1, 2, 1, -1, 5, -1};
+  for (const char* text : {"1,2,1\n-1,5,-1\n", " 1,2,1 \n\t-1,5,-1\t# a comment, 1,5\n", "1, 2, 1\n-1 ,5 ,-1\n",
+                           "1 2 1\n-1,5,-1\n", "1,2,1,\n-1, 5,-1\n"})
+    EXPECT_EQ(values(parse_kernel_text(text, "k.txt")), wanted) << text;
+}
+
 TEST(KernelText, RefusalsNameTheLineAndTheColumn) {
   const struct {
     std::string text, starts, says;
@@ -70,6 +78,17 @@ TEST(KernelText, RefusalsNameTheLineAndTheColumn) {
                    "1",
                    4),
        "k.txt:1:1: ", "UTF-16"},
+      {std::string("1\0 \0"
+                   "2\0",
+                   6),
+       "k.txt:1:2: ", "UTF-16"},
+      {std::string("1\n \0", 4), "k.txt:2:2: ", "UTF-16"},
+      {"1 \xC3\n", "k.txt:1:3: ", "\"\\xc3\" is not a number"},
+      {"1 \xC3\xA4\n", "k.txt:1:3: ", "\"\xC3\xA4\" is not a number"},
+      {"0,25 0,5 0,25\n", "k.txt:1:1: ", "decimal comma"},
+      {"1 2\n  0.5 0,5\n", "k.txt:2:7: ", "\"0,5\" may be"},
+      {"-0,25;\t1,5\n", "k.txt:1:1: ", "write numbers with a point"},
+      {"0,5, 0,5\n", "k.txt:1:1: ", "blank after each comma"},
       {"1 nan\n", "k.txt:1:3: ", "not finite"},
       {"1 -inf\n", "k.txt:1:3: ", "not finite"},
       {"1/0\n", "k.txt:1:1: ", "divides by 0"},
