@@ -27,11 +27,16 @@ constexpr int row_outputs = 4, row_tile = threads * row_outputs;  ///< of a thre
 constexpr int max_row_taps = (max_factored_taps + row_outputs - 1) / row_outputs * row_outputs;
 template <class Sum>
 constexpr int column_outputs = sizeof(Sum) == 4 ? 16 : 8;
+/// The rows that a thread of the column pass reads, at most: whole rounds of as many as it makes.
+template <class Sum>
+constexpr int max_column_taps =
+    (max_factored_taps + 2 * column_outputs<Sum> - 2) / column_outputs<Sum>* column_outputs<Sum>;
 
 /// One component, as the row pass sees it, and its blocks.
 struct RowComponent {
   std::uint8_t plane, offset, step, filtered;
   int width, height, first_block, blocks_x;
+  int pitch;  ///< sums from row to row: whole groups of a thread's outputs
   float zero;
   double ghost;            ///< level of ghost cells less `zero`
   std::int64_t first_sum;  ///< where its sums begin in `rows` and `centres`
@@ -54,11 +59,11 @@ struct ColumnArgs {
   PlaneView in[max_planes], out[max_planes];  ///< `in`: the centre frame, for components that are copied
   ComponentArgs component[max_frame_components];
   std::int64_t first_sum[max_frame_components];
-  /// With zeros before and behind, for the outputs of a thread that an input row does not touch.
-  Sum taps[max_factored_taps + 2 * (column_outputs<Sum> - 1)];
-  Sum row_sum;                ///< what the row pass makes of cells that are all 1
-  const Sum *rows, *centres;  ///< `centres` is null where there is none
-  Sum* sums;                  ///< of the frames before this one
+  int pitch[max_frame_components];
+  Sum taps[max_column_taps<Sum>];  ///< with zeros behind, for rows that a thread's first outputs do not reach
+  Sum row_sum;                     ///< what the row pass makes of cells that are all 1
+  const Sum *rows, *centres;       ///< `centres` is null where there is none
+  Sum* sums;                       ///< of the frames before this one
   std::int16_t components, count, centre_y, shift;
   bool first, last;  ///< of the window's frames
   Border border;
@@ -83,6 +88,22 @@ __device__ __forceinline__ Sum combined(const RowArgs<Sum>& args, const RowCompo
   return sum;
 }
 
+/// The cells of a block's row, where the window is one frame and all of them lie inside of it.
+template <class Sample, class Sum>
+__device__ __forceinline__ void load_inside(const RowArgs<Sum>& args, const RowComponent& component, int x, int y,
+                                            int count, Sum* cells) {
+  const PlaneView& plane = args.in[0][component.plane];
+  const auto* from = reinterpret_cast<const Sample*>(static_cast<const char*>(plane.data) + y * plane.stride) +
+                     component.offset + static_cast<std::ptrdiff_t>(x) * component.step;
+  const Sum weight = args.weight[0];
+#pragma unroll
+  for (int k = 0; k < (row_tile + max_row_taps) / threads; ++k) {
+    const int i = k * threads + threadIdx.x;
+    cells[i] =
+        i < count ? weight * from_sample<Sum>(__ldg(from + i * component.step), args.shift, component.zero) : Sum{0};
+  }
+}
+
 template <class Sample, class Sum>
 __global__ void __launch_bounds__(threads) row_kernel(const __grid_constant__ RowArgs<Sum> args) {
   // The last taps of a row that is padded to whole groups meet cells that no output needs.
@@ -93,8 +114,12 @@ __global__ void __launch_bounds__(threads) row_kernel(const __grid_constant__ Ro
   const int block = blockIdx.x - component.first_block, y = block / component.blocks_x;
   const int left = (block - y * component.blocks_x) * row_tile;
   const int outputs = min(row_tile, component.width - left), reached = outputs + args.count - 1;
-  for (int i = threadIdx.x; i < row_tile + max_row_taps; i += threads)
-    cells[i] = i < reached ? combined<Sample>(args, component, left - args.centre_x + i, y) : Sum{0};
+  const int first = left - args.centre_x;
+  if (args.frames == 1 && first >= 0 && first + reached <= component.width && args.in[0][component.plane].data)
+    load_inside<Sample>(args, component, first, y, reached, cells);
+  else
+    for (int i = threadIdx.x; i < row_tile + max_row_taps; i += threads)
+      cells[i] = i < reached ? combined<Sample>(args, component, first + i, y) : Sum{0};
   __syncthreads();
   const int x = threadIdx.x * row_outputs;
   if (x >= outputs) return;
@@ -112,13 +137,14 @@ __global__ void __launch_bounds__(threads) row_kernel(const __grid_constant__ Ro
 #pragma unroll
       for (int j = 0; j < row_outputs; ++j) sum[j] += args.taps[base + k] * cell[k + j];
   }
-  const std::int64_t to = component.first_sum + static_cast<std::int64_t>(y) * component.width + left + x;
-#pragma unroll
-  for (int j = 0; j < row_outputs; ++j)
-    if (x + j < outputs) {
-      args.rows[to + j] = sum[j];
-      if (args.centres) args.centres[to + j] = args.centre * cells[args.centre_x + x + j];
-    }
+  // Rows are padded to whole groups.
+  const std::int64_t to = component.first_sum + static_cast<std::int64_t>(y) * component.pitch + left + x;
+  *reinterpret_cast<Samples<Sum, row_outputs>*>(args.rows + to) = {sum[0], sum[1], sum[2], sum[3]};
+  if (args.centres) {
+    const Sum* const at = cells + args.centre_x + x;
+    *reinterpret_cast<Samples<Sum, row_outputs>*>(args.centres + to) = {args.centre * at[0], args.centre * at[1],
+                                                                        args.centre * at[2], args.centre * at[3]};
+  }
 }
 
 template <class Sample, class Sum>
@@ -142,21 +168,29 @@ __global__ void __launch_bounds__(threads) column_kernel(const __grid_constant__
   Sum sum[outputs];
 #pragma unroll
   for (int j = 0; j < outputs; ++j) {
-    const std::int64_t at = first + static_cast<std::int64_t>(top + j) * component.width;
+    const std::int64_t at = first + static_cast<std::int64_t>(top + j) * args.pitch[c];
     sum[j] = !args.first && j < lines ? args.sums[at] : Sum{0};
     if (args.centres && j < lines) sum[j] += args.centres[at];
   }
-  const int rows = args.count + outputs - 1;
+  // Input row i meets output j with tap i - j. The last taps stay in registers, tap k in place k % outputs: a row takes
+  // in one, and it takes the place of the one that no output needs any more. Rows beyond the last meet zeros.
+  const Sum* const rows = args.rows + first;
+  const int pitch = args.pitch[c], height = component.height, above = top - args.centre_y;
+  Sum tap[outputs] = {};
 #pragma unroll 1
-  for (int base = 0; base < rows; base += outputs) {
+  for (int base = 0; base < args.count + outputs - 1; base += outputs) {
+    Sum cell[outputs];
+    const bool inside = above + base >= 0 && above + base + outputs <= height;
 #pragma unroll
     for (int i = 0; i < outputs; ++i) {
-      // Rows beyond the last that an output needs meet zeros only; they may not be read past the taps' end.
-      if (base + i >= rows) break;
-      const int y = index_at(args.border, top - args.centre_y + base + i, component.height);
-      const Sum cell = y < 0 ? ghost : args.rows[first + static_cast<std::int64_t>(y) * component.width];
+      const int y = inside ? above + base + i : index_at(args.border, above + base + i, height);
+      cell[i] = y < 0 ? ghost : rows[static_cast<std::int64_t>(y) * pitch];
+    }
 #pragma unroll
-      for (int j = 0; j < outputs; ++j) sum[j] += args.taps[base + i - j + outputs - 1] * cell;
+    for (int i = 0; i < outputs; ++i) {
+      tap[i] = args.taps[base + i];
+#pragma unroll
+      for (int j = 0; j < outputs; ++j) sum[j] += tap[(i - j + outputs) % outputs] * cell[i];
     }
   }
 #pragma unroll
@@ -166,7 +200,7 @@ __global__ void __launch_bounds__(threads) column_kernel(const __grid_constant__
       *sample_at<Sample>(args.out[component.plane], component, x, top + j) =
           quantize<Sample>(sum[j], component.quantizer, args.shift);
     else
-      args.sums[first + static_cast<std::int64_t>(top + j) * component.width] = sum[j];
+      args.sums[first + static_cast<std::int64_t>(top + j) * args.pitch[c]] = sum[j];
   }
 }
 
@@ -180,7 +214,7 @@ struct Pass {
 /// The passes of a filter that has frame_factors(), in the numbers of its arithmetic.
 std::vector<Pass> passes_of(const Filter& filter, const Arithmetic& arithmetic) {
   const bool combined = filter.depth() > 1 && !filter.time_factor().empty(), exact = arithmetic.exact_taps;
-  const std::vector<FrameFactors>& frames = combined ? filter.space_filter().frame_factors() : filter.frame_factors();
+  const std::vector<FrameFactors> frames = combined ? filter.space_filter().frame_factors() : filter.frame_factors();
   std::vector<Pass> passes;
   for (const FrameFactors& frame : frames) {
     Pass& pass = passes.emplace_back();
@@ -224,8 +258,9 @@ class PassesPlan final : public Plan {
       to.first_sum = column_args_.first_sum[c] = sums;
       to.first_block = static_cast<int>(blocks);
       to.blocks_x = (from.width - 1) / row_tile + 1;
+      to.pitch = column_args_.pitch[c] = (from.width + row_outputs - 1) / row_outputs * row_outputs;
       if (!from.filtered) continue;
-      sums += std::int64_t{from.width} * from.height;
+      sums += std::int64_t{to.pitch} * from.height;
       blocks += std::int64_t{to.blocks_x} * from.height;
       if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
     }
@@ -278,8 +313,7 @@ class PassesPlan final : public Plan {
     }
     row_args_.centre = static_cast<Sum>(pass.centre);
     std::fill(std::begin(column_args_.taps), std::end(column_args_.taps), Sum{0});
-    for (std::size_t k = 0; k < pass.column.size(); ++k)
-      column_args_.taps[column_outputs<Sum> - 1 + k] = static_cast<Sum>(pass.column[k]);
+    for (std::size_t k = 0; k < pass.column.size(); ++k) column_args_.taps[k] = static_cast<Sum>(pass.column[k]);
     column_args_.row_sum = static_cast<Sum>(all * weights);
   }
 
