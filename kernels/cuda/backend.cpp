@@ -15,6 +15,7 @@
 #include "cuda/choice.hpp"
 #include "cuda/device.hpp"
 #include "cuda/matrix/matrix.hpp"
+#include "cuda/packed422/packed422.hpp"
 #include "cuda/register/register.hpp"
 #include "cuda/separable/separable.hpp"
 #include "cuda/textbook/textbook.hpp"
@@ -76,6 +77,10 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
+    if (desc.algorithm == Algorithm::automatic && is_packed_422(desc.layout)) {
+      const Packed422 views = split_packed_422(desc);
+      return make_packed_422(desc.layout, make_plan(views.luma), make_plan(views.chroma));
+    }
     if (desc.algorithm == Algorithm::automatic) {
       const Choice choice = choose(desc);
       if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");
