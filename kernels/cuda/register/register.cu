@@ -4,9 +4,10 @@
 // register: each thread keeps sums of outputs in registers, and streams the rows that touch them from global memory:
 // every input sample is loaded and converted once, then added into each output it belongs to. After Iandola et al.,
 // "Communication-Minimizing 2D Convolution in GPU Registers" (2013), who keep the window instead of the sums. No
-// shared memory; coefficients ride in the kernel's parameters. Here: its plans, and the table of the register tile's
-// kernels.
+// shared memory, but for filters of over 15 taps an axis (large_tile.cu); coefficients ride in the kernel's parameters.
+// Here: its plans, and the table of the register tile's kernels.
 #include "cuda/common/launch.hpp"
+#include "cuda/register/large_tile.hpp"
 #include "cuda/register/register.hpp"
 #include "cuda/register/tile.cuh"
 
@@ -166,9 +167,14 @@ class RegisterPlan final : public Plan {
   const RowStreamKernel* stream_ = nullptr;
 };
 
-bool serves(const Device&, const PlanDesc& desc, std::string& why) {
+bool is_large(const Filter& filter) {
+  return filter.height() > max_taps || filter.width() > max_taps;
+}
+
+bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, layout, desc.border == Border::constant);
+  if (is_large(desc.filter)) return serves_large_tile(device, desc, arithmetic, why);
   const Padded padded = pad(desc.filter);
   if (!has_sample_planes(layout, arithmetic, why)) return false;
   if (!find_register_tile(layout.type, count_components(layout)))
@@ -181,12 +187,13 @@ bool serves(const Device&, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  return std::make_unique<RegisterPlan>(device, desc,
-                                        choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant));
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (is_large(desc.filter)) return make_large_tile(desc, arithmetic);
+  return std::make_unique<RegisterPlan>(device, desc, arithmetic);
 }
 
 }  // namespace
 
-const Entry register_{Algorithm::register_, serves, make};
+const Entry register_{Algorithm::register_, serves, make, max_dense_taps};
 
 }  // namespace convolve::cuda
