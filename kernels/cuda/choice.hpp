@@ -28,7 +28,7 @@ struct Case {
   int components;  ///< of the plane that has most of them
   int depth;       ///< frames
   int side;        ///< the longer of the filter's height and width
-  int rank;        ///< as Filter has it
+  int rank;        ///< as Filter has it; 1 also of bytes under a separable filter of real taps and one at the centre
   Accumulator accumulator;
 };
 
@@ -41,7 +41,11 @@ inline Case case_of(const PlanDesc& desc) {
   wanted.depth = filter.depth();
   wanted.side = std::max(filter.height(), filter.width());
   wanted.rank = filter.rank();
-  wanted.accumulator = choose_arithmetic(filter, desc.layout, desc.border == Border::constant).accumulator;
+  const Arithmetic arithmetic = choose_arithmetic(filter, desc.layout, desc.border == Border::constant);
+  wanted.accumulator = arithmetic.accumulator;
+  // The tensor cores add such a tap at next to no cost.
+  if (wanted.type == SampleType::u8 && wanted.depth == 1 && !arithmetic.exact_taps && !filter.frame_factors().empty())
+    wanted.rank = std::min(wanted.rank, 1);
   return wanted;
 }
 

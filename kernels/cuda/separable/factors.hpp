@@ -28,8 +28,13 @@ std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc
 /// A filter of any size that has frame_factors(): a row pass into device memory and a column pass from there.
 std::unique_ptr<Plan> make_separable_passes(const PlanDesc& desc);
 
-/// Rank 1, both passes as banded products on the tensor cores; null where that does not serve the case.
+/// Rank 1, or that and one more real tap at the centre: whether the tensor cores serve the case.
+bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             const SpaceFactors& factors, double centre);
+
+/// Rank 1, or that and one more real tap at the centre, both passes as banded products on the tensor cores; null where
+/// that does not serve the case.
 std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
-                                            const SpaceFactors& factors);
+                                            const SpaceFactors& factors, double centre = 0);
 
 }  // namespace convolve::cuda

@@ -144,6 +144,12 @@ bool is_large(const Filter& filter) {
   return filter.height() > max_taps || filter.width() > max_taps;
 }
 
+/// The factors of a filter that has a tap at the centre beside them; null for others.
+const FrameFactors* centred_factors(const Filter& filter) {
+  const std::vector<FrameFactors>& frames = filter.frame_factors();
+  return frames.size() == 1 && frames[0].centre != 0 ? &frames[0] : nullptr;
+}
+
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   if (is_large(desc.filter)) {
     if (!desc.filter.frame_factors().empty()) return true;
@@ -152,6 +158,9 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     return false;
   }
   const auto [arithmetic, factors] = decompose(desc);
+  if (const FrameFactors* frame = centred_factors(desc.filter);
+      frame && serves_separable_tensor(device, desc, arithmetic, frame->factors, frame->centre))
+    return true;
   const std::size_t terms = factors.space.size();
   if (terms == 0)
     why = "a filter that is no sum of up to " + std::to_string(max_terms) + " products of a column and a row";
@@ -165,10 +174,13 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   if (is_large(desc.filter)) return make_separable_passes(desc);
   const Decomposition it = decompose(desc);
+  if (const FrameFactors* frame = centred_factors(desc.filter))
+    if (auto plan = make_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) return plan;
   if (it.factors.space.size() == 1)
     if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
   if (serves_separable_single(device, desc, it.arithmetic, it.factors.space.size()))
     return make_separable_single(device, desc, it.arithmetic, it.factors);
+  if (it.factors.space.size() != 1) throw PlanError("the frame is too large for one launch");
   return with_types(desc.layout.type, it.arithmetic.accumulator,
                     [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
                       return std::make_unique<SharedPlan<Sample, Sum>>(desc, it.arithmetic, it.factors);

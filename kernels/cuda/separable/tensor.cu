@@ -27,10 +27,11 @@ auto kernel_for(int components) {
 }
 
 auto kernel_for(Sums sums, int components) {
-  return sums == Sums::real     ? kernel_for<Sums::real>(components)
-         : sums == Sums::halves ? kernel_for<Sums::halves>(components)
-         : sums == Sums::limbs  ? kernel_for<Sums::limbs>(components)
-                                : kernel_for<Sums::snapped>(components);
+  return sums == Sums::real      ? kernel_for<Sums::real>(components)
+         : sums == Sums::centred ? kernel_for<Sums::centred>(components)
+         : sums == Sums::halves  ? kernel_for<Sums::halves>(components)
+         : sums == Sums::limbs   ? kernel_for<Sums::limbs>(components)
+                                 : kernel_for<Sums::snapped>(components);
 }
 
 class TensorPlan final : public Plan {
@@ -69,7 +70,8 @@ class TensorPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + ", tensor cores, " + (in_halves(sums_) ? "half precision" : "8-bit integers");
+    return "separable " + shape_ + (sums_ == Sums::centred ? " with a centre tap" : "") + ", tensor cores, " +
+           (in_halves(sums_) ? "half precision" : "8-bit integers");
   }
 
  private:
@@ -111,7 +113,7 @@ struct TensorTaps {
   Sums sums;
   std::vector<double> column, row;
   double start;  ///< what V starts at
-  double gain = 1, offset = 0, snap = 0;
+  double gain = 1, offset = 0, snap = 0, centre = 0;
   double from[max_planes][4]{};  ///< what H starts at
   float level[max_planes][4]{};  ///< snapped: the quantizer's offset and snap
 };
@@ -185,14 +187,15 @@ bool exact_limbs(const PlanDesc& desc, const Arithmetic& arithmetic, const Space
 
 /// Real taps in half precision, where the result is within one code value of the exact one. Samples are scaled by
 /// 2^-24.
-bool real_halves(const PlanDesc& desc, const SpaceFactors& f, TensorTaps& taps) {
+bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, TensorTaps& taps) {
   constexpr double sample = 0x1p-24;
   double largest = 0;
   for (const double v : f.column) largest = std::max(largest, std::abs(v));
   const int scale = 15 - 1 - std::ilogb(largest);
   const double unit = std::ldexp(sample, scale);  // of V
   double sum = 0, column_magnitude = 0, column_error = 0, row_magnitude = 0, row_error = 0;
-  taps.sums = Sums::real;
+  taps.sums = centre == 0 ? Sums::real : Sums::centred;
+  taps.centre = centre;
   for (const double v : f.column) {
     const double wanted = std::ldexp(v, scale);
     taps.column.push_back(as_half(wanted));
@@ -210,11 +213,11 @@ bool real_halves(const PlanDesc& desc, const SpaceFactors& f, TensorTaps& taps) 
   const double v_magnitude = 128 * column_magnitude * sample + std::abs(128 * sum * sample + taps.start);
   const double v_error = 128 * column_error * sample + 2 * half_ulp(v_magnitude);
   const double error = v_error * row_magnitude + v_magnitude * row_error;
-  const double taps_sum = sum_of(f.column) * sum_of(f.row);
+  const double taps_sum = sum_of(f.column) * sum_of(f.row) + centre;
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const double from = c.zero + c.bias - c.zero * taps_sum - taps.start / unit * sum_of(f.row);
     taps.from[p][i] = from;
-    const double rounded = (v_magnitude * row_magnitude + std::abs(from)) * 0x1p-20;
+    const double rounded = (v_magnitude * row_magnitude + std::abs(from) + 255 * std::abs(centre)) * 0x1p-20;
     const double ghost = desc.border == Border::constant ? std::abs(std::nearbyint(c.ghost) - c.ghost) *
                                                                magnitude_of(f.column) * magnitude_of(f.row)
                                                          : 0;
@@ -287,26 +290,48 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
   return fragments;
 }
 
-}  // namespace
-
-std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
-                                            const SpaceFactors& f) {
+/// The taps that the kernel would compute with; false where it does not serve the case.
+bool find_taps(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, const SpaceFactors& f,
+               double centre, TensorTaps& taps) {
   const FrameLayout& layout = desc.layout;
   const Filter& filter = desc.filter;
-  if (device.capability < 80 || filter.depth() > 1) return nullptr;
-  if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return nullptr;
-  if (arithmetic.accumulator == Accumulator::double_) return nullptr;
-  if (magnitude_of(f.column) == 0 || magnitude_of(f.row) == 0) return nullptr;
-  if (filter.reach_y() > max_radius || filter.reach_x() > max_radius) return nullptr;
+  if (device.capability < 80 || filter.depth() > 1) return false;
+  if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return false;
+  if (arithmetic.accumulator == Accumulator::double_) return false;
+  if (magnitude_of(f.column) == 0 || magnitude_of(f.row) == 0) return false;
+  if (filter.reach_y() > max_radius || filter.reach_x() > max_radius) return false;
   const bool ghosts_fit = desc.border != Border::constant || all_filtered(layout, [](const Component& c, int, int) {
                             return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
                           });
-  if (!ghosts_fit) return nullptr;
+  if (!ghosts_fit) return false;
+  int most = 0;
+  for (int p = 0; p < layout.planes; ++p) {
+    if (!layout.plane[p].uniform() || layout.plane[p].components == 3) return false;
+    most = std::max(most, layout.plane[p].components);
+  }
+  // Planes of four components come alone.
+  for (int p = 0; p < layout.planes; ++p)
+    if (most == 4 && layout.plane[p].components != 4) return false;
+  if (centre != 0 && arithmetic.exact_taps) return false;
+  return arithmetic.accumulator == Accumulator::exact
+             ? exact_halves(desc, arithmetic.divisor, f, taps) || exact_limbs(desc, arithmetic, f, taps)
+             : real_halves(desc, f, centre, taps);
+}
+
+}  // namespace
+
+bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             const SpaceFactors& factors, double centre) {
   TensorTaps taps;
-  if (arithmetic.accumulator == Accumulator::exact
-          ? !exact_halves(desc, arithmetic.divisor, f, taps) && !exact_limbs(desc, arithmetic, f, taps)
-          : !real_halves(desc, f, taps))
-    return nullptr;
+  return find_taps(device, desc, arithmetic, factors, centre, taps);
+}
+
+std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                            const SpaceFactors& f, double centre) {
+  const FrameLayout& layout = desc.layout;
+  const Filter& filter = desc.filter;
+  TensorTaps taps;
+  if (!find_taps(device, desc, arithmetic, f, centre, taps)) return nullptr;
 
   TensorArgs args{};
   args.planes = layout.planes;
@@ -314,13 +339,13 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   args.gain = static_cast<float>(taps.gain);
   args.offset = static_cast<float>(taps.offset);
   args.snap = static_cast<float>(taps.snap);
+  args.centre = static_cast<float>(taps.centre);
   std::vector<uint4> fragments[max_planes];
   int components = 0;
   std::int64_t blocks = 0;
   for (int p = 0; p < layout.planes; ++p) {
     const PlaneLayout& from = layout.plane[p];
     TensorPlane& to = args.plane[p];
-    if (!from.uniform() || from.components == 3) return nullptr;
     if (!(components & from.components)) components += from.components;
     to.components = from.components;
     to.width = from.component[0].width;
@@ -347,7 +372,6 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.tiles = static_cast<int>(tiles);
   }
   if (components == 2) components = 3;
-  if (components > 4) return nullptr;
   return std::make_unique<TensorPlan>(device, desc, args, fragments, taps.sums, components,
                                       static_cast<unsigned>(blocks));
 }

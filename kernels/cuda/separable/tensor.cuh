@@ -10,6 +10,8 @@
 // of window for a set, half of which are those of the set before; the set's columns are dealt out so that a lane ends
 // with four neighbouring pixels of two rows.
 //
+// A tap at the centre beside the product, as unsharp masks have it, is added in the epilogue, from the window itself.
+//
 // `halves`: half precision, samples as subnormal halves (a byte is b * 2^-24), V less its middle level, H in single
 // precision. The plan serves real taps so where the error stays within one code value, integer ones where there is
 // none: where |V| <= 2048 of its units. `limbs`: 8-bit operands, 32-bit sums, V as two 8-bit limbs; exact.
@@ -112,7 +114,19 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
     }
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const float* v = code[h][0];
+      float* const v = code[h][0];
+      if constexpr (sums == Sums::centred) {
+#pragma unroll
+        for (int w = 0; w < C; ++w) {
+          const std::uint32_t in = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
+          // A byte in the mantissa of 2^23 is 2^23 + that byte.
+#pragma unroll
+          for (int b = 0; b < 4; ++b) {
+            const float sample = __uint_as_float(__byte_perm(in, 0x4B000000, 0x7440 | b)) - 8388608.f;
+            v[4 * w + b] = fmaf(args.centre, sample, v[4 * w + b]);
+          }
+        }
+      }
 #pragma unroll
       for (int w = 0; w < C; ++w) words[h][w] = pack_bytes(v[4 * w], v[4 * w + 1], v[4 * w + 2], v[4 * w + 3]);
     }

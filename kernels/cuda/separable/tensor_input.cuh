@@ -47,6 +47,7 @@ struct TensorArgs {
   int wave;  ///< tiles that are made at once
   Border border;
   float gain, offset, snap;
+  float centre;  ///< the tap at the centre, beside the product of column and row
 };
 
 /// Bytes on either side of a tile.

@@ -12,13 +12,14 @@ namespace convolve::cuda::tensor {
 
 enum class Sums : std::uint8_t {
   real,     ///< halves; the sample is H
+  centred,  ///< halves; the sample is H and the input's sample times the tap at the centre
   halves,   ///< the sample is H * gain
   limbs,    ///< the sample is H + the bits of 2^23, read as a float, * gain + offset: one product, where that is right
   snapped,  ///< limbs, and a Quantizer
 };
 
 __host__ __device__ constexpr bool in_halves(Sums sums) {
-  return sums == Sums::real || sums == Sums::halves;
+  return sums == Sums::real || sums == Sums::centred || sums == Sums::halves;
 }
 
 /// The 32 rows of a lane's blocks of 16 bytes that come in next, one set's: byte pairs of rows 8 i to 8 i + 7.
@@ -114,7 +115,7 @@ requires(in_halves(sums)) struct Products<sums, C> {
       mma_f32(d, window.half[first ^ 1].v[c], row[n][2], row[n][3], e);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        code[i >> 1][2 * n + (i & 1)] = sums == Sums::real ? d[i] : __fmul_rn(d[i], args.gain);
+        code[i >> 1][2 * n + (i & 1)] = sums == Sums::halves ? __fmul_rn(d[i], args.gain) : d[i];
     }
   }
 };
