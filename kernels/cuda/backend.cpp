@@ -15,10 +15,11 @@
 #include "cuda/choice.hpp"
 #include "cuda/device.hpp"
 #include "cuda/matrix/matrix.hpp"
-#include "cuda/packed422/packed422.hpp"
 #include "cuda/register/register.hpp"
 #include "cuda/separable/separable.hpp"
 #include "cuda/textbook/textbook.hpp"
+#include "cuda/views/packed_422.hpp"
+#include "cuda/views/triples.hpp"
 
 namespace convolve {
 namespace cuda {
@@ -81,6 +82,8 @@ class CudaBackend final : public Backend {
       const Packed422 views = split_packed_422(desc);
       return make_packed_422(desc.layout, make_plan(views.luma), make_plan(views.chroma));
     }
+    if (desc.algorithm == Algorithm::automatic && is_triple(desc))
+      return make_triple(desc, make_plan(as_one_component(desc)));
     if (desc.algorithm == Algorithm::automatic) {
       const Choice choice = choose(desc);
       if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");

@@ -6,7 +6,7 @@
 
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
-#include "cuda/packed422/packed422.hpp"
+#include "cuda/views/packed_422.hpp"
 
 namespace convolve::cuda {
 namespace {

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda/common/device_array.hpp"
+#include "cuda/common/dispatch.hpp"
+#include "cuda/common/launch.hpp"
+#include "cuda/views/triples.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+constexpr int triple = 3, threads = 128;
+
+/// Makes the outputs that a filter reaches an edge from: `columns` of them at the left and at the right, each a thread.
+template <class Sum>
+__global__ void __launch_bounds__(threads)
+    edge_kernel(const __grid_constant__ FrameArgs frame, const Sum* __restrict__ taps, int columns) {
+  const int index = blockIdx.x * threads + threadIdx.x, samples = 2 * columns * frame.components;
+  const int y = index / samples, at = index - y * samples, column = at / frame.components;
+  const ComponentArgs& component = frame.component[at - column * frame.components];
+  if (y >= component.height) return;
+  const int x = column < columns ? column : component.width - 2 * columns + column;
+  Sum sum = 0;
+  for (int t = 0; t < frame.depth; ++t)
+    for (int j = 0; j < frame.height; ++j) {
+      const auto row = row_at<Sum, std::uint8_t>(frame, component, t, y - frame.centre_y + j);
+      for (int i = 0; i < frame.width; ++i) sum += *taps++ * row.at(x - frame.centre_x + i);
+    }
+  store_sum<std::uint8_t>(frame, component, x, y, sum);
+}
+
+template <class Sum>
+class TriplePlan final : public Plan {
+ public:
+  TriplePlan(const PlanDesc& desc, const Arithmetic& arithmetic, std::unique_ptr<Plan> view)
+      : view_(std::move(view)),
+        frame_(make_frame_args(desc, arithmetic)),
+        columns_(desc.filter.reach_x()),
+        taps_(std::vector<Sum>(arithmetic.coefficients.begin(), arithmetic.coefficients.end())) {}
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    const char* view_error = view_->enqueue(window, out, stream);
+    if (columns_ == 0) return view_error;
+    bind(frame_, 1, window, out);
+    const int samples = 2 * columns_ * triple * frame_.component[0].height;
+    edge_kernel<Sum>
+        <<<(samples - 1) / threads + 1, threads, 0, static_cast<cudaStream_t>(stream)>>>(frame_, taps_.get(), columns_);
+    const char* error = launch_error();
+    return view_error ? view_error : error;
+  }
+  Algorithm algorithm() const override { return view_->algorithm(); }
+  std::string describe() const override { return "as one component: " + view_->describe(); }
+
+ private:
+  std::unique_ptr<Plan> view_;
+  FrameArgs frame_;
+  int columns_;
+  DeviceArray<Sum> taps_;
+};
+
+}  // namespace
+
+bool is_triple(const PlanDesc& desc) {
+  const FrameLayout& layout = desc.layout;
+  const Filter& filter = desc.filter;
+  if (layout.planes != 1 || layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return false;
+  const PlaneLayout& plane = layout.plane[0];
+  if (plane.components != triple || !plane.uniform()) return false;
+  for (const Component& k : {plane.component[0], plane.component[1], plane.component[2]})
+    if (!k.filtered || k.zero != plane.component[0].zero || k.bias != plane.component[0].bias ||
+        k.ghost != plane.component[0].ghost)
+      return false;
+  // The widest that bring three times their columns to a kernel of bytes.
+  if (plane.component[0].width < 4 * filter.reach_x() + 1) return false;
+  if (filter.depth() > 1)
+    return filter.reach_x() <= 1 && filter.reach_y() <= 3 && filter.centre_t() == filter.depth() / 2;
+  return filter.reach_x() <= 2 && filter.reach_y() <= 7;
+}
+
+PlanDesc as_one_component(const PlanDesc& desc) {
+  PlanDesc view = desc;
+  PlaneLayout& plane = view.layout.plane[0];
+  plane.components = 1;
+  plane.component[0].step = 1;
+  plane.component[0].width *= triple;
+  // With the centre in the middle, as a new filter has it.
+  const Filter& filter = desc.filter;
+  TapArray taps{filter.depth(), 2 * filter.reach_y() + 1, 2 * triple * filter.reach_x() + 1, {}};
+  taps.taps.assign(static_cast<std::size_t>(taps.depth) * taps.height * taps.width, Tap::integer(0));
+  const int down = filter.reach_y() - filter.centre_y(), right = filter.reach_x() - filter.centre_x();
+  std::size_t from = 0;
+  for (int t = 0; t < filter.depth(); ++t)
+    for (int y = 0; y < filter.height(); ++y)
+      for (int x = 0; x < filter.width(); ++x, ++from)
+        taps.at(t, y + down, triple * (x + right)) =
+            filter.exact() ? Tap::fraction(filter.exact()->taps[from], filter.exact()->divisor)
+                           : Tap::real(filter.taps()[from]);
+  view.filter = Filter(taps);
+  return view;
+}
+
+std::unique_ptr<Plan> make_triple(const PlanDesc& desc, std::unique_ptr<Plan> view) {
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  if (arithmetic.accumulator == Accumulator::double_)
+    return std::make_unique<TriplePlan<double>>(desc, arithmetic, std::move(view));
+  return std::make_unique<TriplePlan<float>>(desc, arithmetic, std::move(view));
+}
+
+}  // namespace convolve::cuda
