@@ -80,10 +80,10 @@ class CudaBackend final : public Backend {
     validate(desc);
     if (desc.algorithm == Algorithm::automatic && is_packed_422(desc.layout)) {
       const Packed422 views = split_packed_422(desc);
-      return make_packed_422(desc.layout, make_plan(views.luma), make_plan(views.chroma));
+      return make_packed_422(device_, desc.layout, make_plan(views.luma), make_plan(views.chroma));
     }
     if (desc.algorithm == Algorithm::automatic && is_triple(desc))
-      return make_triple(desc, make_plan(as_one_component(desc)));
+      return make_triple(device_, desc, make_plan(as_one_component(desc)));
     if (desc.algorithm == Algorithm::automatic) {
       const Choice choice = choose(desc);
       if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");

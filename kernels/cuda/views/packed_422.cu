@@ -11,40 +11,42 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int threads = 128, max_rows = 65535;
+constexpr int threads = 128;
 
 struct MergeArgs {
   PlaneView luma, out;    ///< rows of whole groups of 16 bytes, at addresses of such; and any
   int row_words, height;  ///< pairs of samples in a row: bytes, or 16 bits
+  int row_blocks;         ///< of a row
+  bool vectors;           ///< addresses and strides of both are multiples of 16
   std::uint32_t mask;     ///< of the luma's bits in each pair
 };
 
 /// Takes the luma of each pair from the one frame into the other. Pair: of two bytes or two 16-bit words.
 template <class Pair>
-__global__ void __launch_bounds__(threads) merge_kernel(const __grid_constant__ MergeArgs args, bool vectors) {
+__global__ void __launch_bounds__(threads) merge_kernel(const __grid_constant__ MergeArgs args) {
   constexpr int in_group = 16 / sizeof(Pair);
-  const int first = (blockIdx.x * threads + threadIdx.x) * in_group;
-  if (first >= args.row_words) return;
   const Pair mask = static_cast<Pair>(args.mask);
-  for (int y = blockIdx.y; y < args.height; y += gridDim.y) {
-    const Pair* from =
-        reinterpret_cast<const Pair*>(static_cast<const char*>(args.luma.data) + y * args.luma.stride) + first;
-    char* to = static_cast<char*>(args.out.data) + y * args.out.stride + first * static_cast<int>(sizeof(Pair));
-    if (vectors && first + in_group <= args.row_words) {
-      const std::uint32_t bits = sizeof(Pair) == 2 ? args.mask * 0x10001u : args.mask;
-      const uint4 luma = *reinterpret_cast<const uint4*>(from);
-      uint4 all = *reinterpret_cast<const uint4*>(to);
-      all.x = (all.x & ~bits) | (luma.x & bits), all.y = (all.y & ~bits) | (luma.y & bits);
-      all.z = (all.z & ~bits) | (luma.z & bits), all.w = (all.w & ~bits) | (luma.w & bits);
-      *reinterpret_cast<uint4*>(to) = all;
-      continue;
-    }
-    // Any address that a sample may have.
-    using Sample = std::conditional_t<sizeof(Pair) == 2, std::uint8_t, std::uint16_t>;
-    const int second = mask >> 8 * sizeof(Sample) ? 1 : 0;
-    for (int i = 0; i < in_group && first + i < args.row_words; ++i)
-      reinterpret_cast<Sample*>(to)[2 * i + second] = reinterpret_cast<const Sample*>(from)[2 * i + second];
+  const int y = blockIdx.x / args.row_blocks;
+  const int first = ((blockIdx.x - y * args.row_blocks) * threads + threadIdx.x) * in_group;
+  pdl_wait();
+  if (first >= args.row_words) return;
+  const Pair* from =
+      reinterpret_cast<const Pair*>(static_cast<const char*>(args.luma.data) + y * args.luma.stride) + first;
+  char* to = static_cast<char*>(args.out.data) + y * args.out.stride + first * static_cast<int>(sizeof(Pair));
+  if (args.vectors && first + in_group <= args.row_words) {
+    const std::uint32_t bits = sizeof(Pair) == 2 ? args.mask * 0x10001u : args.mask;
+    const uint4 luma = *reinterpret_cast<const uint4*>(from);
+    uint4 all = *reinterpret_cast<const uint4*>(to);
+    all.x = (all.x & ~bits) | (luma.x & bits), all.y = (all.y & ~bits) | (luma.y & bits);
+    all.z = (all.z & ~bits) | (luma.z & bits), all.w = (all.w & ~bits) | (luma.w & bits);
+    *reinterpret_cast<uint4*>(to) = all;
+    return;
   }
+  // Any address that a sample may have.
+  using Sample = std::conditional_t<sizeof(Pair) == 2, std::uint8_t, std::uint16_t>;
+  const int second = mask >> 8 * sizeof(Sample) ? 1 : 0;
+  for (int i = 0; i < in_group && first + i < args.row_words; ++i)
+    reinterpret_cast<Sample*>(to)[2 * i + second] = reinterpret_cast<const Sample*>(from)[2 * i + second];
 }
 
 int luma_index(const PlaneLayout& plane) {
@@ -55,8 +57,12 @@ int luma_index(const PlaneLayout& plane) {
 
 class Packed422Plan final : public Plan {
  public:
-  Packed422Plan(const FrameLayout& layout, std::unique_ptr<Plan> luma, std::unique_ptr<Plan> chroma)
-      : luma_(std::move(luma)), chroma_(std::move(chroma)), bytes_(bytes_per_sample(layout.type)) {
+  Packed422Plan(const Device& device, const FrameLayout& layout, std::unique_ptr<Plan> luma,
+                std::unique_ptr<Plan> chroma)
+      : capability_(device.capability),
+        luma_(std::move(luma)),
+        chroma_(std::move(chroma)),
+        bytes_(bytes_per_sample(layout.type)) {
     const PlaneLayout& plane = layout.plane[0];
     const Component& y = plane.component[luma_index(plane)];
     // Whole groups of the widest loads that kernels make, which may end behind a row's end.
@@ -73,9 +79,10 @@ class Packed422Plan final : public Plan {
     const char* luma_error = luma_->enqueue(window, filtered_, stream);
     const char* chroma_error = chroma_->enqueue(window, out, stream);
     args_.out = out.plane[0];
-    const dim3 grid((args_.row_words * 2 * bytes_ - 1) / (16 * threads) + 1, std::min(args_.height, max_rows));
-    const auto kernel = bytes_ == 1 ? merge_kernel<std::uint16_t> : merge_kernel<std::uint32_t>;
-    kernel<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(args_, aligned(args_.out, 16));
+    args_.vectors = aligned(args_.out, 16);
+    args_.row_blocks = (args_.row_words * 2 * bytes_ - 1) / (16 * threads) + 1;
+    launch_pdl(capability_, bytes_ == 1 ? merge_kernel<std::uint16_t> : merge_kernel<std::uint32_t>,
+               static_cast<unsigned>(args_.row_blocks * args_.height), dim3(threads), stream, args_);
     const char* error = launch_error();
     return luma_error ? luma_error : chroma_error ? chroma_error : error;
   }
@@ -85,6 +92,7 @@ class Packed422Plan final : public Plan {
   }
 
  private:
+  int capability_;
   std::unique_ptr<Plan> luma_, chroma_;
   int bytes_;
   DeviceArray<unsigned char> memory_;
@@ -139,9 +147,9 @@ Packed422 split_packed_422(const PlanDesc& desc) {
   return views;
 }
 
-std::unique_ptr<Plan> make_packed_422(const FrameLayout& layout, std::unique_ptr<Plan> luma,
+std::unique_ptr<Plan> make_packed_422(const Device& device, const FrameLayout& layout, std::unique_ptr<Plan> luma,
                                       std::unique_ptr<Plan> chroma) {
-  return std::make_unique<Packed422Plan>(layout, std::move(luma), std::move(chroma));
+  return std::make_unique<Packed422Plan>(device, layout, std::move(luma), std::move(chroma));
 }
 
 }  // namespace convolve::cuda

@@ -14,7 +14,7 @@
 
 #include <memory>
 
-#include "convolve/plan.hpp"
+#include "cuda/common/entry.hpp"
 
 namespace convolve::cuda {
 
@@ -29,7 +29,7 @@ bool is_packed_422(const FrameLayout& layout);
 Packed422 split_packed_422(const PlanDesc& desc);
 
 /// The plan of both, from those of the views. Allocates a frame in device memory; throws std::bad_alloc, PlanError.
-std::unique_ptr<Plan> make_packed_422(const FrameLayout& layout, std::unique_ptr<Plan> luma,
+std::unique_ptr<Plan> make_packed_422(const Device& device, const FrameLayout& layout, std::unique_ptr<Plan> luma,
                                       std::unique_ptr<Plan> chroma);
 
 }  // namespace convolve::cuda

@@ -14,10 +14,20 @@ namespace {
 
 constexpr int triple = 3, threads = 128;
 
-/// Makes the outputs that a filter reaches an edge from: `columns` of them at the left and at the right, each a thread.
 template <class Sum>
-__global__ void __launch_bounds__(threads)
-    edge_kernel(const __grid_constant__ FrameArgs frame, const Sum* __restrict__ taps, int columns) {
+struct EdgeArgs {
+  FrameArgs frame;
+  const Sum* taps;
+  int columns;  ///< at either side
+};
+
+/// Makes the outputs that a filter reaches an edge from, each by a thread.
+template <class Sum>
+__global__ void __launch_bounds__(threads) edge_kernel(const __grid_constant__ EdgeArgs<Sum> args) {
+  const FrameArgs& frame = args.frame;
+  const Sum* taps = args.taps;
+  const int columns = args.columns;
+  pdl_wait();
   const int index = blockIdx.x * threads + threadIdx.x, samples = 2 * columns * frame.components;
   const int y = index / samples, at = index - y * samples, column = at / frame.components;
   const ComponentArgs& component = frame.component[at - column * frame.components];
@@ -27,7 +37,7 @@ __global__ void __launch_bounds__(threads)
   for (int t = 0; t < frame.depth; ++t)
     for (int j = 0; j < frame.height; ++j) {
       const auto row = row_at<Sum, std::uint8_t>(frame, component, t, y - frame.centre_y + j);
-      for (int i = 0; i < frame.width; ++i) sum += *taps++ * row.at(x - frame.centre_x + i);
+      for (int i = 0; i < frame.width; ++i) sum += __ldg(taps++) * row.at(x - frame.centre_x + i);
     }
   store_sum<std::uint8_t>(frame, component, x, y, sum);
 }
@@ -35,19 +45,19 @@ __global__ void __launch_bounds__(threads)
 template <class Sum>
 class TriplePlan final : public Plan {
  public:
-  TriplePlan(const PlanDesc& desc, const Arithmetic& arithmetic, std::unique_ptr<Plan> view)
-      : view_(std::move(view)),
-        frame_(make_frame_args(desc, arithmetic)),
-        columns_(desc.filter.reach_x()),
-        taps_(std::vector<Sum>(arithmetic.coefficients.begin(), arithmetic.coefficients.end())) {}
+  TriplePlan(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, std::unique_ptr<Plan> view)
+      : capability_(device.capability),
+        view_(std::move(view)),
+        taps_(std::vector<Sum>(arithmetic.coefficients.begin(), arithmetic.coefficients.end())),
+        args_{make_frame_args(desc, arithmetic), taps_.get(), desc.filter.reach_x()} {}
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     const char* view_error = view_->enqueue(window, out, stream);
-    if (columns_ == 0) return view_error;
-    bind(frame_, 1, window, out);
-    const int samples = 2 * columns_ * triple * frame_.component[0].height;
-    edge_kernel<Sum>
-        <<<(samples - 1) / threads + 1, threads, 0, static_cast<cudaStream_t>(stream)>>>(frame_, taps_.get(), columns_);
+    if (args_.columns == 0) return view_error;
+    bind(args_.frame, 1, window, out);
+    const int samples = 2 * args_.columns * triple * args_.frame.component[0].height;
+    launch_pdl(capability_, edge_kernel<Sum>, static_cast<unsigned>((samples - 1) / threads + 1), dim3(threads), stream,
+               args_);
     const char* error = launch_error();
     return view_error ? view_error : error;
   }
@@ -55,10 +65,10 @@ class TriplePlan final : public Plan {
   std::string describe() const override { return "as one component: " + view_->describe(); }
 
  private:
+  int capability_;
   std::unique_ptr<Plan> view_;
-  FrameArgs frame_;
-  int columns_;
   DeviceArray<Sum> taps_;
+  EdgeArgs<Sum> args_;
 };
 
 }  // namespace
@@ -73,11 +83,11 @@ bool is_triple(const PlanDesc& desc) {
     if (!k.filtered || k.zero != plane.component[0].zero || k.bias != plane.component[0].bias ||
         k.ghost != plane.component[0].ghost)
       return false;
-  // The widest that bring three times their columns to a kernel of bytes.
   if (plane.component[0].width < 4 * filter.reach_x() + 1) return false;
-  if (filter.depth() > 1)
-    return filter.reach_x() <= 1 && filter.reach_y() <= 3 && filter.centre_t() == filter.depth() / 2;
-  return filter.reach_x() <= 2 && filter.reach_y() <= 7;
+  // A new filter has its centre in the middle.
+  if (filter.centre_t() != filter.depth() / 2) return false;
+  // Wider ones are faster on warpgroups, which know three components.
+  return filter.reach_x() <= 1 && filter.reach_y() <= 3;
 }
 
 PlanDesc as_one_component(const PlanDesc& desc) {
@@ -102,11 +112,11 @@ PlanDesc as_one_component(const PlanDesc& desc) {
   return view;
 }
 
-std::unique_ptr<Plan> make_triple(const PlanDesc& desc, std::unique_ptr<Plan> view) {
+std::unique_ptr<Plan> make_triple(const Device& device, const PlanDesc& desc, std::unique_ptr<Plan> view) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   if (arithmetic.accumulator == Accumulator::double_)
-    return std::make_unique<TriplePlan<double>>(desc, arithmetic, std::move(view));
-  return std::make_unique<TriplePlan<float>>(desc, arithmetic, std::move(view));
+    return std::make_unique<TriplePlan<double>>(device, desc, arithmetic, std::move(view));
+  return std::make_unique<TriplePlan<float>>(device, desc, arithmetic, std::move(view));
 }
 
 }  // namespace convolve::cuda

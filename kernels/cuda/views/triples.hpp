@@ -13,7 +13,7 @@
 
 #include <memory>
 
-#include "convolve/plan.hpp"
+#include "cuda/common/entry.hpp"
 
 namespace convolve::cuda {
 
@@ -24,6 +24,6 @@ bool is_triple(const PlanDesc& desc);
 PlanDesc as_one_component(const PlanDesc& desc);
 
 /// The plan of the frame, from that of its view. Throws std::bad_alloc, PlanError.
-std::unique_ptr<Plan> make_triple(const PlanDesc& desc, std::unique_ptr<Plan> view);
+std::unique_ptr<Plan> make_triple(const Device& device, const PlanDesc& desc, std::unique_ptr<Plan> view);
 
 }  // namespace convolve::cuda
