@@ -11,6 +11,7 @@
 #include <functional>
 #include <iterator>
 #include <type_traits>
+#include <vector>
 
 #include "settings.hpp"
 
@@ -41,6 +42,9 @@ struct Property {
   std::function<void(Settings&, const GValue*)> set;  ///< absent where the property is read-only
   std::function<void(const Settings&, const ActiveNames&, GValue*)> get;
 };
+
+/// The rows of the properties region*, for the table in settings.cpp. Registers their GEnums: to be called once.
+void append_region_rows(std::vector<Property>& rows);
 
 namespace property {
 

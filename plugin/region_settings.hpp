@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// RegionSettings: the properties region* as one value, with their names, ranges, defaults and blurbs. Part of Settings.
+// RegionSettings: the values of the properties region*, and their defaults. Part of Settings. Their rows in the table
+// of properties are in region_settings.cpp.
 #pragma once
 
 #include <gst/gst.h>
@@ -45,30 +46,6 @@ struct RegionSettings {
   /// True where the effect takes the filter's place.
   bool hides() const { return active() && effect != RegionEffect::filter; }
 };
-
-/// Beyond the ids of the table in settings.cpp.
-enum RegionPropertyId : guint {
-  prop_regions = 100,
-  prop_region_sources,
-  prop_region_boxes,
-  prop_region_types,
-  prop_region_min_confidence,
-  prop_region_shape,
-  prop_region_grow,
-  prop_region_feather,
-  prop_region_effect,
-  prop_region_cells,
-  prop_region_color,
-  prop_region_hold,
-  prop_region_missing,
-};
-
-void install_region_properties(GObjectClass* klass);
-
-/// Stores one property; false for an id that is none of a region's. A value that cannot be parsed is kept with its
-/// fault.
-bool set_region_setting(RegionSettings& settings, guint id, const GValue* value);
-bool get_region_setting(const RegionSettings& settings, guint id, GValue* value);
 
 /// Name of an effect, as active-algorithm shows it.
 const char* nick(RegionEffect effect);

@@ -142,6 +142,7 @@ const std::vector<Property>& table() {
     std::vector<Property> all;
     append_filter_rows(all);
     append_use_rows(all);
+    append_region_rows(all);
     return all;
   }();
   return rows;
@@ -158,20 +159,18 @@ void install_properties(GObjectClass* klass) {
   g_assert(g_str_equal(row_of(prop_kernel_location)->text.name, "kernel-location"));
   for (guint id = 1; const Property* row = row_of(id); ++id)
     g_object_class_install_property(klass, id, row->make_spec());
-  install_region_properties(klass);
 }
 
 bool set_setting(Settings& settings, guint id, const GValue* value) {
   const Property* row = row_of(id);
-  if (!row) return set_region_setting(settings.regions, id, value);
-  if (!row->set) return false;
+  if (!row || !row->set) return false;
   row->set(settings, value);
   return true;
 }
 
 bool get_setting(const Settings& settings, const ActiveNames& active, guint id, GValue* value) {
   const Property* row = row_of(id);
-  if (!row) return get_region_setting(settings.regions, id, value);
+  if (!row) return false;
   row->get(settings, active, value);
   return true;
 }

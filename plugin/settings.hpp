@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Settings: the element's properties as one immutable value, and the filter that they ask for. The table of
-// properties is in settings.cpp: a new property is a member of Settings and a row there.
+// properties is in settings.cpp: a new property is a member of Settings and a row there (of regions: a member of
+// RegionSettings and a row in region_settings.cpp).
 #pragma once
 
 #include <gst/gst.h>
@@ -71,7 +72,7 @@ struct ActiveNames {
 /// A property's id is its place in the table, from 1 on. These are the first two rows.
 inline constexpr guint prop_kernel = 1, prop_kernel_location = 2;
 
-/// Installs every row of the table of properties, and those of regions, which have ids of their own.
+/// Installs every row of the table of properties.
 void install_properties(GObjectClass* klass);
 
 /// Stores one property; false for an id that cannot be set. Neither throws nor reads files: a kernel that cannot be
