@@ -82,7 +82,7 @@ DeviceFrame CudaSession::allocate(const FrameLayout&) {
 void CudaSession::trim() {}
 void CudaSession::upload(const Image&, const DeviceFrame&, const FrameLayout&) {}
 void CudaSession::download(const DeviceFrame&, const Image&, const FrameLayout&) {}
-void CudaSession::copy(const Image&, const DeviceFrame&, const FrameLayout&) {}
+void CudaSession::copy(const Image&, const Image&, const FrameLayout&) {}
 bool CudaSession::owns(GstBufferPool*) const {
   return false;
 }

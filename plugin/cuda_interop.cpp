@@ -385,9 +385,9 @@ void CudaSession::download(const DeviceFrame& frame, const Image& host, const Fr
   impl_->copy(frame.image(), host, layout, cudaMemcpyDeviceToHost);
 }
 
-void CudaSession::copy(const Image& device, const DeviceFrame& frame, const FrameLayout& layout) {
+void CudaSession::copy(const Image& from, const Image& to, const FrameLayout& layout) {
   const CudaScope scope(this);
-  impl_->copy(device, frame.image(), layout, cudaMemcpyDeviceToDevice);
+  impl_->copy(from, to, layout, cudaMemcpyDeviceToDevice);
 }
 
 bool CudaSession::reaches(GstBuffer* buffer) {

@@ -152,7 +152,7 @@ class CudaSession {
   /// Queues copies of all planes. Throws DeviceError.
   void upload(const Image& host, const DeviceFrame& frame, const FrameLayout& layout);
   void download(const DeviceFrame& frame, const Image& host, const FrameLayout& layout);
-  void copy(const Image& device, const DeviceFrame& frame, const FrameLayout& layout);
+  void copy(const Image& from, const Image& to, const FrameLayout& layout);
 
   /// Rows of each plane of an image, from first to last - 1.
   struct Rows {

@@ -69,7 +69,9 @@ void Process::drop_plans() noexcept {
   // Nothing is made anew here: that could fail for want of memory.
   now_.recipe.reset();
   for (auto& plan : now_.plan) plan.reset();
+  now_.regions.reset();
   for (DeviceFrame& result : result_) result = {};
+  filtered_on_device_ = {};
 }
 
 void Process::forget_bands() noexcept {
@@ -231,7 +233,7 @@ HeldFrame Process::admit(BufferPtr buffer, bool keep) {
     frame.pageable = !frame.map.in_place() || !session_->reaches(buffer.get());
   } else if (keep && starves(buffer.get())) {
     frame.copy = session_->allocate(layout_);
-    session_->copy(frame.image, frame.copy, layout_);
+    session_->copy(frame.image, frame.copy.image(), layout_);
     session_->synchronize();
     frame.image = frame.copy.image();
     frame.map.unmap();
@@ -369,68 +371,6 @@ void Process::run_banded(FrameWindow& window, const Image& out) {
     session_->download_band(result, out, layout_, rows_between(band.first, band.last));
   }
   session_->finish_bands();
-}
-
-bool Process::update_regions(GstBuffer* frame) {
-  const RegionSettings& settings = now_.recipe->settings.regions;
-  const std::span<const Region> found = tracker_.update(frame, settings, now_.reversed);
-  if (!found.empty()) return now_.regions->set_regions(found, now_.treatment);
-  if (!settings.missing_everything) return false;
-  const Region everything{0, 0, info_.width, info_.height};
-  RegionTreatment treatment = now_.treatment;
-  treatment.outside = false;
-  return now_.regions->set_regions(std::span(&everything, 1), treatment);
-}
-
-// What the filter makes of the whole frame; an empty image for effects that hide.
-Image Process::filter_aside(FrameWindow& window) {
-  Image image;
-  if (now_.treatment.effect != RegionEffect::filter) return image;
-  std::size_t bytes = 0, at[max_planes] = {};
-  for (int p = 0; p < layout_.planes; ++p) {
-    at[p] = bytes;
-    bytes += static_cast<std::size_t>(row_bytes(layout_, p)) * static_cast<std::size_t>(rows(layout_, p));
-  }
-  filtered_.resize(bytes);
-  for (int p = 0; p < layout_.planes; ++p) image.plane[p] = {filtered_.data() + at[p], row_bytes(layout_, p)};
-  enqueue(window.images(), window.centre().interlaced, image);
-  return image;
-}
-
-void Process::apply_regions(const Image& frame, const Image& filtered) {
-  if (const char* fault = now_.regions->apply(frame, &filtered, nullptr))
-    throw ElementError(GST_RESOURCE_ERROR_FAILED, std::string("the regions failed: ") + fault);
-}
-
-bool Process::treat_in_place(FrameWindow& window) {
-  HeldFrame& frame = window.centre();
-  if (now_.filter.depth() > 1 || !frame.map.in_place()) return false;
-  GstBuffer* buffer = frame.buffer.get();
-  frame.map.unmap();
-  if (!gst_buffer_is_writable(buffer) || !gst_buffer_is_all_memory_writable(buffer)) {
-    frame.map = FrameMap(buffer, {info_, layout_, frame.interlaced}, GST_MAP_READ);
-    frame.image = frame.map.image();
-    return false;
-  }
-  FrameMap map(buffer, {info_, layout_, frame.interlaced}, GST_MAP_READWRITE);
-  frame.image = map.image();
-  apply_regions(map.image(), filter_aside(window));
-  map.fill_spare_rows();
-  return true;
-}
-
-void Process::treat_copy(FrameWindow& window, GstBuffer* out, bool regions) {
-  HeldFrame& frame = window.centre();
-  FrameMap map(out, {info_, layout_, frame.interlaced}, GST_MAP_READWRITE);
-  for (int p = 0; p < layout_.planes; ++p) {
-    const PlaneView &from = frame.image.plane[p], &to = map.image().plane[p];
-    for (int y = 0; y < rows(layout_, p); ++y)
-      std::memcpy(static_cast<std::byte*>(to.data) + y * to.stride,
-                  static_cast<const std::byte*>(from.data) + y * from.stride,
-                  static_cast<std::size_t>(row_bytes(layout_, p)));
-  }
-  if (regions) apply_regions(map.image(), filter_aside(window));
-  map.fill_spare_rows();
 }
 
 void Process::enqueue(const Window& window, bool interlaced, const Image& out) {

@@ -57,6 +57,8 @@ class Process {
   /// Takes the regions of the next output's frame, once for each frame in order. False: none of its samples is treated.
   bool update_regions(GstBuffer* frame);
   void forget_regions() { tracker_.forget(); }
+  /// Whether the frame's buffer still has its samples, and may be its own output where none of them is treated.
+  bool leaves_as_it_came(const HeldFrame& frame) const;
   /// The output of a frame with regions. In place where its memory can be written and no other output reads it; false:
   /// it is to be copied, with treat_copy().
   bool treat_in_place(FrameWindow& window);
@@ -104,6 +106,7 @@ class Process {
   void enqueue(Plan& plan, const Window& window, const Image& out);
   Image filter_aside(FrameWindow& window);
   void apply_regions(const Image& frame, const Image& filtered);
+  void copy_on_device(FrameWindow& window, GstBuffer* out, const FrameMap& map, bool regions);
   void run_banded(FrameWindow& window, const Image& out);
   void upload(HeldFrame& frame);
   void landed(FrameWindow& window);
@@ -124,6 +127,7 @@ class Process {
   bool changes_nothing_ = false;
   RegionTracker tracker_;
   std::vector<unsigned char> filtered_;  ///< a whole frame, for what the filter makes of one with regions
+  DeviceFrame filtered_on_device_;       ///< likewise
   DeviceFrame result_[2];                ///< of outputs in system memory; the second for every other band
 
   bool bands_made_ = false;

@@ -275,8 +275,9 @@ GstFlowReturn Stream::produce_regions(BufferPtr& out) {
   HeldFrame& centre = window_.centre();
   GstBuffer* buffer = centre.buffer.get();
   // Of a frame with a crop meta, what is inside of the crop is the picture: the copy holds that alone.
-  const bool fits = !gst_buffer_get_video_crop_meta(buffer) &&
-                    (downstream_takes_video_meta_ || has_default_layout(buffer, process_.info()));
+  const bool fits =
+      process_.leaves_as_it_came(centre) && !gst_buffer_get_video_crop_meta(buffer) &&
+      (downstream_takes_video_meta_ || is_cuda_buffer(buffer) || has_default_layout(buffer, process_.info()));
   if (fits && (!treated_ || process_.treat_in_place(window_))) {
     out.reset(gst_buffer_ref(centre.buffer.get()));
     return GST_FLOW_OK;

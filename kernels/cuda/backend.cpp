@@ -15,6 +15,7 @@
 #include "cuda/choice.hpp"
 #include "cuda/device.hpp"
 #include "cuda/matrix/matrix.hpp"
+#include "cuda/regions/regions.hpp"
 #include "cuda/register/register.hpp"
 #include "cuda/separable/separable.hpp"
 #include "cuda/textbook/textbook.hpp"
@@ -94,6 +95,10 @@ class CudaBackend final : public Backend {
     std::string why;
     if (entry && serves_case(*entry, device_, desc, why)) return entry->make(device_, desc);
     throw PlanError(refusal(entry, desc, why));
+  }
+
+  std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
+    return make_cuda_region_plan(device_, desc);
   }
 
  private:

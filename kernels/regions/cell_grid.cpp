@@ -25,20 +25,10 @@ CellAxis::CellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int 
   last_ = cell_of(frame - 1);
 }
 
-int CellAxis::cell(int pixel) const noexcept {
-  const std::int64_t at = std::clamp<std::int64_t>(pixel, begin_, end_ - 1) - begin_;
-  return static_cast<int>(std::clamp(at / size_, first_, last_) - first_);
-}
-
 int CellAxis::first_sample(int cell, int step, int samples) const noexcept {
   if (cell <= 0) return 0;
   if (cell >= count()) return samples;
   return clamp_to(ceil_division(begin_ + (first_ + cell) * size_, step), samples);
-}
-
-std::int64_t CellAxis::centre(int cell) const noexcept {
-  const std::int64_t at = first_ + cell;
-  return at * size_ + std::min((at + 1) * size_, end_ - begin_);
 }
 
 int CellAxis::first_from_centre(int cell, int step, int samples) const noexcept {

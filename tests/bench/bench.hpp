@@ -14,6 +14,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstddef>
 #include <string>
 
 #include "cases.hpp"
@@ -35,6 +36,8 @@ void register_cpu(const Options& options);
 #ifdef CONVOLVE_HAVE_CUDA
 /// False, with the reason on stderr, where there is no CUDA.
 bool register_cuda(const Options& options);
+/// Effects on regions of frames that rotate over so many bytes; register_cuda() calls it.
+void register_cuda_regions(const Options& options, std::size_t rotated_bytes);
 #endif
 
 /// Google Benchmark's console table, with our columns.

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// conformance_regions [CASES [SEED]]: random regions x effects x shapes x feathers x layouts, by one thread and by
-// several, against the oracle, to the bit; and that what is hidden leaves no trace outside of its region.
+// conformance_regions [--backend=cpu|cuda] [CASES [SEED]]: random regions x effects x shapes x feathers x layouts
+// against the oracle, to the bit; that what is hidden leaves no trace outside of its region; and larger frames, where
+// several threads, or the GPU, are held against one thread of the CPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,11 +11,15 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convolve/backend.hpp"
 #include "layouts.hpp"
+#include "memory.hpp"
 #include "oracle_regions.hpp"
 #include "random.hpp"
 
@@ -181,9 +186,44 @@ oracle::Sampling sampling(const Case& c, const Component& k) {
   return s;
 }
 
+/// A backend, and where its frames live.
+struct Runner {
+  std::unique_ptr<Memory> memory;
+  std::unique_ptr<convolve::Backend> backend;
+};
+
+Runner host_runner(unsigned threads) {
+  return {host_memory(), convolve::make_cpu_backend(threads)};
+}
+
+// A copy of a frame in a backend's memory, in blocks that end where its planes do.
+class Placed {
+ public:
+  Placed(Memory& memory, Frame& frame) : memory_(memory), frame_(frame), image_(frame.image()) {
+    blocks_.reserve(frame.bytes.size());
+    for (std::size_t p = 0; p < frame.bytes.size(); ++p) {
+      blocks_.emplace_back(memory, frame.bytes[p].size());
+      memory.upload(blocks_[p].data(), std::as_bytes(std::span(frame.bytes[p])));
+      image_.plane[p].data = blocks_[p].data();
+    }
+  }
+  const convolve::Image& image() const { return image_; }
+  void fetch() {
+    for (std::size_t p = 0; p < blocks_.size(); ++p)
+      memory_.download(std::as_writable_bytes(std::span(frame_.bytes[p])), blocks_[p].data());
+  }
+
+ private:
+  Memory& memory_;
+  Frame& frame_;
+  convolve::Image image_;
+  std::vector<Block> blocks_;
+};
+
 class Treated {
  public:
-  Treated(const Case& c, convolve::Backend& backend) : plan_(backend.make_region_plan({c.layout, c.width, c.height})) {
+  Treated(const Case& c, Runner& runner)
+      : memory_(*runner.memory), plan_(runner.backend->make_region_plan({c.layout, c.width, c.height})) {
     masks_.reserve(c.boxes.size());
     for (const oracle::Box& box : c.boxes) {
       const auto shape = box.mask_width ? convolve::RegionShape::mask
@@ -200,9 +240,14 @@ class Treated {
   }
   bool treats() const { return treats_; }
   std::string apply(Frame& frame, Frame& filtered) {
-    convolve::Image image = filtered.image();
-    const char* fault = plan_->apply(frame.image(), &image, nullptr);
-    return fault ? fault : "";
+    Placed in_place(memory_, frame);
+    const Placed other(memory_, filtered);
+    const char* fault = plan_->apply(in_place.image(), &other.image(), memory_.stream(1));
+    const std::string failure = memory_.synchronize();
+    if (fault) return fault;
+    if (!failure.empty()) throw std::runtime_error(failure);  // the device is of no use any more
+    in_place.fetch();
+    return "";
   }
   bool in_areas(const oracle::Sampling& s, int x, int y) const {
     for (const convolve::PixelRect& a : plan_->areas())
@@ -213,6 +258,7 @@ class Treated {
   }
 
  private:
+  Memory& memory_;
   std::unique_ptr<convolve::RegionPlan> plan_;
   std::vector<convolve::Region> regions_;
   std::vector<convolve::RegionMask> masks_;
@@ -275,11 +321,11 @@ std::string leaks(const Case& c, Treated& treated, Frame& before, Frame& filtere
   return wrong;
 }
 
-std::string run(const Case& c, convolve::Backend& backend, std::uint64_t seed) {
+std::string run(const Case& c, Runner& runner, std::uint64_t seed) {
   Random random(~seed);
   Frame before(c.layout, random), filtered(c.layout, random);
   Frame found = before;
-  Treated treated(c, backend);
+  Treated treated(c, runner);
   // Twice: nothing is left of the first frame.
   for (int turn = 0; turn < 2; ++turn) {
     found = before;
@@ -291,8 +337,8 @@ std::string run(const Case& c, convolve::Backend& backend, std::uint64_t seed) {
   return means && treated.treats() ? leaks(c, treated, before, filtered, found, random) : "";
 }
 
-// Large enough for several workers: the same as by one.
-std::string run_parallel(std::uint64_t seed, convolve::Backend& one, convolve::Backend& several) {
+// Large enough for several workers and many blocks: the same as by one thread.
+std::string run_large(std::uint64_t seed, Runner& one, Runner& other) {
   Random random(seed);
   Case c = random_case(seed);
   c.width = 640;
@@ -300,31 +346,74 @@ std::string run_parallel(std::uint64_t seed, convolve::Backend& one, convolve::B
   c.layout = make_layout(*c.row, c.width, c.height, {0, 0});
   c.boxes.clear();
   for (int i = 0; i < 40; ++i) c.boxes.push_back(random_box(c.width, c.height, random));
+  // Beyond what rides in a kernel's parameters, without spans and maps, and more than a block lists.
+  if (seed % 2 == 0)
+    for (oracle::Box& box : c.boxes) box.ellipse = false, box.mask_width = box.mask_height = 0;
+  if (seed % 4 == 0)
+    for (int i = 0; i < 100; ++i) c.boxes.push_back(c.boxes[static_cast<std::size_t>(i % 40)]);
   const Frame before(c.layout, random);
   Frame filtered(c.layout, random), a = before, b = before;
-  Treated by_one(c, one), by_several(c, several);
+  Treated by_one(c, one), by_other(c, other);
   by_one.apply(a, filtered);
-  by_several.apply(b, filtered);
-  return a.bytes == b.bytes ? "" : c.name + "\n    several workers differ from one";
+  if (std::string fault = by_other.apply(b, filtered); !fault.empty()) return c.name + "\n    " + fault;
+  return a.bytes == b.bytes ? "" : c.name + "\n    differs from one thread of the CPU";
+}
+
+Runner runner_of(const std::string& backend) {
+  if (backend == "cpu") return host_runner(1);
+#ifdef CONVOLVE_HAVE_CUDA
+  if (backend == "cuda") {
+    std::unique_ptr<Memory> memory = cuda_memory();
+    return {std::move(memory), convolve::make_cuda_backend()};
+  }
+#endif
+  throw std::runtime_error("this build has no CUDA backend");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int cases = argc > 1 ? std::atoi(argv[1]) : 4000;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 20260101;
-  const auto one = convolve::make_cpu_backend(1), several = convolve::make_cpu_backend(4);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::string backend = "cpu";
+  constexpr const char option[] = "--backend=";
+  std::erase_if(arguments, [&](const std::string& argument) {
+    if (!argument.starts_with(option)) return false;
+    backend = argument.substr(sizeof option - 1);
+    return true;
+  });
+  const int cases = !arguments.empty() ? std::atoi(arguments[0].c_str()) : 4000;
+  const std::uint64_t first = arguments.size() > 1 ? std::strtoull(arguments[1].c_str(), nullptr, 0) : 20260101;
+  if (backend != "cpu" && backend != "cuda") {
+    std::fprintf(stderr, "conformance_regions: --backend=%s: there are cpu and cuda\n", backend.c_str());
+    return 2;
+  }
+  Runner runner;
+  try {
+    runner = runner_of(backend);
+  } catch (const std::exception& error) {
+    std::printf("skipped: %s\n", error.what());
+    return 77;
+  }
+  Runner one = host_runner(1);
+  Runner several = backend == "cpu" ? host_runner(4) : Runner{};
   int failures = 0;
   const auto report = [&](const std::string& wrong) {
     if (!wrong.empty() && ++failures <= 10) std::printf("FAILED: %s\n", wrong.c_str());
   };
-  for (int i = 0; i < cases; ++i) {
-    const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-    const Case c = random_case(seed);
-    const std::string wrong = run(c, *one, seed);
-    report(wrong.empty() ? wrong : c.name + "\n    " + wrong);
+  try {
+    for (int i = 0; i < cases; ++i) {
+      const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+      const Case c = random_case(seed);
+      const std::string wrong = run(c, runner, seed);
+      report(wrong.empty() ? wrong : c.name + "\n    " + wrong);
+    }
+    const int large = std::clamp(cases / 10, 4, 40);
+    for (int i = 0; i < large; ++i)
+      report(run_large(first + static_cast<std::uint64_t>(i), one, backend == "cpu" ? several : runner));
+    std::printf("%s: %d cases, %d failed\n", backend.c_str(), cases + large, failures);
+  } catch (const std::exception& error) {
+    std::printf("FAILED: %s\n", error.what());
+    return 1;
   }
-  for (int i = 0; i < 20; ++i) report(run_parallel(first + static_cast<std::uint64_t>(i), *one, *several));
-  std::printf("%d cases, %d failed\n", cases + 20, failures);
   return failures == 0 ? 0 : 1;
 }

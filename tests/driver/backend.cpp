@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -45,6 +46,28 @@ struct Living {
     return *living;
   }
 };
+
+/// Replaces the planes' device addresses; false where a sample lies beyond its block.
+bool to_host(Image& image, const FrameLayout& layout, StandinReach reach, void* context) {
+  for (int p = 0; p < layout.planes; ++p) {
+    PlaneView& view = image.plane[p];
+    std::int64_t samples = 0;
+    int rows = 0;
+    for (int c = 0; c < layout.plane[p].components; ++c) {
+      const Component& component = layout.plane[p].component[c];
+      samples = std::max<std::int64_t>(samples, component.offset + (component.width - 1) * component.step + 1);
+      rows = std::max(rows, component.height);
+    }
+    const std::int64_t below = view.stride < 0 ? (rows - 1) * -view.stride : 0;
+    const std::int64_t above = view.stride > 0 ? (rows - 1) * view.stride : 0;
+    const auto first = reinterpret_cast<std::uint64_t>(view.data) - static_cast<std::uint64_t>(below);
+    const auto bytes = static_cast<std::size_t>(below + above + samples * bytes_per_sample(layout.type));
+    void* host = reach(context, first, bytes);
+    if (!host) return false;
+    view.data = static_cast<std::byte*>(host) + below;
+  }
+  return true;
+}
 
 class StandinPlan final : public Plan {
  public:
@@ -94,39 +117,62 @@ class StandinPlan final : public Plan {
     window.depth = launch.depth;
     for (int t = 0; t < launch.depth; ++t) {
       if (!launch.present[t]) continue;
-      if (!launch.plan->to_host(launch.image[t], reach, context)) return false;
+      if (!to_host(launch.image[t], launch.plan->layout_, reach, context)) return false;
       window.image[t] = &launch.image[t];
     }
-    if (!launch.plan->to_host(launch.out, reach, context)) return false;
+    if (!to_host(launch.out, launch.plan->layout_, reach, context)) return false;
     return launch.plan->plan_->enqueue(window, launch.out, nullptr) == nullptr;
-  }
-
-  /// Replaces the planes' device addresses; false where a sample lies beyond its block.
-  bool to_host(Image& image, StandinReach reach, void* context) const {
-    for (int p = 0; p < layout_.planes; ++p) {
-      PlaneView& view = image.plane[p];
-      std::int64_t samples = 0;
-      int rows = 0;
-      for (int c = 0; c < layout_.plane[p].components; ++c) {
-        const Component& component = layout_.plane[p].component[c];
-        samples = std::max<std::int64_t>(samples, component.offset + (component.width - 1) * component.step + 1);
-        rows = std::max(rows, component.height);
-      }
-      const std::int64_t below = view.stride < 0 ? (rows - 1) * -view.stride : 0;
-      const std::int64_t above = view.stride > 0 ? (rows - 1) * view.stride : 0;
-      const auto first = reinterpret_cast<std::uint64_t>(view.data) - static_cast<std::uint64_t>(below);
-      const auto bytes = static_cast<std::size_t>(below + above + samples * bytes_per_sample(layout_.type));
-      void* host = reach(context, first, bytes);
-      if (!host) return false;
-      view.data = static_cast<std::byte*>(host) + below;
-    }
-    return true;
   }
 
   std::unique_ptr<Plan> plan_;
   FrameLayout layout_;
   cuda::DeviceArray<double> taps_;  ///< the memory that a CUDA plan has for its filter
   Algorithm algorithm_;
+};
+
+/// Treats regions: each frame's are kept, since the launch that reads them may run when the next ones are set.
+class StandinRegionPlan final : public RegionPlan {
+ public:
+  StandinRegionPlan(Backend& cpu, const RegionDesc& desc) : cpu_(cpu), desc_(desc) {}
+  ~StandinRegionPlan() override {
+    const std::lock_guard lock(Living::get().mutex);
+    for (const auto& frame : frames_) Living::get().plans.erase(frame.get());
+  }
+
+  bool set_regions(std::span<const Region> regions, const RegionTreatment& treatment) override {
+    frames_.push_back(cpu_.make_region_plan(desc_));
+    const std::lock_guard lock(Living::get().mutex);
+    Living::get().plans.insert(frames_.back().get());
+    return frames_.back()->set_regions(regions, treatment);
+  }
+  std::span<const PixelRect> areas() const override { return frames_.back()->areas(); }
+  const char* apply(const Image& frame, const Image* filtered, void* stream) noexcept override {
+    Launch parameters{frames_.back().get(), &desc_.layout, frame, filtered ? *filtered : Image{}};
+    const cudaError_t error = launch(run, &parameters, sizeof parameters, stream);
+    return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  }
+
+ private:
+  struct Launch {
+    RegionPlan* plan;
+    const FrameLayout* layout;
+    Image frame, filtered;
+  };
+
+  static bool run(void* buffer, StandinReach reach, void* context) {
+    Launch launch = *static_cast<Launch*>(buffer);
+    {
+      const std::lock_guard lock(Living::get().mutex);
+      if (!Living::get().plans.contains(launch.plan)) return false;
+    }
+    if (!to_host(launch.frame, *launch.layout, reach, context)) return false;
+    if (launch.filtered.plane[0].data && !to_host(launch.filtered, *launch.layout, reach, context)) return false;
+    return launch.plan->apply(launch.frame, &launch.filtered, nullptr) == nullptr;
+  }
+
+  Backend& cpu_;
+  RegionDesc desc_;
+  std::vector<std::unique_ptr<RegionPlan>> frames_;
 };
 
 constexpr std::array served{
@@ -166,6 +212,10 @@ class StandinBackend final : public Backend {
     PlanDesc on_cpu = desc;
     on_cpu.algorithm = Algorithm::automatic;
     return std::make_unique<StandinPlan>(cpu_->make_plan(on_cpu), desc);
+  }
+  std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
+    if (getenv("CUDA_STANDIN_REFUSES_REGIONS")) throw PlanError("the stand-in was told to refuse regions");
+    return std::make_unique<StandinRegionPlan>(*cpu_, desc);
   }
 
  private:

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "convolve/component_group.hpp"
+#include "cuda/common/device_array.hpp"
+#include "cuda/common/launch.hpp"
+#include "cuda/regions/args.hpp"
+#include "cuda/regions/regions.hpp"
+#include "cuda/regions/upload.hpp"
+#include "regions/weights.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+bool hides_by_means(RegionEffect effect) {
+  return effect == RegionEffect::blur || effect == RegionEffect::pixelate;
+}
+
+int drawn_in(std::int64_t coordinate) {
+  constexpr std::int64_t far = 1 << 29;
+  return static_cast<int>(std::clamp(coordinate, -far, far));
+}
+
+/// The sums of cells of two frames: while one is added to, the effect of the frame before has cleared it.
+class CellSums {
+ public:
+  /// Makes room for so many words.
+  void reserve(std::uint64_t words) {
+    if (words <= capacity_) return;
+    const std::uint64_t enough = std::max(words, 2 * capacity_);
+    for (auto& sums : sums_) sums = {};
+    capacity_ = 0;
+    for (auto& sums : sums_) sums = DeviceArray<RegionWord>(enough);
+    capacity_ = enough;
+    used_[0] = used_[1] = enough;  // with what lay there before
+  }
+  void bind(RegionArgs& args, std::uint64_t words, cudaStream_t stream) noexcept {
+    // Only of sums whose frame was never finished.
+    if (used_[turn_] > 0) cudaMemsetAsync(sums_[turn_].get(), 0, used_[turn_] * sizeof(RegionWord), stream);
+    args.sums = sums_[turn_].get();
+    args.stale = sums_[1 - turn_].get();
+    args.stale_words = used_[1 - turn_];
+    used_[turn_] = words;
+  }
+  /// The effect that clears the stale ones is queued.
+  void turn() noexcept {
+    used_[1 - turn_] = 0;
+    turn_ = 1 - turn_;
+  }
+
+ private:
+  DeviceArray<RegionWord> sums_[2];
+  std::uint64_t capacity_ = 0, used_[2] = {};  ///< words that may not be 0, from the first on
+  int turn_ = 0;
+};
+
+class CudaRegionPlan final : public RegionPlan {
+ public:
+  CudaRegionPlan(const Device& device, const RegionDesc& desc)
+      : capability_(device.capability),
+        desc_(desc),
+        groups_(make_component_groups(desc_.layout)),
+        weights_(desc.width, desc.height) {
+    if (desc.layout.type == SampleType::f32) throw PlanError("regions are of 8-bit and 16-bit samples");
+    int components = 0;
+    for (const ComponentGroup& group : groups_) components += group.components;
+    if (components > max_region_components || groups_.size() > max_region_parts)
+      throw PlanError("regions are treated in frames of up to " + std::to_string(max_region_components) +
+                      " components on CUDA, but these have " + std::to_string(components));
+    args_.width = desc.width;
+    args_.height = desc.height;
+    args_.shift = desc.layout.shift;
+  }
+
+  bool set_regions(std::span<const Region> regions, const RegionTreatment& treatment) override;
+  std::span<const PixelRect> areas() const override { return areas_; }
+  const char* apply(const Image& frame, const Image* filtered, void* stream) noexcept override;
+
+ private:
+  void set_parts(const RegionTreatment& treatment);
+  void set_layers(const RegionTreatment& treatment);
+  void set_list();
+
+  int capability_;
+  RegionDesc desc_;
+  std::vector<ComponentGroup> groups_;
+  RegionWeights weights_;
+  std::vector<PixelRect> areas_;
+  RegionArgs args_{};
+  std::vector<RegionLayer> layers_;
+  unsigned tiles_ = 0;
+  std::uint64_t words_ = 0;  ///< of all layers' cells
+  CellSums sums_;
+  Upload upload_;
+  bool to_be_sent_ = false;
+};
+
+/// Which tiles a layer is cut into. Blocks see at most max_tile_cells cells.
+void set_tiles(RegionLayer& layer, bool by_means) {
+  const std::int64_t cell = by_means ? layer.x.size() : max_tile_width;
+  const int width = layer.window.right - (layer.window.left & -tile_left_step);
+  layer.tile_x = cell == 1 ? 4 : cell < 4 || width <= 32 ? 5 : 6;
+  layer.tile_y = cell < 4 ? 4 : 5;
+}
+
+std::uint64_t tiles_of(const RegionLayer& layer) {
+  const auto along = [](int first, int last, int step, int shift) {
+    return static_cast<std::uint64_t>((last - (first & -step) + (1 << shift) - 1) >> shift);
+  };
+  return along(layer.window.left, layer.window.right, tile_left_step, layer.tile_x) *
+         along(layer.window.top, layer.window.bottom, tile_top_step, layer.tile_y);
+}
+
+bool CudaRegionPlan::set_regions(std::span<const Region> regions, const RegionTreatment& treatment) {
+  const bool by_means = hides_by_means(treatment.effect);
+  areas_.clear();
+  tiles_ = 0;
+  to_be_sent_ = false;
+  set_parts(treatment);
+  if (args_.parts == 0) return false;
+  // A region whose feather alone reaches the frame has no means to give.
+  weights_.set(regions, treatment.outside, treatment.feather, by_means);
+  for (const Layer& layer : weights_.layers()) areas_.push_back(layer.window);
+  if (areas_.empty()) return false;
+  args_.effect = treatment.effect;
+  args_.feather = weights_.feather();
+  set_layers(treatment);
+  if (by_means) sums_.reserve(words_);
+  set_list();
+  return true;
+}
+
+void CudaRegionPlan::set_parts(const RegionTreatment& treatment) {
+  args_.parts = args_.components = args_.words = 0;
+  for (const ComponentGroup& group : groups_) {
+    RegionPart part{};
+    const PlaneLayout& plane = desc_.layout.plane[group.plane];
+    for (int c = 0; c < group.components; ++c) {
+      const int level = treatment.fill[group.plane][group.component[c] - plane.component.data()];
+      if (!group.component[c]->filtered || (treatment.effect == RegionEffect::fill && level < 0)) continue;
+      part.treated |= static_cast<std::uint8_t>(1 << c);
+      part.fill[c] = static_cast<std::uint16_t>(std::max(level, 0));
+    }
+    if (part.treated == 0) continue;
+    const Sampling sampling = sampling_of(*group.component[0], desc_.width, desc_.height);
+    part.plane = static_cast<std::uint8_t>(group.plane);
+    part.offset = static_cast<std::uint8_t>(group.offset);
+    part.stride = static_cast<std::uint8_t>(group.stride);
+    part.components = static_cast<std::uint8_t>(group.components);
+    part.shift_x = static_cast<std::uint8_t>(std::countr_zero(static_cast<unsigned>(sampling.step_x)));
+    part.shift_y = static_cast<std::uint8_t>(std::countr_zero(static_cast<unsigned>(sampling.step_y)));
+    part.first_component = static_cast<std::uint8_t>(args_.components);
+    part.first_word = static_cast<std::uint8_t>(args_.words);
+    part.width = sampling.width;
+    part.height = sampling.height;
+    args_.part[args_.parts++] = part;
+    args_.components += group.components;
+    args_.words += group.components + 1;
+  }
+}
+
+void CudaRegionPlan::set_layers(const RegionTreatment& treatment) {
+  const bool by_means = hides_by_means(treatment.effect);
+  const int cells = std::clamp(treatment.cells, 1, 64);
+  layers_.clear();
+  words_ = 0;
+  std::uint64_t tiles = 0;
+  for (const Layer& from : weights_.layers()) {
+    RegionLayer& to = layers_.emplace_back();
+    const Region& box = from.box;
+    if (by_means) {
+      const CellGrid grid(box, cells, desc_.width, desc_.height);
+      to.x = grid.x;
+      to.y = grid.y;
+      to.sums = words_;
+      words_ += static_cast<std::uint64_t>(grid.x.count()) * static_cast<std::uint64_t>(grid.y.count()) *
+                static_cast<std::uint64_t>(args_.words);
+    }
+    to.box = {drawn_in(box.left), drawn_in(box.top), drawn_in(box.right), drawn_in(box.bottom)};
+    to.window = from.window;
+    to.middle = drawn_in((box.top + box.bottom - 1) / 2);
+    to.first_row = drawn_in(from.first_row);
+    to.at = from.at;
+    to.kind = static_cast<std::uint8_t>(from.mapped                         ? LayerKind::map
+                                        : box.shape == RegionShape::ellipse ? LayerKind::spans
+                                                                            : LayerKind::rectangle);
+    set_tiles(to, by_means);
+    to.first_tile = static_cast<int>(tiles);
+    tiles += tiles_of(to);
+    if (tiles > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+      throw PlanError("there are too many regions for one launch");
+  }
+  tiles_ = static_cast<unsigned>(tiles);
+}
+
+// Short lists ride in the parameters; else all goes into a slot: layers, then spans, then maps.
+void CudaRegionPlan::set_list() {
+  args_.layers = static_cast<int>(layers_.size());
+  args_.list = nullptr;
+  if (layers_.size() <= few_layers && weights_.spans().empty() && weights_.map().empty()) {
+    std::copy(layers_.begin(), layers_.end(), args_.few);
+    return;
+  }
+  const std::size_t spans_at = layers_.size() * sizeof(RegionLayer);
+  const std::size_t map_at = spans_at + weights_.spans().size() * sizeof(RowSpan);
+  std::byte* slot = upload_.prepare(map_at + weights_.map().size_bytes());
+  std::memcpy(slot, layers_.data(), spans_at);
+  auto* spans = reinterpret_cast<RowSpan*>(slot + spans_at);
+  for (const RegionWeights::PixelSpan& span : weights_.spans()) *spans++ = {drawn_in(span.left), drawn_in(span.right)};
+  if (!weights_.map().empty()) std::memcpy(slot + map_at, weights_.map().data(), weights_.map().size_bytes());
+  const std::byte* there = upload_.device();
+  args_.list = reinterpret_cast<const RegionLayer*>(there);
+  args_.spans = reinterpret_cast<const RowSpan*>(there + spans_at);
+  args_.map = reinterpret_cast<const std::uint16_t*>(there + map_at);
+  to_be_sent_ = true;
+}
+
+const char* CudaRegionPlan::apply(const Image& frame, const Image* filtered, void* stream) noexcept {
+  if (tiles_ == 0) return nullptr;
+  const auto queue = static_cast<cudaStream_t>(stream);
+  const bool filters = args_.effect == RegionEffect::filter, by_means = hides_by_means(args_.effect);
+  assert(!filters || filtered);
+  for (int p = 0; p < desc_.layout.planes; ++p) {
+    args_.frame[p] = frame.plane[p];
+    args_.filtered[p] = filters ? filtered->plane[p] : PlaneView{};
+  }
+  for (int p = 0; p < args_.parts; ++p) {
+    RegionPart& part = args_.part[p];
+    const int bytes = part.components * bytes_per_sample(desc_.layout.type);
+    part.whole_pixels = part.stride == 1 && aligned(args_.frame[part.plane], bytes);
+    part.whole_filtered_pixels = part.stride == 1 && aligned(args_.filtered[part.plane], bytes);
+  }
+  if (to_be_sent_) upload_.send(queue);
+  to_be_sent_ = false;
+  args_.stale_words = 0;
+  if (by_means) {
+    sums_.bind(args_, words_, queue);
+    launch_means(capability_, desc_.layout.type, tiles_, args_, stream);
+    if (const char* fault = launch_error()) return fault;
+  }
+  launch_effect(capability_, desc_.layout.type, tiles_, args_, stream);
+  if (const char* fault = launch_error()) return fault;
+  if (by_means) sums_.turn();
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<RegionPlan> make_cuda_region_plan(const Device& device, const RegionDesc& desc) {
+  return std::make_unique<CudaRegionPlan>(device, desc);
+}
+
+}  // namespace convolve::cuda

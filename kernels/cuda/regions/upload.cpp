@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/regions/upload.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string>
+
+namespace convolve::cuda {
+namespace {
+
+void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();
+  if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
+  throw PlanError(std::string("page-locked memory for the regions: ") + cudaGetErrorString(error));
+}
+
+}  // namespace
+
+Upload::Slot& Upload::free_slot() {
+  for (Slot& slot : slots_) {
+    if (cudaEventQuery(slot.sent.get()) == cudaSuccess) return slot;
+    cudaGetLastError();  // a copy that is still under way is no error
+  }
+  Slot slot;
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  slot.sent.reset(event);
+  return slots_.emplace_back(std::move(slot));
+}
+
+std::byte* Upload::prepare(std::size_t bytes) {
+  slot_ = &free_slot();
+  if (slot_->capacity < bytes) {
+    const std::size_t enough = std::max(bytes, 2 * slot_->capacity);
+    slot_->memory.reset();
+    slot_->capacity = 0;
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, enough, cudaHostAllocDefault));
+    slot_->memory.reset(static_cast<std::byte*>(memory));
+    slot_->capacity = enough;
+  }
+  if (capacity_ < bytes) {
+    const std::size_t enough = std::max(bytes, 2 * capacity_);
+    device_ = {};  // waits for what still reads it
+    capacity_ = 0;
+    device_ = DeviceArray<std::byte>(enough);
+    capacity_ = enough;
+  }
+  bytes_ = bytes;
+  return slot_->memory.get();
+}
+
+void Upload::send(cudaStream_t stream) noexcept {
+  cudaMemcpyAsync(device_.get(), slot_->memory.get(), bytes_, cudaMemcpyHostToDevice, stream);
+  cudaEventRecord(slot_->sent.get(), stream);
+}
+
+}  // namespace convolve::cuda
