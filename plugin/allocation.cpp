@@ -30,6 +30,40 @@ PoolPtr make_system_pool(GstCaps* caps, guint size, guint min, guint max, GstAll
   return gst_buffer_pool_set_config(pool.get(), config) ? std::move(pool) : nullptr;
 }
 
+// Settles on the pool of outputs in system memory: downstream's, where there is no session, or one of ours. `pool` and
+// `max` are those of its offer, and become what was settled on.
+void decide_system_pool(CudaSession* session, GstQuery* query, GstCaps* caps, guint size, guint min, guint& max,
+                        PoolPtr& pool) {
+  const bool with_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  GstAllocator* allocator = nullptr;
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  const bool has_param = gst_query_get_n_allocation_params(query) > 0;
+  if (has_param) gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
+  if (session) {
+    // Downstream's own pool and allocator are refused: downloads would have to go through pageable memory, where the
+    // driver copies twice and the calling thread waits. The answer to an ALLOCATION query is an offer, so that an
+    // element that needs its own memory copies, as it does behind any element that has its own pool.
+    if (allocator) gst_object_unref(allocator);
+    allocator = GST_ALLOCATOR(gst_object_ref(session->host_allocator()));
+    params.flags = static_cast<GstMemoryFlags>(0);
+    if (has_param)
+      gst_query_set_nth_allocation_param(query, 0, allocator, &params);
+    else
+      gst_query_add_allocation_param(query, allocator, &params);
+    pool.reset();
+    max = 0;
+  }
+  if (!pool) {
+    pool = make_system_pool(caps, size, min, max, allocator, &params, with_meta);
+  } else if (with_meta) {
+    GstStructure* config = gst_buffer_pool_get_config(pool.get());
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+    gst_buffer_pool_set_config(pool.get(), config);
+  }
+  if (allocator) gst_object_unref(allocator);
+}
+
 }  // namespace
 
 bool propose_allocation(const Process& process, GstQuery* query) {
@@ -74,7 +108,6 @@ bool decide_allocation(const Process& process, CudaContextSlot& context, int cud
     size = std::max(size, asked);
   }
   PoolPtr pool(offered);
-  const bool with_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   CudaSession* session = process.session();
 
   if (asks_for_cuda(caps)) {
@@ -86,33 +119,7 @@ bool decide_allocation(const Process& process, CudaContextSlot& context, int cud
       max = 0;
     }
   } else {
-    GstAllocator* allocator = nullptr;
-    GstAllocationParams params;
-    gst_allocation_params_init(&params);
-    const bool has_param = gst_query_get_n_allocation_params(query) > 0;
-    if (has_param) gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
-    if (session) {
-      // Downstream's own pool and allocator are refused: downloads would have to go through pageable memory, where the
-      // driver copies twice and the calling thread waits. The answer to an ALLOCATION query is an offer, so that an
-      // element that needs its own memory copies, as it does behind any element that has its own pool.
-      if (allocator) gst_object_unref(allocator);
-      allocator = GST_ALLOCATOR(gst_object_ref(session->host_allocator()));
-      params.flags = static_cast<GstMemoryFlags>(0);
-      if (has_param)
-        gst_query_set_nth_allocation_param(query, 0, allocator, &params);
-      else
-        gst_query_add_allocation_param(query, allocator, &params);
-      pool.reset();
-      max = 0;
-    }
-    if (!pool) {
-      pool = make_system_pool(caps, size, min, max, allocator, &params, with_meta);
-    } else if (with_meta) {
-      GstStructure* config = gst_buffer_pool_get_config(pool.get());
-      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-      gst_buffer_pool_set_config(pool.get(), config);
-    }
-    if (allocator) gst_object_unref(allocator);
+    decide_system_pool(session, query, caps, size, min, max, pool);
   }
   if (!pool) throw ElementError(GST_RESOURCE_ERROR_SETTINGS, "no pool of output frames could be set up");
   if (has_pool)

@@ -74,68 +74,6 @@ int cuda_map_flags() {
   return GST_MAP_CUDA;
 }
 
-// --- CudaContextSlot ---------------------------------------------------------------------------------------------
-
-namespace {
-
-// gst_cuda_ensure_element_context() asks the neighbours and the application, which answer by set_context() on the same
-// thread, and then looks into the pointer that it was given. That pointer is noted here meanwhile.
-thread_local struct {
-  const CudaContextSlot* slot = nullptr;
-  GstCudaContext** context = nullptr;
-} being_ensured;
-
-}  // namespace
-
-void CudaContextSlot::set_context(GstElement* element, GstContext* context, int device_id) {
-  if (being_ensured.slot == this) {
-    gst_cuda_handle_set_context(element, context, device_id, being_ensured.context);
-    return;
-  }
-  GstCudaContext* offered = nullptr;
-  gst_cuda_handle_set_context(element, context, device_id, &offered);
-  Owned unused(reinterpret_cast<GstObject*>(offered));  // let go of after the lock
-  const std::lock_guard lock(mutex_);
-  if (!context_) context_ = unused.release();
-}
-
-bool CudaContextSlot::answer(GstElement* element, GstQuery* query) {
-  const Owned context = get();
-  return context && gst_cuda_handle_context_query(element, query, GST_CUDA_CONTEXT(context.get()));
-}
-
-void CudaContextSlot::ensure(GstElement* element, int device_id) {
-  if (!gst_cuda_load_library())
-    throw std::runtime_error("no NVIDIA driver was found (libcuda.so.1), or it is too old for GStreamer");
-  gst_cuda_memory_init_once();
-  GstCudaContext* context = reinterpret_cast<GstCudaContext*>(get().release());
-  const auto before = std::exchange(being_ensured, {this, &context});
-  const bool good = gst_cuda_ensure_element_context(element, device_id, &context);
-  being_ensured = before;
-  const Owned owned(reinterpret_cast<GstObject*>(context));
-  if (!good || !owned)
-    throw std::runtime_error(device_id < 0 ? "no GPU could be opened"
-                                           : "GPU " + std::to_string(device_id) + " could not be opened");
-  replace(owned.get());
-}
-
-void CudaContextSlot::replace(GstObject* context) {
-  Owned old(context ? GST_OBJECT(gst_object_ref(context)) : nullptr);  // let go of after the lock
-  const std::lock_guard lock(mutex_);
-  old.reset(std::exchange(context_, old.release()));
-}
-
-void CudaContextSlot::clear() {
-  replace(nullptr);
-}
-
-CudaContextSlot::Owned CudaContextSlot::get() const {
-  const std::lock_guard lock(mutex_);
-  return Owned(context_ ? GST_OBJECT(gst_object_ref(context_)) : nullptr);
-}
-
-// --- CudaSession -------------------------------------------------------------------------------------------------
-
 struct DeviceFrame::Slot {
   CudaSession::Impl* owner = nullptr;
   void* memory = nullptr;

@@ -5,56 +5,17 @@
 #include <gst/base/gstbasetransform.h>
 
 #include <array>
-#include <atomic>
-#include <memory>
 #include <mutex>
-#include <new>
-#include <set>
-#include <string>
-#include <type_traits>
 #include <utility>
 
 #include "allocation.hpp"
-#include "fault.hpp"
 #include "formats.hpp"
 #include "frame.hpp"
+#include "instance.hpp"
 #include "log.hpp"
-#include "report.hpp"
-#include "settings.hpp"
-#include "stream.hpp"
 
 GstDebugCategory* video_convolve_debug = nullptr;
 
-namespace convolve {
-namespace {
-
-struct Element {
-  explicit Element(GstBaseTransform* trans) : stream(trans, context, mutex) {}
-
-  std::mutex mutex;     ///< of what is set and published; held for copies only. Not GObject's lock, which sanitizers
-                        ///< do not see
-  Settings settings;    ///< under the mutex, as are the next two
-  guint64 changes = 0;  ///< how often settings changed
-  bool open = false;    ///< from READY on: the published recipe is good, and stays when a change is not
-  CudaContextSlot context;
-  Stream stream;
-  Settings opened_with;  ///< what the backend was opened with, where it is open
-  /// Which error was posted since the start or the last flush. Frames are refused meanwhile; another setting may mend
-  /// one of settings.
-  enum class Failure { none, of_settings, fatal };
-  std::atomic<Failure> failure = Failure::none;
-  bool failed() const { return failure != Failure::none; }
-  /// Properties whose value a controller set last was refused: said once, not for each frame. Streaming thread.
-  std::set<guint> refused_by_controller;
-};
-
-}  // namespace
-}  // namespace convolve
-
-struct GstVideoConvolve {
-  GstBaseTransform parent;
-  convolve::Element* self;
-};
 struct GstVideoConvolveClass {
   GstBaseTransformClass parent_class;
 };
@@ -66,158 +27,13 @@ G_DEFINE_TYPE_WITH_CODE(GstVideoConvolve, gst_video_convolve, GST_TYPE_BASE_TRAN
 namespace convolve {
 namespace {
 
-template <class Instance>
-Element& element_of(Instance* instance) {
-  return *reinterpret_cast<GstVideoConvolve*>(instance)->self;
-}
-
-// Runs `body`; what it throws first becomes one error on the bus, and `failure` the result.
-template <class Body, class Result = std::invoke_result_t<Body>>
-Result guarded(gpointer instance, Result failure, Body&& body) noexcept {
-  using Failure = Element::Failure;
-  const auto fail = [&](Failure kind, GQuark domain, gint code, const std::string& text) {
-    Failure none = Failure::none;
-    if (element_of(GST_ELEMENT(instance)).failure.compare_exchange_strong(none, kind))
-      report(GST_ELEMENT(instance), GST_MESSAGE_ERROR, domain, code, text);
-    return failure;
-  };
-  try {
-    return body();
-  } catch (const ElementError& error) {
-    return fail(Failure::fatal, error.domain, error.code, error.what());
-  } catch (const PlanError& error) {
-    return fail(Failure::of_settings, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
-  } catch (const std::invalid_argument& error) {
-    return fail(Failure::of_settings, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(Failure::fatal, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "out of memory");
-  } catch (const std::exception& error) {
-    return fail(Failure::fatal, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, error.what());
-  }
-}
-
-// --- Properties and states ---------------------------------------------------------------------------------------
-
-void refuse_property(GObject* object, guint id, const std::string& why) {
-  Element& self = element_of(object);
-  if (Stream::controllers_are_setting() && !self.refused_by_controller.insert(id).second) return;
-  warn_of_settings(GST_ELEMENT(object), why + "; the filter stays as it was");
-}
-
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
-  guarded(object, false, [&] {
-    Element& self = element_of(object);
-    for (;;) {
-      std::unique_lock lock(self.mutex);
-      const Settings before = self.settings;
-      const guint64 changes = self.changes;
-      const bool open = self.open;
-      lock.unlock();
-
-      Settings draft = before;
-      if (!set_setting(draft, id, value)) {
-        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-        return false;
-      }
-      // A path is read anew each time that it is set: the file may have changed.
-      if (draft == before && id != prop_kernel_location) return true;
-      std::shared_ptr<const Recipe> recipe;
-      if (open) {
-        try {
-          if (id == prop_kernel || id == prop_kernel_location) load_kernel_file(draft);
-          recipe = make_recipe(draft);
-        } catch (const std::invalid_argument& error) {
-          refuse_property(object, id, error.what());
-          return false;
-        }
-      }
-      // Another thread's change in the meantime is not to be lost.
-      lock.lock();
-      if (changes != self.changes || open != self.open) continue;
-      std::swap(self.settings, draft);
-      ++self.changes;
-      if (recipe) self.stream.publish_locked(recipe);
-      lock.unlock();
-      if (Stream::controllers_are_setting()) self.refused_by_controller.erase(id);
-      Element::Failure mended = Element::Failure::of_settings;
-      self.failure.compare_exchange_strong(mended, Element::Failure::none);
-      return true;
-    }
-  });
-}
-
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
-  Element& self = element_of(object);
-  const ActiveNames active{self.stream.active_backend(), self.stream.active_algorithm()};
-  std::unique_lock lock(self.mutex);
-  const bool known = get_setting(self.settings, active, id, value);
-  lock.unlock();
-  if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-void open_backend(GstElement* element) {
-  Element& self = element_of(element);
-  std::unique_lock lock(self.mutex);
-  Settings settings = self.settings;
-  lock.unlock();
-  self.stream.process().close();
-  if (settings.backend != BackendChoice::cpu) {
-    try {
-      self.context.ensure(element, settings.cuda_device_id);
-      auto session = std::make_unique<CudaSession>(self.context.get().get());
-      auto backend = session->make_backend();
-      self.stream.process().open(std::move(session), std::move(backend));
-    } catch (const std::runtime_error& error) {
-      self.context.clear();
-      const std::string why = std::string("the CUDA backend cannot run: ") + error.what();
-      if (settings.backend == BackendChoice::cuda) throw ElementError(GST_RESOURCE_ERROR_NOT_FOUND, why);
-      if (built_with_cuda)
-        report(element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-               why + "; the filter runs on the CPU");
-    }
-  }
-  if (!self.stream.process().is_open()) self.stream.process().open(nullptr, make_cpu_backend(settings.n_threads));
-  self.opened_with = std::move(settings);
-  self.stream.announce();
-}
-
-bool open(GstElement* element) {
-  Element& self = element_of(element);
-  self.failure = Element::Failure::none;
-  for (bool current = false; !current;) {
-    std::unique_lock lock(self.mutex);
-    Settings settings = self.settings;
-    const guint64 changes = self.changes;
-    lock.unlock();
-    load_kernel_file(settings);
-    std::shared_ptr<const Recipe> recipe = make_recipe(settings);
-    lock.lock();
-    current = changes == self.changes;
-    if (current) {
-      std::swap(self.settings, settings);
-      self.stream.publish_locked(recipe);
-      self.open = true;
-    }
-    lock.unlock();
-  }
-  open_backend(element);
-  return true;
-}
-
-void close(GstElement* element) {
-  Element& self = element_of(element);
-  {
-    const std::lock_guard lock(self.mutex);
-    self.open = false;
-  }
-  self.stream.reset();
-  self.stream.process().close();
-  self.stream.announce();
-  self.context.clear();
-}
+// --- States ----------------------------------------------------------------------------------------------------
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !guarded(element, false, [&] { return open(element); })) {
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !guarded(element, false, [&] {
+        open(element);
+        return true;
+      })) {
     close(element);
     return GST_STATE_CHANGE_FAILURE;
   }

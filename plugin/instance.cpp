@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "instance.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace convolve {
+namespace {
+
+void refuse_property(GObject* object, guint id, const std::string& why) {
+  Element& self = element_of(object);
+  if (Stream::controllers_are_setting() && !self.refused_by_controller.insert(id).second) return;
+  warn_of_settings(GST_ELEMENT(object), why + "; the filter stays as it was");
+}
+
+}  // namespace
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  guarded(object, false, [&] {
+    Element& self = element_of(object);
+    for (;;) {
+      std::unique_lock lock(self.mutex);
+      const Settings before = self.settings;
+      const guint64 changes = self.changes;
+      const bool open = self.open;
+      lock.unlock();
+
+      Settings draft = before;
+      if (!set_setting(draft, id, value)) {
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+        return false;
+      }
+      // A path is read anew each time that it is set: the file may have changed.
+      if (draft == before && id != prop_kernel_location) return true;
+      std::shared_ptr<const Recipe> recipe;
+      if (open) {
+        try {
+          if (id == prop_kernel || id == prop_kernel_location) load_kernel_file(draft);
+          recipe = make_recipe(draft);
+        } catch (const std::invalid_argument& error) {
+          refuse_property(object, id, error.what());
+          return false;
+        }
+      }
+      // Another thread's change in the meantime is not to be lost.
+      lock.lock();
+      if (changes != self.changes || open != self.open) continue;
+      std::swap(self.settings, draft);
+      ++self.changes;
+      if (recipe) self.stream.publish_locked(recipe);
+      lock.unlock();
+      if (Stream::controllers_are_setting()) self.refused_by_controller.erase(id);
+      Element::Failure mended = Element::Failure::of_settings;
+      self.failure.compare_exchange_strong(mended, Element::Failure::none);
+      return true;
+    }
+  });
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  Element& self = element_of(object);
+  const ActiveNames active{self.stream.active_backend(), self.stream.active_algorithm()};
+  std::unique_lock lock(self.mutex);
+  const bool known = get_setting(self.settings, active, id, value);
+  lock.unlock();
+  if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+void open_backend(GstElement* element) {
+  Element& self = element_of(element);
+  std::unique_lock lock(self.mutex);
+  Settings settings = self.settings;
+  lock.unlock();
+  self.stream.process().close();
+  if (settings.backend != BackendChoice::cpu) {
+    try {
+      self.context.ensure(element, settings.cuda_device_id);
+      auto session = std::make_unique<CudaSession>(self.context.get().get());
+      auto backend = session->make_backend();
+      self.stream.process().open(std::move(session), std::move(backend));
+    } catch (const std::runtime_error& error) {
+      self.context.clear();
+      const std::string why = std::string("the CUDA backend cannot run: ") + error.what();
+      if (settings.backend == BackendChoice::cuda) throw ElementError(GST_RESOURCE_ERROR_NOT_FOUND, why);
+      if (built_with_cuda)
+        report(element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+               why + "; the filter runs on the CPU");
+    }
+  }
+  if (!self.stream.process().is_open()) self.stream.process().open(nullptr, make_cpu_backend(settings.n_threads));
+  self.opened_with = std::move(settings);
+  self.stream.announce();
+}
+
+void open(GstElement* element) {
+  Element& self = element_of(element);
+  self.failure = Element::Failure::none;
+  for (bool current = false; !current;) {
+    std::unique_lock lock(self.mutex);
+    Settings settings = self.settings;
+    const guint64 changes = self.changes;
+    lock.unlock();
+    load_kernel_file(settings);
+    std::shared_ptr<const Recipe> recipe = make_recipe(settings);
+    lock.lock();
+    current = changes == self.changes;
+    if (current) {
+      std::swap(self.settings, settings);
+      self.stream.publish_locked(recipe);
+      self.open = true;
+    }
+    lock.unlock();
+  }
+  open_backend(element);
+}
+
+void close(GstElement* element) {
+  Element& self = element_of(element);
+  {
+    const std::lock_guard lock(self.mutex);
+    self.open = false;
+  }
+  self.stream.reset();
+  self.stream.process().close();
+  self.stream.announce();
+  self.context.clear();
+}
+
+}  // namespace convolve

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Stream, how settings take hold: in latch(), for a new format, and with the passthrough, the allocation and the CUDA
+// context that follow from them.
+#include <memory>
+#include <string>
+
+#include "fault.hpp"
+#include "log.hpp"
+#include "report.hpp"
+#include "stream.hpp"
+
+namespace convolve {
+
+void Stream::set_format(const GstVideoInfo& info) {
+  const bool is_new = !process_.has_format() || !gst_video_info_is_equal(&info, &process_.info());
+  process_.set_format(info);
+  if (is_new) refused_.reset();  // another format may be one that it serves
+  latch();
+  const bool passthrough = process_.changes_nothing() && window_.pending() == 0;
+  if (is_new)
+    passthrough_began_while_playing_ = asked_for_downstream_layout_ = false;
+  else if (passthrough && !gst_base_transform_is_passthrough(trans_))
+    passthrough_began_while_playing_ = true;
+  gst_base_transform_set_passthrough(trans_, passthrough);
+  allocation_is_stale_ = false;  // it is decided right after this
+  announce();
+}
+
+void Stream::latch() {
+  if (latching_) return;
+  latching_ = true;
+  const auto done = [](bool* flag) { *flag = false; };
+  const std::unique_ptr<bool, decltype(done)> guard(&latching_, done);
+
+  const std::shared_ptr<const Recipe> wanted = published();
+  const bool reversed = trans_->segment.rate < 0;
+  if (wanted != refused_) {
+    try {
+      use(wanted, reversed);
+      in_force_ = wanted;
+      refused_.reset();
+      refusal_.clear();
+      return;
+    } catch (const PlanError& error) {
+      if (fall_back_to_cpu(wanted, reversed, error)) {
+        use(wanted, reversed);
+        in_force_ = wanted;
+        return;
+      }
+      if (!in_force_ || in_force_ == wanted) throw;
+      use(in_force_, reversed);
+      refuse(wanted, error);
+    }
+  } else {
+    use(in_force_, reversed);
+  }
+}
+
+void Stream::use(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
+  const int depth_before = process_.recipe() ? process_.filter().depth() : 0;
+  if (!process_.set_recipe(recipe, reversed)) return;
+  const Filter& filter = process_.filter();
+  window_.set_shape(filter.depth(), filter.centre_t(), recipe->settings.border);
+  if (depth_before > 0 && filter.depth() > depth_before) depth_grew_ = true;
+  update_latency();
+}
+
+void Stream::refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError& why) {
+  refused_ = recipe;
+  const std::string text = std::string(why.what()) + "; the filter stays as it was";
+  if (text == refusal_) return;  // values that a controller sets anew for each frame
+  refusal_ = text;
+  warn_of_settings(GST_ELEMENT(trans_), text);
+}
+
+bool Stream::fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why) {
+  const Settings& settings = recipe->settings;
+  if (!process_.session() || settings.backend != BackendChoice::automatic || settings.algorithm != Algorithm::automatic)
+    return false;
+  std::unique_ptr<Backend> cpu = make_cpu_backend(settings.n_threads);
+  if (!process_.can_be_served_by(*cpu, recipe, reversed)) return false;
+  drain();  // with the plans that are still there, before the session that holds the frames goes
+  process_.open(nullptr, std::move(cpu));
+  fell_back_ = true;
+  allocation_is_stale_ = true;
+  gst_base_transform_reconfigure_sink(trans_);
+  report(GST_ELEMENT(trans_), GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+         std::string("the CUDA backend cannot serve this filter: ") + why.what() + "; it runs on the CPU from now on");
+  return true;
+}
+
+void Stream::settle_passthrough() {
+  // Frames held from before may be copies on the device: they leave through a plan.
+  const bool passthrough = process_.changes_nothing() && window_.pending() == 0;
+  if (passthrough == static_cast<bool>(gst_base_transform_is_passthrough(trans_))) return;
+  gst_base_transform_set_passthrough(trans_, passthrough);
+  passthrough_began_while_playing_ = passthrough;
+  asked_for_downstream_layout_ = false;
+  allocation_is_stale_ = true;
+  // Frames that upstream laid out for downstream may be cropped by meta, or come from a pool too small for a window.
+  // The other way round they are ours to copy, where downstream does not understand them.
+  if (!passthrough && downstream_answered_upstream_) gst_base_transform_reconfigure_sink(trans_);
+}
+
+void Stream::renegotiate() {
+  if (!allocation_is_stale_) return;
+  allocation_is_stale_ = false;
+  gst_base_transform_reconfigure_src(trans_);
+  if (!gst_base_transform_reconfigure(trans_))
+    throw ElementError(GST_STREAM_ERROR_FORMAT, "no allocation could be agreed on with downstream");
+}
+
+void Stream::note_proposal(GstQuery* answer_of_downstream) {
+  downstream_answered_upstream_ = answer_of_downstream != nullptr;
+  if (answer_of_downstream) note_decision(answer_of_downstream);
+}
+
+void Stream::note_decision(GstQuery* query) {
+  downstream_takes_video_meta_ = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+}
+
+void Stream::adopt_context(GstBuffer* buffer) {
+  GST_INFO_OBJECT(trans_, "taking over the CUDA context of the buffers that arrive");
+  drain();
+  context_.replace(cuda_buffer_context(buffer));
+  auto session = std::make_unique<CudaSession>(context_.get().get());
+  auto backend = session->make_backend();
+  process_.open(std::move(session), std::move(backend));
+  allocation_is_stale_ = true;
+  renegotiate();
+}
+
+}  // namespace convolve

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""lint_sizes.py FILE...: no file is over 400 lines, and no function over 60.
+
+The code is formatted by clang-format, so that its indentation tells where functions begin and end: a function of a
+namespace ends at a line that is "}" alone, one of a class at such a line indented by two, and both begin at the last
+line before it of the same indentation. It tests itself first, on a function of each kind.
+"""
+import re
+import sys
+
+FILE_LINES, FUNCTION_LINES = 400, 60
+
+# The body of a kernel must be one function: its loops share registers, and a call in their midst would spill them. Some
+# others are still to be cut. None may grow: the numbers are their lengths today. What has become shorter is told, so
+# that its number follows.
+LONGER_FILES = {
+    "kernels/cpu/amx/matrix.cpp": 403,
+    "plugin/process.cpp": 404,
+    "tests/conformance/regions.cpp": 419,
+    "tests/element/cuda_test.cpp": 435,
+    "tests/element/failures_test.cpp": 408,
+    "tests/element/properties_test.cpp": 466,
+}
+KERNELS = {
+    "kernels/cuda/matrix/dense.cu make_tile": 85,
+    "kernels/cuda/matrix/hopper/wgmma.cu wgmma_kernel": 74,
+    "kernels/cuda/matrix/sparse.cu make_tile": 84,
+    "kernels/cuda/matrix/temporal.cu make_tile": 104,
+    "kernels/cuda/regions/effect.cu treat_part": 62,
+    "kernels/cuda/register/row_stream.cuh stream_strip": 121,
+    "kernels/cuda/separable/single.cuh filter_tile": 99,
+    "kernels/cuda/separable/tensor.cuh filter_tile": 159,
+    "kernels/cpu/rows/row_walk.cpp stage": 83,
+    "kernels/cpu/rows/row_walk.cpp filter": 77,
+}
+TO_BE_CUT = {
+    "kernels/cpu/amx/matrix.cpp make_matrix": 65,
+    "kernels/cpu/dot/separable.cpp make_dot_separable": 82,
+    "kernels/cuda/separable/tensor.cu make_fragments": 63,
+    "tests/bench/peers/npp.cu main": 102,
+    "tests/conformance/cases.cpp systematic_cases": 154,
+}
+
+
+def functions(lines):
+    """(name, length) of each function."""
+    begin = {"": None, "  ": None}
+    for number, line in enumerate(lines, 1):
+        for indent in begin:
+            if line == indent + "}" and begin[indent]:
+                # What is indented within a function is a block of it.
+                if indent == "" or (begin[""] and re.match(r"(struct|class|union)\b", lines[begin[""][0] - 1])):
+                    yield begin[indent][1], number - begin[indent][0] + 1
+                begin[indent] = None
+            elif re.match(indent + r"[\w~\[]", line):
+                if "__launch_bounds__" in line:  # the kernel's name is in the next line
+                    line = lines[number]
+                names = re.findall(r"([\w~]+)\(", line)
+                begin[indent] = (number, names[0] if names else line.strip())
+
+
+def faults(path, lines):
+    """What is too long in one file, and which entries of the tables above are out of date."""
+    found = [(path, len(lines), FILE_LINES, LONGER_FILES.get(path), "file")]
+    longest = {}
+    for name, length in functions(lines):
+        key = f"{path} {name}"
+        longest[key] = max(length, longest.get(key, 0))
+    allowed = KERNELS | TO_BE_CUT
+    for key, length in longest.items():
+        found.append((key, length, FUNCTION_LINES, allowed.get(key), "function"))
+    for key, length, limit, exception, kind in found:
+        if length > (exception or limit):
+            yield f"{key}: {length} lines; a {kind} has at most {exception or limit}"
+        elif exception and length < exception:
+            yield f"{key}: {length} lines, and tests/lint_sizes.py still allows {exception}"
+    for key in allowed:
+        if key.startswith(path + " ") and key not in longest:
+            yield f"{key}: there is none any more, and tests/lint_sizes.py still allows it"
+
+
+def self_test():
+    long = ["    x();"] * FUNCTION_LINES
+    code = ["namespace a {", "struct S {", "  int f() {", *long, "  }", "  int g() { return 1; }", "};",
+            "int one_liner() { return 1; }", "void h(int a,", "       int b) {", "  if (a) {", *long, "  }", "}",
+            "template <class T>", "void T::k() {", "}", "TEST(Suite, case) {", *long, "}", "}  // namespace a"]
+    lengths = [("f", FUNCTION_LINES + 2), ("h", FUNCTION_LINES + 5), ("k", 2), ("TEST", FUNCTION_LINES + 2)]
+    assert list(functions(code)) == lengths, list(functions(code))
+    assert len(list(faults("new.cpp", code))) == 3
+    assert len(list(faults("new.cpp", ["//"] * (FILE_LINES + 1)))) == 1
+    path, allowed = next(iter(LONGER_FILES.items()))
+    assert any("lines; a file" in fault for fault in faults(path, ["//"] * (allowed + 1)))
+    assert any("still allows" in fault for fault in faults(path, ["//"] * (allowed - 1)))
+
+
+def main():
+    self_test()
+    found = []
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as file:
+            found += faults(path, file.read().splitlines())
+    print(*found, sep="\n", end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
