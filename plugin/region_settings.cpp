@@ -28,9 +28,25 @@ constexpr Choice effects[] = {
     {static_cast<int>(RegionEffect::fill), "fill", "Hides: region-color"}};
 constexpr Choice missing[] = {{0, "nothing", "The frame stays as it is"},
                               {1, "everything", "The effect covers the whole frame"}};
-const GFlagsValue sources[] = {{region_source_boxes, "The property region-boxes", "boxes"},
-                               {region_source_roi, "GstVideoRegionOfInterestMeta of each frame", "roi"},
-                               {0, nullptr, nullptr}};
+#if defined(CONVOLVE_HAVE_ANALYTICS_1_26)
+constexpr const char* sources_blurb = "Where regions come from";
+#elif defined(CONVOLVE_HAVE_ANALYTICS)
+constexpr const char* sources_blurb = "Where regions come from (segmentation masks need a build for GStreamer >= 1.26)";
+#else
+constexpr const char* sources_blurb =
+    "Where regions come from (detections and segmentation masks of GstAnalyticsRelationMeta need a build for "
+    "GStreamer >= 1.24 and >= 1.26)";
+#endif
+const GFlagsValue sources[] = {
+    {region_source_boxes, "The property region-boxes", "boxes"},
+    {region_source_roi, "GstVideoRegionOfInterestMeta of each frame", "roi"},
+#ifdef CONVOLVE_HAVE_ANALYTICS
+    {region_source_detection, "Object detections of GstAnalyticsRelationMeta", "detection"},
+#endif
+#ifdef CONVOLVE_HAVE_ANALYTICS_1_26
+    {region_source_segmentation, "Segmentation masks of GstAnalyticsRelationMeta", "segmentation"},
+#endif
+    {0, nullptr, nullptr}};
 
 double number_of(const GValue* value, const std::string& where) {
   GValue real = G_VALUE_INIT;
@@ -97,8 +113,8 @@ void append_place_rows(std::vector<Property>& rows) {
            {"regions", "Regions", "Where the effect applies: in regions of each frame, or outside of them"},
            "GstVideoConvolveRegions", modes, [](auto& s) -> auto& { return s.regions.mode; }, controllable),
        flag_set(
-           {"region-sources", "Region sources", "Where regions come from (GstAnalyticsRelationMeta is not read)"},
-           "GstVideoConvolveRegionSources", sources, [](auto& s) -> auto& { return s.regions.sources; }, while_playing),
+           {"region-sources", "Region sources", sources_blurb}, "GstVideoConvolveRegionSources", sources,
+           [](auto& s) -> auto& { return s.regions.sources; }, while_playing),
        array(
            {"region-boxes", "Region boxes", "Fixed regions of every frame, in pixels: <<x,y,width,height>,...>"},
            [](auto& s) -> auto& { return s.regions.boxes_value; }, store_boxes, while_playing),

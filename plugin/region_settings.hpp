@@ -18,15 +18,30 @@ namespace convolve {
 
 enum class RegionMode { off, inside, outside };
 
-/// The bits of `region-sources`.
+/// The bits of `region-sources`. A build for a GStreamer that lacks a kind of meta has no bit for it.
 enum RegionSources : unsigned {
   region_source_boxes = 1,
   region_source_roi = 2,
+#ifdef CONVOLVE_HAVE_ANALYTICS
+  region_source_detection = 4,
+#endif
+#ifdef CONVOLVE_HAVE_ANALYTICS_1_26
+  region_source_segmentation = 8,
+#endif
 };
+
+inline constexpr unsigned all_region_sources = region_source_boxes | region_source_roi
+#ifdef CONVOLVE_HAVE_ANALYTICS
+                                               | region_source_detection
+#endif
+#ifdef CONVOLVE_HAVE_ANALYTICS_1_26
+                                               | region_source_segmentation
+#endif
+    ;
 
 struct RegionSettings {
   RegionMode mode = RegionMode::off;
-  unsigned sources = region_source_boxes | region_source_roi;
+  unsigned sources = all_region_sources;
   ArrayValue boxes_value;                    ///< as it was set
   std::vector<std::array<double, 4>> boxes;  ///< x, y, width, height
   std::string boxes_fault;                   ///< why the value cannot be parsed

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
+#ifdef CONVOLVE_HAVE_ANALYTICS
+#include "analytics.hpp"
+#endif
 #include "formats.hpp"
 
 namespace convolve {
@@ -65,17 +69,32 @@ std::span<const Region> RegionTracker::update(GstBuffer* frame, const RegionSett
     held_since_ = pts;  // the first timestamp since
   }
   regions_.clear();
-  const auto add = [&](const Box& b) {
-    const Region region = make_region(b[0], b[1], b[2], b[3], settings.grow, settings.shape);
+  const auto add = [&](const FoundRegion& r) {
+    const RegionShape shape = r.mask ? RegionShape::mask : settings.shape;
+    Region region = make_region(r.x, r.y, r.width, r.height, r.grown ? 0 : settings.grow, shape);
+    region.mask = r.mask.get();
     if (!region.empty()) regions_.push_back(region);
   };
-  if (settings.sources & region_source_boxes) std::for_each(settings.boxes.begin(), settings.boxes.end(), add);
+  if (settings.sources & region_source_boxes)
+    for (const auto& box : settings.boxes) add({box[0], box[1], box[2], box[3], nullptr, false});
   std::for_each(held_.begin(), held_.end(), add);
   return regions_;
 }
 
 void RegionTracker::collect(GstBuffer* frame, const RegionSettings& settings) {
-  if (!(settings.sources & region_source_roi)) return;
+  if (settings.sources & region_source_roi) collect_roi(frame, settings);
+#ifdef CONVOLVE_HAVE_ANALYTICS
+  const auto asked = [&](const char* type) { return type_matches(settings.types, type); };
+  const auto found = [&](FoundRegion region) { found_.push_back(std::move(region)); };
+  if (settings.sources & region_source_detection)
+    find_detections(frame, settings.min_confidence, settings.grow, asked, found);
+#endif
+#ifdef CONVOLVE_HAVE_ANALYTICS_1_26
+  if (settings.sources & region_source_segmentation) find_segmentations(frame, asked, found);
+#endif
+}
+
+void RegionTracker::collect_roi(GstBuffer* frame, const RegionSettings& settings) {
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto* roi = reinterpret_cast<const GstVideoRegionOfInterestMeta*>(meta);
@@ -83,7 +102,7 @@ void RegionTracker::collect(GstBuffer* frame, const RegionSettings& settings) {
     if (confidence_of(roi) < settings.min_confidence) continue;
     // Unsigned, but detectors write what lies left of the frame or above it as negative numbers.
     found_.push_back({static_cast<double>(static_cast<gint>(roi->x)), static_cast<double>(static_cast<gint>(roi->y)),
-                      static_cast<double>(roi->w), static_cast<double>(roi->h)});
+                      static_cast<double>(roi->w), static_cast<double>(roi->h), nullptr, false});
   }
 }
 

@@ -7,11 +7,11 @@
 
 #include <gst/video/video.h>
 
-#include <array>
 #include <span>
 #include <vector>
 
 #include "convolve/region.hpp"
+#include "found_region.hpp"
 #include "region_settings.hpp"
 
 namespace convolve {
@@ -26,9 +26,9 @@ class RegionTracker {
 
  private:
   void collect(GstBuffer* frame, const RegionSettings& settings);
+  void collect_roi(GstBuffer* frame, const RegionSettings& settings);
 
-  using Box = std::array<double, 4>;  ///< x, y, width, height
-  std::vector<Box> found_, held_;
+  std::vector<FoundRegion> found_, held_;          ///< those held keep the masks that `regions_` point to
   GstClockTime held_since_ = GST_CLOCK_TIME_NONE;  ///< pts of the last frame that had them
   std::vector<Region> regions_;
 };
