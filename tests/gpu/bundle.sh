@@ -19,15 +19,15 @@ plugins_from=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 scanner=$(pkg-config --variable=pluginscannerdir gstreamer-1.0)/gst-plugin-scanner
 gst_plugins=(coreelements coretracers app videotestsrc videocrop videoconvertscale videofilter videoparsersbad isomp4 rawparse nvcodec gaudieffects)
 # Of the host, never ours: the C and C++ run time.
-host_libs='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|libstdc\+\+|libgcc_s)\.so'
+host_libs='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|libstdc\+\+|libgcc_s)\.so|^(libcuda|libcuda-standin|libnvcuvid)\.so'
 
 fail() { echo "bundle.sh: $*" >&2; exit 1; }
 [ -f "$build/build.ninja" ] || fail "$build is no build folder; meson setup and compile it first"
 plugin=$(find "$build/plugin" -maxdepth 1 -name 'libgstconvolve.so' | head -1)
 [ -n "$plugin" ] || fail "no libgstconvolve.so in $build/plugin; build it first"
 
-rm -rf "${out:?}/bin" "$out/tests" "${out:?}/lib" "$out/gstreamer-1.0" "$out/bench"
-mkdir -p "$out"/{bin,tests/{unit,conformance,element,gpu},lib,gstreamer-1.0,bench,media}
+rm -rf "${out:?}/bin" "$out/tests" "${out:?}/lib" "$out/gstreamer-1.0" "$out/bench" "$out/driver"
+mkdir -p "$out"/{bin,driver,tests/{unit,conformance,element,gpu},lib,gstreamer-1.0,bench,media}
 
 is_elf() { [ "$(head -c4 "$1" | tail -c3)" = ELF ]; }
 for kind in unit conformance element gpu; do
@@ -39,6 +39,10 @@ done
 for program in bench bench-element; do
   [ -x "$build/tests/bench/$program" ] && cp "$build/tests/bench/$program" "$out/bin/"
 done
+# The layer that makes the driver's calls fail, in a folder of its own: nothing else may take it for the driver.
+if [ -x "$build/tests/driver/driver-faults" ]; then
+  cp "$build"/tests/driver/{driver-faults,libcuda.so.1,libcuda-standin.so,libnvcuvid.so.1} "$out/driver/"
+fi
 cp "$(command -v gst-launch-1.0)" "$(command -v gst-inspect-1.0)" "$scanner" "$out/bin/"
 cp "$plugin" "$out/gstreamer-1.0/"
 for name in "${gst_plugins[@]}"; do
@@ -48,8 +52,8 @@ done
 cp "$root"/tests/gpu/run.sh "$out/"
 cp -r "$root"/tests/bench/{run.sh,peers} "$out/bench/"
 
-find "$out/bin" "$out/tests" "$out/gstreamer-1.0" -type f -exec strip --strip-unneeded {} +
-find "$out/bin" "$out/tests" "$out/gstreamer-1.0" -type f -exec ldd {} + 2>/dev/null |
+find "$out/bin" "$out/driver" "$out/tests" "$out/gstreamer-1.0" -type f -exec strip --strip-unneeded {} +
+find "$out/bin" "$out/driver" "$out/tests" "$out/gstreamer-1.0" -type f -exec ldd {} + 2>/dev/null |
   awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | while IFS= read -r lib; do
   [[ $(basename "$lib") =~ $host_libs ]] || cp -L "$lib" "$out/lib/"
 done

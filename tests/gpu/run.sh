@@ -4,10 +4,12 @@
 #
 # Runs the GPU tests of a bundle (tests/gpu/bundle.sh) on a host with an NVIDIA driver and no GStreamer.
 #
-#   run.sh [-o result-dir] [step...]     steps: conformance sanitizer element pipeline; default: all four
+#   run.sh [-o result-dir] [step...]     steps: conformance sanitizer element pipeline driver; default: all five
 #
 # Writes result-dir/result.md (hardware, driver, commit, each step) and a log a step. Last line: N passed, N failed, N skipped.
 # SANITIZER_CASES: how many of the conformance cases run under compute-sanitizer (default 400). JOBS: steps at a time (8).
+# FAULTS_SECONDS: how long calls of the driver are made to fail in each of four scenarios (default 60), in
+# FAULTS_PROCESSES processes (default 8).
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +19,7 @@ if [ "${1:-}" = -o ]; then
   shift 2
 fi
 steps=("$@")
-[ $# -gt 0 ] || steps=(conformance sanitizer element pipeline)
+[ $# -gt 0 ] || steps=(conformance sanitizer element pipeline driver)
 mkdir -p "$results"
 jobs_at_once=${JOBS:-8}
 
@@ -130,11 +132,28 @@ pipeline() {
   done
 }
 
+# Each call of the real driver fails in turn, under the layer of tests/driver that stands above it.
+driver_faults() {
+  local below share processes=${FAULTS_PROCESSES:-8}
+  below=$(ldconfig -p | awk '/libcuda\.so\.1 .*x86-64/ {print $NF; exit}')
+  if [ -z "$below" ] || [ -z "$gpu" ] || [ ! -x "$here/driver/driver-faults" ]; then
+    skip driver-faults "no driver, or no driver-faults in the bundle"
+    return
+  fi
+  for ((share = 0; share < processes; share++)); do
+    step "driver-faults-$share" env LD_LIBRARY_PATH="$here/driver:$LD_LIBRARY_PATH" DRIVER_BELOW="$below" \
+      DRIVER_FAULTS_SHARE="$share/$processes" DRIVER_FAULTS_SECONDS="${FAULTS_SECONDS:-60}" \
+      GST_REGISTRY_1_0="$results/registry-driver-$share.bin" GST_REGISTRY_FORK=no \
+      ELEMENT_TEST_BACKEND=cuda CK_FORK=no CK_DEFAULT_TIMEOUT=0 "$here/driver/driver-faults"
+  done
+}
+
 # The registry is written once, before the steps run side by side.
 gst-inspect-1.0 videoconvolve >/dev/null 2>&1
 wanted conformance && conformance
 wanted element && element
 wanted pipeline && pipeline
+wanted driver && driver_faults
 wanted sanitizer && sanitizers
 wait
 
@@ -160,7 +179,7 @@ for name in "${names[@]}"; do
     77) skipped=$((skipped + 1)) word=skipped ;;
     *) failed=$((failed + 1)) word="FAILED ($status)" ;;
   esac
-  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(' "$results/$name.log" |
+  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(|faults injected|^out of time' "$results/$name.log" |
     sed 's/=*//; s/^ *//' | paste -sd';' | cut -c1-160)
   [ "$word" = skipped ] && counts=$(head -1 "$results/$name.log")
   echo "| $name | $word | $seconds | $counts |" >>"$results/result.md"
