@@ -39,13 +39,6 @@ bool whole(double v) {
   return v == std::floor(v);
 }
 
-bool whole_ghosts(const FrameLayout& layout) {
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c)
-      if (layout.plane[p].component[c].filtered && !whole(layout.plane[p].component[c].ghost)) return false;
-  return true;
-}
-
 // The sum of what single precision rounds, at the most, of inputs of 1: each multiply-add a partial sum, whatever the
 // order, so that the k-th is at most the k largest taps'; each tap itself; the offset's sum. Passes along the axes of a
 // filter that factors round as many partial sums as it has taps along them, each of at most all taps.
@@ -95,15 +88,7 @@ Arithmetic real_arithmetic(const Filter& filter, const FrameLayout& layout, doub
 }  // namespace
 
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border) {
-  Arithmetic arithmetic;
-  const double input = largest_input(layout, constant_border);
-  if (layout.type != SampleType::f32 && filter.exact() && (!constant_border || whole_ghosts(layout))) {
-    if (magnitude_of(*filter.exact()) * input < exact_sums) {
-      take_exact_taps(arithmetic, *filter.exact(), Accumulator::exact);
-      return arithmetic;
-    }
-  }
-  return real_arithmetic(filter, layout, input);
+  return choose_arithmetic(filter, layout, constant_border, all_components(layout));
 }
 
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border,

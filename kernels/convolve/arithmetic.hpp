@@ -74,16 +74,16 @@ struct Arithmetic {
   bool exact_taps = false;           ///< the coefficients are exact integers; always so with Accumulator::exact
 };
 
-/// Chooses the accumulator for a filter over samples of `layout`. `constant_border`: the components' ghost levels
-/// take part in sums.
-Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
-
-/// Chooses it for these components alone, those of them that are filtered. A component whose exact sum fits 24 bits
-/// gets exact sums whatever stands beside it: where others do not fit, or where a ghost level is no whole number and
-/// would round too much in single precision, integer taps are summed in double precision. A sample that sees no such
-/// ghost level is exact with either accumulator.
+/// Chooses the accumulator for a filter over those of these components of `layout` that are filtered.
+/// `constant_border`: their ghost levels take part in sums. A component whose exact sum fits 24 bits gets exact sums
+/// whatever stands beside it: where others do not fit, or where a ghost level is no whole number and would round too
+/// much in single precision, integer taps are summed in double precision. A sample that sees no such ghost level is
+/// exact with either accumulator.
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border,
                              std::span<const Component* const> components);
+
+/// The same over all components, for plans that sum them alike.
+Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
 
 inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a column and a row
 

@@ -210,7 +210,7 @@ double Trial::tolerance(const Component& component) const {
   return ((taps + 2) * magnitude + 4) * 0x1p-24;
 }
 
-std::string Trial::compare(ImageBytes found, Exactness exactness) const {
+std::string Trial::compare(ImageBytes found) const {
   const FrameLayout& layout = case_.desc.layout;
   const double word = layout.type == SampleType::f32 ? 1 : 1 << layout.shift;
   ImageBytes rest = poisoned_;
@@ -219,7 +219,7 @@ std::string Trial::compare(ImageBytes found, Exactness exactness) const {
     for (int i = 0; i < layout.plane[p].components; ++i) {
       const Component& k = layout.plane[p].component[i];
       const double usual = tolerance(k), unit = k.filtered ? word : 1;
-      const bool exact = exactness == Exactness::of_component && k.filtered && is_exact(case_, k);
+      const bool exact = k.filtered && is_exact(case_, k);
       std::size_t index = 0;
       for (int y = 0; y < k.height; ++y)
         for (int x = 0; x < k.width; ++x) {
@@ -252,10 +252,7 @@ class Trial::Run {
  public:
   /// Throws PlanError.
   Run(const Trial& trial, convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm)
-      : trial_(trial),
-        exactness_(backend.name() == std::string("cpu") ? Exactness::of_component : Exactness::of_frame),
-        memory_(memory),
-        output_(memory, trial.poisoned_) {
+      : trial_(trial), memory_(memory), output_(memory, trial.poisoned_) {
     convolve::PlanDesc desc = trial.case_.desc;
     desc.algorithm = algorithm;
     plan_ = backend.make_plan(desc);
@@ -281,7 +278,7 @@ class Trial::Run {
     std::fflush(stdout);
     std::_Exit(1);
   }
-  std::string check_output() { return trial_.compare(output_.download(memory_, trial_.poisoned_), exactness_); }
+  std::string check_output() { return trial_.compare(output_.download(memory_, trial_.poisoned_)); }
   std::string check_input() {
     for (std::size_t t = 0; t < inputs_.size(); ++t) {
       const ImageBytes& before = trial_.input_[t];
@@ -297,7 +294,6 @@ class Trial::Run {
 
  private:
   const Trial& trial_;
-  Exactness exactness_;
   Memory& memory_;
   std::unique_ptr<convolve::Plan> plan_;
   std::vector<Resident> inputs_;

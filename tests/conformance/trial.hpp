@@ -39,9 +39,7 @@ class Trial {
 
  private:
   class Run;
-  /// How far the numeric contract is held. The CUDA backend chooses its arithmetic for a whole frame.
-  enum class Exactness { of_frame, of_component };
-  std::string compare(ImageBytes found, Exactness exactness) const;
+  std::string compare(ImageBytes found) const;
   double tolerance(const convolve::Component& component) const;
 
   const Case& case_;

@@ -350,6 +350,10 @@ Arithmetic u16_arithmetic(const PlanDesc& desc) {
 bool make_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps, std::string& why) {
   taps = {};
   const Arithmetic arithmetic = u16_arithmetic(desc);
+  if (arithmetic.exact_taps && arithmetic.accumulator != Accumulator::exact) {
+    why = "components that are exact beside others whose sums need double precision";
+    return false;
+  }
   const bool exact = arithmetic.accumulator == Accumulator::exact;
   const auto& integers = desc.filter.exact();
   if (integers && integer_u16_taps(desc, *integers, max_limbs, taps)) {

@@ -107,7 +107,7 @@ class SharedPlan final : public Plan {
 /// Without terms where the filter has no such factors.
 Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   const Filter& filter = desc.filter;
-  const bool frames = filter.depth() > 1, exact = arithmetic.accumulator == Accumulator::exact;
+  const bool frames = filter.depth() > 1, exact = arithmetic.exact_taps;
   if (frames && filter.time_factor().empty()) return {};
   const Filter space = filter.space_filter();
   Factors factors{{1.0}, {}};

@@ -118,6 +118,20 @@ struct TensorTaps {
   float level[max_planes][4]{};  ///< snapped: the quantizer's offset and snap
 };
 
+/// What keeps a sample within one code value of the right one.
+constexpr double largest_error = 0.95;
+
+/// How far ghost levels that are rounded to whole code values can move a sum.
+double ghost_rounding(const PlanDesc& desc, const SpaceFactors& f) {
+  double most = 0;
+  if (desc.border == Border::constant)
+    all_filtered(desc.layout, [&](const Component& c, int, int) {
+      most = std::max(most, std::abs(std::nearbyint(c.ghost) - c.ghost));
+      return true;
+    });
+  return most * magnitude_of(f.column) * magnitude_of(f.row);
+}
+
 /// Sets `gain` to the reciprocal of the divisor, both it and the row multiplied by something up to `max_row` so that
 /// one_product_divides(). Returns what they are multiplied by; 0: nothing will do.
 double join_divisor(const PlanDesc& desc, double divisor, double max_row, TensorTaps& taps) {
@@ -218,10 +232,7 @@ bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, Ten
     const double from = c.zero + c.bias - c.zero * taps_sum - taps.start / unit * sum_of(f.row);
     taps.from[p][i] = from;
     const double rounded = (v_magnitude * row_magnitude + std::abs(from) + 255 * std::abs(centre)) * 0x1p-20;
-    const double ghost = desc.border == Border::constant ? std::abs(std::nearbyint(c.ghost) - c.ghost) *
-                                                               magnitude_of(f.column) * magnitude_of(f.row)
-                                                         : 0;
-    return error + rounded + ghost < 0.95;
+    return error + rounded + ghost_rounding(desc, f) < largest_error;
   });
 }
 
@@ -304,6 +315,7 @@ bool find_taps(const Device& device, const PlanDesc& desc, const Arithmetic& ari
                             return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
                           });
   if (!ghosts_fit) return false;
+  if (arithmetic.exact_taps && ghost_rounding(desc, f) / arithmetic.divisor >= largest_error) return false;
   int most = 0;
   for (int p = 0; p < layout.planes; ++p) {
     if (!layout.plane[p].uniform() || layout.plane[p].components == 3) return false;
