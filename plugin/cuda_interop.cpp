@@ -253,7 +253,7 @@ bool CudaSession::owns(GstBufferPool* pool) const {
 
 void CudaSession::drain() noexcept {
   const CudaScope scope(this, std::nothrow);
-  cudaStreamSynchronize(impl_->stream);
+  for (cudaStream_t queue : {impl_->up, impl_->stream, impl_->down}) cudaStreamSynchronize(queue);
   cudaGetLastError();
 }
 

@@ -134,7 +134,7 @@ class CudaSession {
   void* stream() const;
   /// Waits for the stream. Throws DeviceError.
   void synchronize();
-  /// Waits for it, whatever it comes to.
+  /// Waits for it and for the bands' streams, whatever they come to.
   void drain() noexcept;
 
   /// True for CUDA memory of this context.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <new>
 
 #include "fault.hpp"
@@ -171,7 +172,9 @@ bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool rever
     session_->trim();
     next = prepare(*backend_, recipe, reversed);
   }
-  if (session_) session_->drain();  // a plan outlives its queued work
+  // Work of the old plans may be queued still. What they have on the device stays until the stream is through with it
+  // (see Backend); only what regions have is freed.
+  if (session_ && (now_.regions || next.regions)) session_->drain();
   forget_bands();
   std::swap(now_, next);
   changes_nothing_ = hides_nothing(now_.recipe->settings.regions, now_.layout) ||
@@ -277,6 +280,14 @@ void Process::run(FrameWindow& window, GstBuffer* out) {
     map.fill_spare_rows();
     return;
   }
+  // Copies that are queued write to the output, which goes when this throws.
+  struct DrainOnFault {
+    CudaSession& session;
+    const int faults = std::uncaught_exceptions();
+    ~DrainOnFault() {
+      if (std::uncaught_exceptions() > faults) session.drain();
+    }
+  } drain_on_fault{*session_};
   if (!on_device && !interlaced) make_bands();
   if (!on_device && !interlaced && !bands_.empty()) {
     run_banded(window, map.image());

@@ -30,7 +30,8 @@ class Backend {
   virtual bool serves(Algorithm algorithm, const PlanDesc& desc) const = 0;
   /// Throws PlanError: a layout that cannot be, or a forced algorithm that does not serve the case (the message names
   /// those that do). CUDA: the context to run in is current, here and at each enqueue. May allocate; the plan may
-  /// not outlive its backend.
+  /// not outlive its backend. CUDA: where all plans of a backend are enqueued on one stream, a plan may go while its
+  /// work is queued there; plans of like filters then allocate nothing once there were a few.
   virtual std::unique_ptr<Plan> make_plan(const PlanDesc& desc) = 0;
   /// Throws PlanError where the backend treats no regions, or not of this layout.
   virtual std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc);

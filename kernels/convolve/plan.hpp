@@ -40,7 +40,8 @@ struct PlanError : std::runtime_error {
 
 class Plan {
  public:
-  /// Outlives the work that it queued: synchronise with its stream first.
+  /// Outlives the work that it queued: synchronise with its stream first. Backend::make_plan() says when CUDA's need
+  /// not.
   virtual ~Plan() = default;
   Plan() = default;
   Plan(const Plan&) = delete;

@@ -13,6 +13,7 @@
 
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/choice.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/device.hpp"
 #include "cuda/matrix/matrix.hpp"
 #include "cuda/regions/regions.hpp"
@@ -63,6 +64,7 @@ bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc,
 class CudaBackend final : public Backend {
  public:
   CudaBackend() : device_(probe_device()), table_(choice_table(device_.capability)) {
+    device_.tables = std::make_shared<TablePool>();
     for (std::size_t i = 0; i < table.size(); ++i) algorithms_[i] = table[i]->algorithm;
   }
 

@@ -8,7 +8,10 @@
 // Rows "element/<memory>/<format>/<size>/<filter>": N frames one after the other, from chain to push. Counters: fps,
 // p50_us, p99_us, p999_us, thread_cpu_us (the streaming thread's, median), process_cpu_us (all threads', a frame).
 // Rows "streams/<memory>/<n>": n elements of 1080p NV12, each on its own thread and paced at 30 frames a second for
-// S seconds; late: frames that took longer than their 33 ms; then all at full rate: fps. Rows "link/...": page-locked
+// S seconds; late: frames that took longer than their 33 ms; then all at full rate: fps. Rows
+// "changes/<memory>/<format>/<size>/<filter>": a property that changes before each frame, on the thread that pushes but
+// outside of what is timed; change_us: how much more of the streaming thread such a frame takes, medians of frames with
+// and without by turns. Rows "link/...": page-locked
 // copies to and from the device at once, which bounds frames in system memory. GST_PLUGIN_PATH says where the plugin
 // is.
 #include <benchmark/benchmark.h>
@@ -83,6 +86,24 @@ constexpr ElementRow rows[] = {
     {&cuda_pageable, "RGBA", "4K", 3840, 2160, "sharpen-3x3", sharpen},
 };
 
+/// A property that goes to and fro between two values.
+struct ChangeRow {
+  const MemoryRow* memory;
+  const char *format, *size;
+  int width, height;
+  const char *filter, *settings, *property;
+  double values[2];
+};
+constexpr ChangeRow change_rows[] = {
+    {&cpu_one_thread, "NV12", "1080p", 1920, 1080, "gaussian-5x5", gaussian_5, "sigma", {1, 1.25}},
+    {&cuda_memory, "NV12", "1080p", 1920, 1080, "sharpen-3x3", sharpen, "amount", {1, 0.7}},
+    {&cuda_memory, "NV12", "1080p", 1920, 1080, "gaussian-5x5", gaussian_5, "sigma", {1, 1.25}},
+    {&cuda_memory, "NV12", "1080p", 1920, 1080, "motion-15x15", motion_15, "angle", {30, 31}},
+    {&cuda_memory, "NV12", "4K", 3840, 2160, "denoise-3x3x5", denoise, "sigma", {1, 1.25}},
+    {&cuda_memory, "P010_10LE", "1080p", 1920, 1080, "motion-7x7", motion_7, "angle", {30, 31}},
+    {&cuda_locked, "RGBA", "4K", 3840, 2160, "sharpen-3x3", sharpen, "amount", {1, 0.7}},
+};
+
 std::string launch_line(const MemoryRow& memory, const char* settings) {
   return std::string("videoconvolve ") + memory.settings + " " + settings;
 }
@@ -111,6 +132,32 @@ void run_element(benchmark::State& state, const ElementRow& row, const Options& 
   count(state, times);
   state.counters["fps"] = frames / elapsed * 1e6;
   state.counters["process_cpu_us"] = (process_cpu_us() - cpu_start) / frames;
+  state.SetLabel(runner.active());
+}
+
+void run_changes(benchmark::State& state, const ChangeRow& row, const Options& options) {
+  const StreamFormat format{row.format, row.width, row.height, row.memory->cuda_memory};
+  ElementRunner runner(launch_line(*row.memory, row.settings), format);
+  int changes = 0;
+  const auto change = [&] { runner.set(row.property, row.values[++changes % 2]); };
+  for (int i = 0; i < 24; ++i) {
+    change();
+    runner.push();
+  }
+  FrameTimes plain, changed;
+  const int pairs = options.quick ? 5 : 500;
+  const double start = wall_us();
+  for ([[maybe_unused]] auto iteration : state) {
+    for (int i = 0; i < pairs && wall_us() - start < 10e6; ++i) {
+      runner.push(&plain);
+      change();
+      runner.push(&changed);
+    }
+    state.SetIterationTime((wall_us() - start) * 1e-6);
+  }
+  count(state, changed);
+  state.counters["change_us"] = median(changed.thread_cpu) - median(plain.thread_cpu);
+  state.counters["plain_thread_cpu_us"] = median(plain.thread_cpu);
   state.SetLabel(runner.active());
 }
 
@@ -205,7 +252,7 @@ class TableReporter : public benchmark::BenchmarkReporter {
       std::printf("%-52s %9.1f %9.1f %9.1f %9.1f %10.1f %11.1f %s", name.c_str(), value("fps"), value("p50_us"),
                   value("p99_us"), value("p999_us"), value("thread_cpu_us"), value("process_cpu_us"),
                   run.report_label.c_str());
-      for (const char* key : {"late", "cores", "to_device_us", "from_device_us", "both_us"})
+      for (const char* key : {"late", "cores", "change_us", "to_device_us", "from_device_us", "both_us"})
         if (run.counters.count(key)) std::printf(" %s %.1f", key, value(key));
       std::printf("\n");
       std::fflush(stdout);
@@ -241,6 +288,11 @@ void add_rows(const Options& options, bool cuda) {
     if (row.peer && !factory_exists(row.peer)) continue;
     add(std::string("element/") + row.memory->name + "/" + row.format + "/" + row.size + "/" + row.filter,
         [row, options](benchmark::State& state) { run_element(state, row, options); });
+  }
+  for (const ChangeRow& row : change_rows) {
+    if (!cuda && std::strncmp(row.memory->name, "cuda", 4) == 0) continue;
+    add(std::string("changes/") + row.memory->name + "/" + row.format + "/" + row.size + "/" + row.filter,
+        [row, options](benchmark::State& state) { run_changes(state, row, options); });
   }
   for (const MemoryRow* memory : {&cpu_one_thread, &cuda_memory, &cuda_locked}) {
     if (!cuda && std::strncmp(memory->name, "cuda", 4) == 0) continue;

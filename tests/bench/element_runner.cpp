@@ -130,6 +130,10 @@ void ElementRunner::push(FrameTimes* times) {
   }
 }
 
+void ElementRunner::set(const char* property, double value) {
+  g_object_set(element_, property, value, nullptr);
+}
+
 std::string ElementRunner::active() const {
   if (!g_object_class_find_property(G_OBJECT_GET_CLASS(element_), "active-backend")) return "";
   gchar *backend = nullptr, *algorithm = nullptr;

@@ -40,6 +40,7 @@ class ElementRunner {
 
   /// One frame through the element. Throws where the element refuses it.
   void push(FrameTimes* times = nullptr);
+  void set(const char* property, double value);
   /// "cuda, matrix": what ran; empty for other elements than videoconvolve.
   std::string active() const;
 

@@ -57,4 +57,4 @@ class Kernel:
 def kernels(rows):
     """(Kernel, row) for each kernel row."""
     return [(Kernel(name), row) for name, row in rows.items() if name.count("/") == 4 and "us" in row
-            and not name.startswith("element/")]
+            and not name.startswith(("element/", "changes/"))]

@@ -14,11 +14,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <vector>
 
-#include "cuda/common/device_array.hpp"
+#include "cuda/common/table.hpp"
 #include "standin.hpp"
 
 namespace convolve {
@@ -37,10 +38,18 @@ cudaError_t launch(StandinKernel kernel, void* parameters, std::size_t bytes, vo
       driver(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, static_cast<CUstream>(stream), nullptr, extra));
 }
 
-/// Plans that are still there, so that a launch that outlives its plan is found out.
+/// What a launch works with. Kernels of CUDA have all that they need in their parameters and in device memory, and so
+/// may outlive their plan; this stays until the backend goes.
+struct Body {
+  std::unique_ptr<Plan> plan;
+  FrameLayout layout;
+  std::vector<double> taps;
+};
+
+/// Bodies that are still there, so that a launch that outlives its backend is found out.
 struct Living {
   std::mutex mutex;
-  std::set<const void*> plans;
+  std::set<const void*> bodies;
   static Living& get() {
     static auto* const living = new Living;
     return *living;
@@ -71,20 +80,16 @@ bool to_host(Image& image, const FrameLayout& layout, StandinReach reach, void* 
 
 class StandinPlan final : public Plan {
  public:
-  StandinPlan(std::unique_ptr<Plan> plan, const PlanDesc& desc)
-      : plan_(std::move(plan)), layout_(desc.layout), taps_(desc.filter.taps()), algorithm_(desc.algorithm) {
+  StandinPlan(Body& body, const std::shared_ptr<cuda::TablePool>& tables, Algorithm algorithm)
+      : body_(body), taps_(tables, body.taps), algorithm_(algorithm) {
     if (algorithm_ == Algorithm::automatic) algorithm_ = Algorithm::cached_halo;
-    const std::lock_guard lock(Living::get().mutex);
-    Living::get().plans.insert(this);
-  }
-  ~StandinPlan() override {
-    const std::lock_guard lock(Living::get().mutex);
-    Living::get().plans.erase(this);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (const char* error = taps_.send(stream)) return error;
     Launch parameters;
-    parameters.plan = this;
+    parameters.body = &body_;
+    parameters.taps = taps_.get();
     parameters.depth = window.depth;
     for (int t = 0; t < window.depth; ++t) {
       parameters.present[t] = window.image[t] != nullptr;
@@ -96,11 +101,12 @@ class StandinPlan final : public Plan {
   }
 
   Algorithm algorithm() const override { return algorithm_; }
-  std::string describe() const override { return "stand-in for CUDA: " + plan_->describe(); }
+  std::string describe() const override { return "stand-in for CUDA: " + body_.plan->describe(); }
 
  private:
   struct Launch {
-    StandinPlan* plan = nullptr;
+    Body* body = nullptr;
+    const double* taps = nullptr;  ///< on the device
     int depth = 0;
     std::array<bool, max_depth> present{};
     std::array<Image, max_depth> image{};
@@ -111,22 +117,25 @@ class StandinPlan final : public Plan {
     Launch launch = *static_cast<Launch*>(buffer);
     {
       const std::lock_guard lock(Living::get().mutex);
-      if (!Living::get().plans.contains(launch.plan)) return false;
+      if (!Living::get().bodies.contains(launch.body)) return false;
     }
+    // The filter's memory is there, and holds this filter: not what it was before its copy came, nor the next one.
+    const std::vector<double>& taps = launch.body->taps;
+    const void* held = reach(context, reinterpret_cast<std::uint64_t>(launch.taps), taps.size() * sizeof(double));
+    if (!held || std::memcmp(held, taps.data(), taps.size() * sizeof(double)) != 0) return false;
     Window window;
     window.depth = launch.depth;
     for (int t = 0; t < launch.depth; ++t) {
       if (!launch.present[t]) continue;
-      if (!to_host(launch.image[t], launch.plan->layout_, reach, context)) return false;
+      if (!to_host(launch.image[t], launch.body->layout, reach, context)) return false;
       window.image[t] = &launch.image[t];
     }
-    if (!to_host(launch.out, launch.plan->layout_, reach, context)) return false;
-    return launch.plan->plan_->enqueue(window, launch.out, nullptr) == nullptr;
+    if (!to_host(launch.out, launch.body->layout, reach, context)) return false;
+    return launch.body->plan->enqueue(window, launch.out, nullptr) == nullptr;
   }
 
-  std::unique_ptr<Plan> plan_;
-  FrameLayout layout_;
-  cuda::DeviceArray<double> taps_;  ///< the memory that a CUDA plan has for its filter
+  Body& body_;
+  cuda::Table<double> taps_;  ///< the memory that a CUDA plan has for its filter
   Algorithm algorithm_;
 };
 
@@ -136,13 +145,13 @@ class StandinRegionPlan final : public RegionPlan {
   StandinRegionPlan(Backend& cpu, const RegionDesc& desc) : cpu_(cpu), desc_(desc) {}
   ~StandinRegionPlan() override {
     const std::lock_guard lock(Living::get().mutex);
-    for (const auto& frame : frames_) Living::get().plans.erase(frame.get());
+    for (const auto& frame : frames_) Living::get().bodies.erase(frame.get());
   }
 
   bool set_regions(std::span<const Region> regions, const RegionTreatment& treatment) override {
     frames_.push_back(cpu_.make_region_plan(desc_));
     const std::lock_guard lock(Living::get().mutex);
-    Living::get().plans.insert(frames_.back().get());
+    Living::get().bodies.insert(frames_.back().get());
     return frames_.back()->set_regions(regions, treatment);
   }
   std::span<const PixelRect> areas() const override { return frames_.back()->areas(); }
@@ -163,7 +172,7 @@ class StandinRegionPlan final : public RegionPlan {
     Launch launch = *static_cast<Launch*>(buffer);
     {
       const std::lock_guard lock(Living::get().mutex);
-      if (!Living::get().plans.contains(launch.plan)) return false;
+      if (!Living::get().bodies.contains(launch.plan)) return false;
     }
     if (!to_host(launch.frame, *launch.layout, reach, context)) return false;
     if (launch.filtered.plane[0].data && !to_host(launch.filtered, *launch.layout, reach, context)) return false;
@@ -194,6 +203,11 @@ class StandinBackend final : public Backend {
     throw PlanError(std::string("a trial launch on the GPU failed: ") + cudaGetErrorString(error));
   }
 
+  ~StandinBackend() override {
+    const std::lock_guard lock(Living::get().mutex);
+    for (const auto& body : bodies_) Living::get().bodies.erase(body.get());
+  }
+
   const char* name() const override { return "cuda"; }
   MemoryKind memory() const override { return MemoryKind::device; }
   std::span<const Algorithm> algorithms() const override { return served; }
@@ -211,7 +225,13 @@ class StandinBackend final : public Backend {
     }
     PlanDesc on_cpu = desc;
     on_cpu.algorithm = Algorithm::automatic;
-    return std::make_unique<StandinPlan>(cpu_->make_plan(on_cpu), desc);
+    Body& body =
+        *bodies_.emplace_back(std::make_unique<Body>(Body{cpu_->make_plan(on_cpu), desc.layout, desc.filter.taps()}));
+    {
+      const std::lock_guard lock(Living::get().mutex);
+      Living::get().bodies.insert(&body);
+    }
+    return std::make_unique<StandinPlan>(body, tables_, desc.algorithm);
   }
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
     if (getenv("CUDA_STANDIN_REFUSES_REGIONS")) throw PlanError("the stand-in was told to refuse regions");
@@ -220,6 +240,8 @@ class StandinBackend final : public Backend {
 
  private:
   std::unique_ptr<Backend> cpu_ = make_cpu_backend(1);
+  std::shared_ptr<cuda::TablePool> tables_ = std::make_shared<cuda::TablePool>();
+  std::vector<std::unique_ptr<Body>> bodies_;
 };
 
 }  // namespace

@@ -265,6 +265,14 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuEventQuery(CUevent event) {
+  Call call("cuEventQuery");
+  if (call.failed) return call.failed;
+  auto* held = reinterpret_cast<Event*>(event);
+  if (!call.context->events.contains(held)) return CUDA_ERROR_INVALID_HANDLE;
+  return !held->stream || held->stream->done >= held->position ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
 CUresult cuEventSynchronize(CUevent event) {
   Call call("cuEventSynchronize");
   if (call.failed) return call.failed;

@@ -190,6 +190,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call(driver, event, stream);
 }
 
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  DRIVER(cuEventQuery);
+  return call(driver, event);
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   DRIVER(cuEventSynchronize);
   return call(driver, event);

@@ -17,12 +17,15 @@
 
 namespace convolve::cuda {
 
-/// The GPU of the current context, as probe_device() finds it.
+class TablePool;
+
+/// The GPU of the current context, as probe_device() finds it, and what its plans share.
 struct Device {
   int capability = 0;  ///< 10 * major + minor of the compute capability: 75, 90, 120
   int multiprocessors = 0;
   std::size_t parameter_bytes = 4096;  ///< the most that a kernel's parameters may hold
   int shared_bytes = 48 << 10;         ///< the most shared memory that a block may ask for
+  std::shared_ptr<TablePool> tables;   ///< the backend's
 };
 
 struct Entry {

@@ -13,8 +13,8 @@
 #include <memory>
 
 #include "convolve/arithmetic.hpp"
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/matrix/dense.cuh"
 #include "cuda/matrix/dense_tuning.hpp"
 #include "cuda/matrix/hopper/wgmma.hpp"
@@ -64,8 +64,8 @@ class MatrixPlan final : public Plan {
         max_(max_components_of(desc.layout)),
         limbs_(taps.limbs),
         radius_(dense_radius(desc.filter)) {
-    taps_ = DeviceArray<uint4>(dense_matrix_taps(desc.filter, taps, radius_));
-    fixed_ = DeviceArray<int>(taps.fixed);
+    taps_ = Table<uint4>(device.tables, dense_matrix_taps(desc.filter, taps, radius_));
+    fixed_ = Table<int>(device.tables, taps.fixed);
     args_.taps = taps_.get();
     args_.fixed = fixed_.get();
     args_.taps_x = desc.filter.width();
@@ -80,7 +80,7 @@ class MatrixPlan final : public Plan {
     args_.epilogue = taps.epilogue;
     args_.border = desc.border;
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
-    levels_ = DeviceArray<MatrixLevels>(levels_of(taps, args_));
+    levels_ = Table<MatrixLevels>(device.tables, levels_of(taps, args_));
     args_.levels = levels_.get();
     kernel_ = dense_matrix_kernel(radius_, taps, max_);
     const int resident = matrix_tile(max_, max_, radius_, limbs_).blocks_resident;
@@ -89,6 +89,8 @@ class MatrixPlan final : public Plan {
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    for (const char* error : {taps_.send(stream), fixed_.send(stream), levels_.send(stream)})
+      if (error) return error;
     unsigned blocks = 0;
     for (unsigned p = 0; p < args_.planes; ++p) {
       MatrixPlane& plane = args_.plane[p];
@@ -147,9 +149,9 @@ class MatrixPlan final : public Plan {
   int capability_;
   std::string shape_;
   int max_, limbs_, radius_;
-  DeviceArray<uint4> taps_;
-  DeviceArray<MatrixLevels> levels_;
-  DeviceArray<int> fixed_;
+  Table<uint4> taps_;
+  Table<MatrixLevels> levels_;
+  Table<int> fixed_;
   MatrixArgs args_{};
   MatrixKernel kernel_ = nullptr;
   unsigned more_memory_ = 0;
@@ -206,7 +208,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   if (is_groups(desc) && serves_matrix_wgmma(device, desc, taps, why)) return make_matrix_wgmma(device, desc, taps);
   if (!make_matrix_taps(desc, limb_sums_of(desc), taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, taps);
-  if (is_large(desc.filter)) return make_matrix_sparse(desc, taps);
+  if (is_large(desc.filter)) return make_matrix_sparse(device, desc, taps);
   return std::make_unique<MatrixPlan>(device, desc, taps);
 }
 

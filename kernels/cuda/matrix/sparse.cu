@@ -258,11 +258,11 @@ bool serves_matrix_sparse(const PlanDesc& desc, std::string& why) {
   return holds_tiles(desc, rows_of_tile(1), why);
 }
 
-std::unique_ptr<Plan> make_matrix_sparse(const PlanDesc& desc, const MatrixTaps& taps) {
+std::unique_ptr<Plan> make_matrix_sparse(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const Filter& filter = desc.filter;
   const bool far = filter.reach_y() > radii[0];
   const int most = max_components_of(desc.layout);
-  return make_tile_plan(desc, taps,
+  return make_tile_plan(device, desc, taps,
                         {far ? kernel_for<radii[1]>(taps.limbs, most) : kernel_for<radii[0]>(taps.limbs, most),
                          rows_of_tile(taps.limbs), warps_per_block, left_matrices(filter, taps, radii[far]), "sparse"});
 }

@@ -240,7 +240,7 @@ bool serves_matrix_temporal(const PlanDesc& desc, std::string& why) {
 std::unique_ptr<Plan> make_matrix_temporal(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const int radius = desc.filter.reach_y();
   const int most = std::max(max_components_of(desc.layout), desc.layout.planes == 1 ? 1 : 2);
-  return make_tile_plan(desc, taps,
+  return make_tile_plan(device, desc, taps,
                         {kernel_for(radius, taps.limbs, most), tile_rows(radius, taps.limbs, most), warps_per_block,
                          right_matrices(desc.filter, taps, radius), "window", device.capability,
                          static_cast<unsigned>(device.multiprocessors * blocks_resident(radius, taps.limbs, most))});

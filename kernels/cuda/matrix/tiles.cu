@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/matrix/tiles.cuh"
 
 namespace convolve::cuda {
@@ -64,14 +64,14 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
 
 class TilePlan final : public Plan {
  public:
-  TilePlan(const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel)
+  TilePlan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel)
       : shape_(desc.filter.shape()),
         depth_(desc.filter.depth()),
         centre_(desc.filter.centre_t()),
         taps_(taps),
         kernel_(kernel),
-        matrices_(kernel.matrices),
-        fixed_(taps.fixed) {
+        matrices_(device.tables, kernel.matrices),
+        fixed_(device.tables, taps.fixed) {
     kernel_.matrices.clear();
     args_.taps = matrices_.get();
     args_.fixed = fixed_.get();
@@ -94,6 +94,8 @@ class TilePlan final : public Plan {
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     assert(window.depth == depth_ && window.image[centre_]);
+    for (const char* error : {matrices_.send(stream), fixed_.send(stream)})
+      if (error) return error;
     args_.frames = 0;
     int ghost_sum = 0;
     for (int t = 0; t < depth_; ++t) {
@@ -176,8 +178,8 @@ class TilePlan final : public Plan {
   MatrixTaps taps_;
   TileKernel kernel_;
   int frame_sum_[max_taps] = {};
-  DeviceArray<uint4> matrices_;
-  DeviceArray<int> fixed_;
+  Table<uint4> matrices_;
+  Table<int> fixed_;
   TileArgs args_{};
 };
 
@@ -200,8 +202,9 @@ bool holds_tiles(const PlanDesc& desc, int rows, std::string& why) {
   return true;
 }
 
-std::unique_ptr<Plan> make_tile_plan(const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel) {
-  return std::make_unique<TilePlan>(desc, taps, kernel);
+std::unique_ptr<Plan> make_tile_plan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps,
+                                     const TileKernel& kernel) {
+  return std::make_unique<TilePlan>(device, desc, taps, kernel);
 }
 
 }  // namespace convolve::cuda

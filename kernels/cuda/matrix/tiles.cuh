@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda/common/border_map.cuh"
+#include "cuda/common/entry.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
 #include "cuda/common/prefetch.cuh"
@@ -68,7 +69,8 @@ struct TileKernel {
 
 /// True where the planes can be cut into tiles of so many rows.
 bool holds_tiles(const PlanDesc& desc, int rows, std::string& why);
-std::unique_ptr<Plan> make_tile_plan(const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel);
+std::unique_ptr<Plan> make_tile_plan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps,
+                                     const TileKernel& kernel);
 
 #ifdef __CUDACC__
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

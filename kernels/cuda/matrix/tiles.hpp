@@ -19,6 +19,6 @@ std::unique_ptr<Plan> make_matrix_temporal(const Device& device, const PlanDesc&
 
 /// The same of a filter of one frame, of any size.
 bool serves_matrix_sparse(const PlanDesc& desc, std::string& why);
-std::unique_ptr<Plan> make_matrix_sparse(const PlanDesc& desc, const MatrixTaps& taps);
+std::unique_ptr<Plan> make_matrix_sparse(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
 }  // namespace convolve::cuda

@@ -26,7 +26,7 @@ std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc
                                             const Factors& factors);
 
 /// A filter of any size that has frame_factors(): a row pass into device memory and a column pass from there.
-std::unique_ptr<Plan> make_separable_passes(const PlanDesc& desc);
+std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc);
 
 /// Rank 1, or that and one more real tap at the centre: whether the tensor cores serve the case.
 bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 
 namespace convolve::cuda {
@@ -237,7 +237,7 @@ std::vector<Pass> passes_of(const Filter& filter, const Arithmetic& arithmetic) 
 template <class Sample, class Sum>
 class PassesPlan final : public Plan {
  public:
-  PassesPlan(const PlanDesc& desc, const Arithmetic& arithmetic)
+  PassesPlan(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic)
       : planes_(desc.layout.planes), centre_t_(desc.filter.centre_t()), shape_(desc.filter.shape()) {
     FrameArgs frame = make_frame_args(desc, arithmetic);
     column_blocks_ = set_tiles(frame, threads, column_outputs<Sum>);
@@ -267,9 +267,9 @@ class PassesPlan final : public Plan {
     row_blocks_ = static_cast<unsigned>(blocks);
     const bool centred = std::any_of(passes_.begin(), passes_.end(), [](const Pass& pass) { return pass.centre != 0; });
     const auto room = static_cast<std::size_t>(std::max<std::int64_t>(sums, 1));
-    rows_ = DeviceArray<Sum>(room);
-    if (centred) centres_ = DeviceArray<Sum>(room);
-    if (passes_.size() > 1) sums_ = DeviceArray<Sum>(room);
+    rows_ = Table<Sum>(device.tables, room);
+    if (centred) centres_ = Table<Sum>(device.tables, room);
+    if (passes_.size() > 1) sums_ = Table<Sum>(device.tables, room);
     row_args_.rows = rows_.get(), row_args_.centres = centres_.get();
     column_args_.rows = rows_.get(), column_args_.centres = centres_.get(), column_args_.sums = sums_.get();
   }
@@ -324,12 +324,12 @@ class PassesPlan final : public Plan {
   ColumnArgs<Sum> column_args_{};
   unsigned row_blocks_ = 0;
   int column_blocks_ = 0;
-  DeviceArray<Sum> rows_, centres_, sums_;
+  Table<Sum> rows_, centres_, sums_;
 };
 
 }  // namespace
 
-std::unique_ptr<Plan> make_separable_passes(const PlanDesc& desc) {
+std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc) {
   const bool constant = desc.border == Border::constant;
   std::vector<const Component*> components;
   for (int p = 0; p < desc.layout.planes; ++p)
@@ -338,7 +338,7 @@ std::unique_ptr<Plan> make_separable_passes(const PlanDesc& desc) {
       frame_factors_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant, components),
                                desc.layout, constant, components);
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
-    return std::make_unique<PassesPlan<Sample, Sum>>(desc, arithmetic);
+    return std::make_unique<PassesPlan<Sample, Sum>>(device, desc, arithmetic);
   });
 }
 

@@ -172,7 +172,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  if (is_large(desc.filter)) return make_separable_passes(desc);
+  if (is_large(desc.filter)) return make_separable_passes(device, desc);
   const Decomposition it = decompose(desc);
   if (const FrameFactors* frame = centred_factors(desc.filter))
     if (auto plan = make_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) return plan;

@@ -11,8 +11,8 @@
 #include <limits>
 
 #include "cuda/common/byte_planes.hpp"
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/tensor.cuh"
 
@@ -46,7 +46,7 @@ class TensorPlan final : public Plan {
         blocks_(blocks),
         threads_(TensorTile::threads(components)) {
     for (int p = 0; p < args_.planes; ++p) {
-      fragments_[p] = DeviceArray<uint4>(fragments[p]);
+      fragments_[p] = Table<uint4>(device.tables, fragments[p]);
       args_.plane[p].fragments = fragments_[p].get();
     }
     args_.wave = device.multiprocessors * TensorTile::blocks(components);
@@ -57,6 +57,7 @@ class TensorPlan final : public Plan {
 
   const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
     for (int p = 0; p < args_.planes; ++p) {
+      if (const char* error = fragments_[p].send(stream)) return error;
       TensorPlane& plane = args_.plane[p];
       const PlaneView& from = window.image[0]->plane[p];
       const PlaneView& to = out.plane[p];
@@ -76,7 +77,7 @@ class TensorPlan final : public Plan {
 
  private:
   std::string shape_;
-  DeviceArray<uint4> fragments_[max_planes];
+  Table<uint4> fragments_[max_planes];
   TensorArgs args_;
   Sums sums_;
   void (*kernel_)(TensorArgs);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // basic: one thread an output, filter and frames in global memory, a border test at each tap. Serves every case.
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/textbook/textbook.hpp"
 
 namespace convolve::cuda {
@@ -32,14 +32,15 @@ __global__ void __launch_bounds__(block_width* block_height)
 template <class Sample, class Sum>
 class Basic final : public Plan {
  public:
-  Basic(const PlanDesc& desc, const Arithmetic& arithmetic)
+  Basic(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic)
       : planes_(desc.layout.planes),
         shape_(desc.filter.shape()),
         frame_(make_frame_args(desc, arithmetic)),
         tiles_(set_tiles(frame_, block_width, block_height)),
-        taps_(std::vector<Sum>(arithmetic.coefficients.begin(), arithmetic.coefficients.end())) {}
+        taps_(device.tables, std::vector<Sum>(arithmetic.coefficients.begin(), arithmetic.coefficients.end())) {}
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (const char* error = taps_.send(stream)) return error;
     bind(frame_, planes_, window, out);
     basic_kernel<Sample, Sum>
         <<<tiles_, dim3(block_width, block_height), 0, static_cast<cudaStream_t>(stream)>>>(frame_, taps_.get());
@@ -53,17 +54,17 @@ class Basic final : public Plan {
   std::string shape_;
   FrameArgs frame_;
   int tiles_;
-  DeviceArray<Sum> taps_;
+  Table<Sum> taps_;
 };
 
 bool serves(const Device&, const PlanDesc&, std::string&) {
   return true;
 }
 
-std::unique_ptr<Plan> make(const Device&, const PlanDesc& desc) {
+std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
-    return std::make_unique<Basic<Sample, Sum>>(desc, arithmetic);
+    return std::make_unique<Basic<Sample, Sum>>(device, desc, arithmetic);
   });
 }
 

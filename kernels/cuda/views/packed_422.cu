@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/views/packed_422.hpp"
 
 namespace convolve::cuda {
@@ -67,7 +67,7 @@ class Packed422Plan final : public Plan {
     const Component& y = plane.component[luma_index(plane)];
     // Whole groups of the widest loads that kernels make, which may end behind a row's end.
     const std::size_t stride = (static_cast<std::size_t>(y.width) * 2 * bytes_ + 255) / 256 * 256;
-    memory_ = DeviceArray<unsigned char>(stride * static_cast<std::size_t>(y.height));
+    memory_ = Table<unsigned char>(device.tables, stride * static_cast<std::size_t>(y.height));
     filtered_.plane[0] = {memory_.get(), static_cast<std::ptrdiff_t>(stride)};
     args_.luma = filtered_.plane[0];
     args_.row_words = y.width;
@@ -95,7 +95,7 @@ class Packed422Plan final : public Plan {
   int capability_;
   std::unique_ptr<Plan> luma_, chroma_;
   int bytes_;
-  DeviceArray<unsigned char> memory_;
+  Table<unsigned char> memory_;
   Image filtered_;
   MergeArgs args_{};
 };

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/views/triples.hpp"
 
 namespace convolve::cuda {
@@ -48,10 +48,11 @@ class TriplePlan final : public Plan {
   TriplePlan(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, std::unique_ptr<Plan> view)
       : capability_(device.capability),
         view_(std::move(view)),
-        taps_(std::vector<Sum>(arithmetic.coefficients.begin(), arithmetic.coefficients.end())),
+        taps_(device.tables, std::vector<Sum>(arithmetic.coefficients.begin(), arithmetic.coefficients.end())),
         args_{make_frame_args(desc, arithmetic), taps_.get(), desc.filter.reach_x()} {}
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (const char* error = taps_.send(stream)) return error;
     const char* view_error = view_->enqueue(window, out, stream);
     if (args_.columns == 0) return view_error;
     bind(args_.frame, 1, window, out);
@@ -67,7 +68,7 @@ class TriplePlan final : public Plan {
  private:
   int capability_;
   std::unique_ptr<Plan> view_;
-  DeviceArray<Sum> taps_;
+  Table<Sum> taps_;
   EdgeArgs<Sum> args_;
 };
 

@@ -20,8 +20,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
 #include "cuda/matrix/hopper/u16_tile.cuh"
 #include "cuda/matrix/hopper/u8_tile.cuh"
 #include "cuda/matrix/hopper/wgmma.hpp"
@@ -273,7 +273,7 @@ class WgmmaPlan final : public Plan {
  public:
   WgmmaPlan(const Device& device, const PlanDesc& desc, const WgmmaArgs& args, const std::vector<std::uint8_t>& taps,
             std::string text)
-      : text_(std::move(text)), taps_(taps), args_(args) {
+      : text_(std::move(text)), taps_(device.tables, taps), args_(args) {
     args_.taps = reinterpret_cast<const uint4*>(taps_.get());
     const int most = max_bytes(desc.layout), height = height_for(desc.filter);
     kernel_ = kernel_for(height, desc.layout.type, most);
@@ -287,6 +287,7 @@ class WgmmaPlan final : public Plan {
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (const char* error = taps_.send(stream)) return error;
     for (int p = 0; p < args_.planes; ++p) {
       WgmmaPlane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
@@ -300,7 +301,7 @@ class WgmmaPlan final : public Plan {
 
  private:
   std::string text_;
-  DeviceArray<std::uint8_t> taps_;
+  Table<std::uint8_t> taps_;
   WgmmaArgs args_{};
   unsigned memory_ = 0, blocks_ = 0, warpgroups_ = 0;
   WgmmaKernel kernel_ = nullptr;

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/common/table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <string>
+
+#include "convolve/plan.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+// Idle memory beyond this is freed before more is allocated: sums of frames of another size.
+constexpr std::size_t megabyte = 1 << 20, most_idle = 64 * megabyte;
+
+void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();
+  if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
+  throw PlanError(std::string("device memory for the filter: ") + cudaGetErrorString(error));
+}
+
+void free_slot(TablePool::Slot& slot) noexcept {
+  cudaFree(slot.device);  // first: it waits for copies from `host`
+  if (slot.sent) cudaEventDestroy(slot.sent);
+  if (slot.host) cudaFreeHost(slot.host);
+  cudaGetLastError();
+}
+
+}  // namespace
+
+TablePool::~TablePool() {
+  for (const auto& slot : slots_) free_slot(*slot);
+}
+
+TablePool::Slot* TablePool::take(std::size_t bytes, bool with_host) {
+  // Of few sizes, so that the tables of like filters fit each other's slots.
+  const std::size_t room = bytes > megabyte ? (bytes + megabyte - 1) / megabyte * megabyte
+                                            : std::bit_ceil(std::max<std::size_t>(bytes, 512));
+  for (Slot*& idle : idle_) {
+    if (idle->bytes != room || (idle->host != nullptr) != with_host) continue;
+    // What its last owner wrote there may not have been copied yet.
+    if (idle->sent && cudaEventQuery(idle->sent) != cudaSuccess) {
+      cudaGetLastError();
+      continue;
+    }
+    std::swap(idle, idle_.back());
+    Slot* found = idle_.back();
+    idle_.pop_back();
+    return found;
+  }
+  std::size_t all = 0;
+  for (const Slot* idle : idle_) all += idle->bytes;
+  if (all > most_idle) free_idle();
+  try {
+    return make(room, with_host);
+  } catch (const std::bad_alloc&) {
+    if (idle_.empty()) throw;
+    free_idle();
+    return make(room, with_host);
+  }
+}
+
+TablePool::Slot* TablePool::make(std::size_t bytes, bool with_host) {
+  auto slot = std::make_unique<Slot>();
+  slots_.reserve(slots_.size() + 1);
+  idle_.reserve(slots_.size() + 1);
+  slot->bytes = bytes;
+  try {
+    check(cudaMalloc(&slot->device, bytes));
+    if (with_host) {
+      check(cudaHostAlloc(&slot->host, bytes, cudaHostAllocDefault));
+      check(cudaEventCreateWithFlags(&slot->sent, cudaEventDisableTiming));
+    }
+  } catch (...) {
+    free_slot(*slot);
+    throw;
+  }
+  slots_.push_back(std::move(slot));
+  return slots_.back().get();
+}
+
+void TablePool::give_back(Slot* slot) noexcept {
+  idle_.push_back(slot);
+}
+
+void TablePool::free_idle() noexcept {
+  for (Slot* slot : idle_) {
+    free_slot(*slot);
+    std::erase_if(slots_, [slot](const auto& held) { return held.get() == slot; });
+  }
+  idle_.clear();
+}
+
+const char* send_slot(TablePool::Slot& slot, std::size_t bytes, cudaStream_t stream) noexcept {
+  cudaError_t error = cudaMemcpyAsync(slot.device, slot.host, bytes, cudaMemcpyHostToDevice, stream);
+  if (error == cudaSuccess) error = cudaEventRecord(slot.sent, stream);
+  if (error == cudaSuccess) return nullptr;
+  cudaGetLastError();
+  return cudaGetErrorString(error);
+}
+
+}  // namespace convolve::cuda
