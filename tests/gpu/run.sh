@@ -69,6 +69,7 @@ conformance() {
     step "conformance-$algorithm" "$here/tests/conformance/conformance" --backend=cuda --algorithm="$algorithm"
   done
   step conformance-large "$here/tests/conformance/conformance" --backend=cuda --large
+  step conformance-regions "$here/tests/conformance/conformance_regions" --backend=cuda
   step conformance-cpu "$here/tests/conformance/conformance" --backend=cpu
   for program in $(programs unit); do
     step "unit-$(basename "$program")" "$program"
@@ -87,6 +88,8 @@ sanitizers() {
     else
       step "sanitizer-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
         "$here/tests/conformance/conformance" --backend=cuda --cases="$cases"
+      step "sanitizer-regions-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
+        "$here/tests/conformance/conformance_regions" --backend=cuda "$((cases / 4))"
     fi
   done
 }
@@ -179,7 +182,7 @@ for name in "${names[@]}"; do
     77) skipped=$((skipped + 1)) word=skipped ;;
     *) failed=$((failed + 1)) word="FAILED ($status)" ;;
   esac
-  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(|faults injected|^out of time' "$results/$name.log" |
+  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(|^cuda: [0-9]+ cases|faults injected|^out of time' "$results/$name.log" |
     sed 's/=*//; s/^ *//' | paste -sd';' | cut -c1-160)
   [ "$word" = skipped ] && counts=$(head -1 "$results/$name.log")
   echo "| $name | $word | $seconds | $counts |" >>"$results/result.md"
