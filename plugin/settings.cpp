@@ -73,11 +73,18 @@ void append_filter_rows(std::vector<Property>& rows) {
            {"sigma", "Sigma", "Standard deviation of Gaussian presets, in samples (0 = (2 * radius + 1) / 6)"},
            {0, 255}, [](auto& s) -> auto& { return s.parameters.sigma; }, controllable),
        real(
+           {"sigma2", "Sigma 2",
+            "Standard deviation of the Gaussian that difference-of-gaussians takes away, in samples (0 = 1.6 * sigma)"},
+           {0, 255}, [](auto& s) -> auto& { return s.parameters.sigma2; }, controllable),
+       real(
+           {"wavelength", "Wavelength", "Length of a wave of the preset gabor, in samples"}, {1, 512},
+           [](auto& s) -> auto& { return s.parameters.wavelength; }, controllable),
+       real(
            {"amount", "Amount", "Strength of the presets sharpen, unsharp and emboss"}, {-64, 64},
            [](auto& s) -> auto& { return s.parameters.amount; }, controllable),
        real(
            {"angle", "Angle",
-            "Direction of the presets motion-blur and emboss, in degrees counter-clockwise from the x axis"},
+            "Direction of the presets motion-blur, emboss and gabor, in degrees counter-clockwise from the x axis"},
            {-360, 360}, [](auto& s) -> auto& { return s.parameters.angle; }, controllable),
        integer(
            {"temporal-radius", "Temporal radius", "Radius in time of temporal presets, in frames"}, {0, 7},
@@ -184,9 +191,11 @@ void load_kernel_file(Settings& settings) {
 std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
   if (!settings.kernel_fault.empty()) throw std::invalid_argument("kernel: " + settings.kernel_fault);
   if (!settings.regions.boxes_fault.empty()) throw std::invalid_argument(settings.regions.boxes_fault);
-  for (const double value : {settings.bias, settings.border_value, settings.parameters.sigma,
-                             settings.parameters.amount, settings.parameters.angle})
-    if (!std::isfinite(value)) throw std::invalid_argument("bias, border-value, sigma, amount and angle are finite");
+  for (const double value :
+       {settings.bias, settings.border_value, settings.parameters.sigma, settings.parameters.sigma2,
+        settings.parameters.wavelength, settings.parameters.amount, settings.parameters.angle})
+    if (!std::isfinite(value))
+      throw std::invalid_argument("bias, border-value, sigma, sigma2, wavelength, amount and angle are finite");
   Filter filter(settings.kernel_taps     ? *settings.kernel_taps
                 : settings.location_taps ? *settings.location_taps
                                          : make_preset(settings.preset, settings.parameters),

@@ -34,8 +34,8 @@ inline bool operator==(const FilterOptions& a, const FilterOptions& b) {
   return a.scale == b.scale && a.normalize == b.normalize && a.convolve == b.convolve;
 }
 inline bool operator==(const PresetParameters& a, const PresetParameters& b) {
-  return a.radius == b.radius && a.sigma == b.sigma && a.amount == b.amount && a.angle == b.angle &&
-         a.temporal_radius == b.temporal_radius && a.causal == b.causal;
+  return a.radius == b.radius && a.sigma == b.sigma && a.sigma2 == b.sigma2 && a.wavelength == b.wavelength &&
+         a.amount == b.amount && a.angle == b.angle && a.temporal_radius == b.temporal_radius && a.causal == b.causal;
 }
 
 struct Settings {

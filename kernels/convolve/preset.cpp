@@ -178,6 +178,37 @@ TapArray laplacian_of_gaussian(const Parameters& p) {
   return array;
 }
 
+// Marr and Hildreth, Theory of edge detection (1980): with 1.6 between the deviations it is close to the Laplacian of a
+// Gaussian.
+TapArray difference_of_gaussians(const Parameters& p) {
+  const int r = std::max(p.radius, 1), n = 2 * r + 1;
+  const double sigma = p.effective_sigma();
+  const std::vector<double> narrow = gaussian(r, sigma), wide = gaussian(r, p.sigma2 > 0 ? p.sigma2 : 1.6 * sigma);
+  TapArray array = zeros(1, n, n);
+  for (int y = 0; y < n; ++y)
+    for (int x = 0; x < n; ++x) array.at(0, y, x) = Tap::real(narrow[y] * narrow[x] - wide[y] * wide[x]);
+  return array;
+}
+
+// A cosine along the direction, under a Gaussian (Daugman, 1985); magnitudes sum to 1.
+TapArray gabor(const Parameters& p) {
+  const int r = std::max(p.radius, 1), n = 2 * r + 1;
+  const std::vector<double> envelope = gaussian(r, p.effective_sigma());
+  const auto [cosine, sine] = direction(p.angle);
+  std::vector<double> values;
+  double magnitude = 0;
+  for (int y = -r; y <= r; ++y)
+    for (int x = -r; x <= r; ++x) {
+      // Rows count downwards, angles upwards.
+      const double along = x * cosine - y * sine;
+      values.push_back(envelope[y + r] * envelope[x + r] * std::cos(2 * std::numbers::pi * along / p.wavelength));
+      magnitude += std::abs(values.back());
+    }
+  TapArray array = zeros(1, n, n);
+  for (std::size_t i = 0; i < values.size(); ++i) array.taps[i] = Tap::real(values[i] / magnitude);
+  return array;
+}
+
 Integers sobel_slope(int r) {
   return convolve_integers({-1, 0, 1}, binomial(2 * r - 2));
 }
@@ -250,7 +281,7 @@ TapArray temporal_difference(const Parameters& p) {
   return array;
 }
 
-constexpr std::array<PresetRow, 18> table{{
+constexpr std::array<PresetRow, 20> table{{
     {Preset::identity, "identity", "No change", 1, identity},
     {Preset::box_blur, "box-blur", "Mean of the square of this radius", 1, box_blur},
     {Preset::gaussian_blur, "gaussian-blur", "Gaussian blur (radius, sigma)", 1, gaussian_blur},
@@ -272,6 +303,10 @@ constexpr std::array<PresetRow, 18> table{{
      temporal_denoise},
     {Preset::temporal_difference, "temporal-difference", "This frame less an earlier one (temporal-radius)", 0,
      temporal_difference},
+    {Preset::difference_of_gaussians, "difference-of-gaussians", "Gaussian less a wider one (radius, sigma, sigma2)", 0,
+     difference_of_gaussians},
+    {Preset::gabor, "gabor", "Waves along a direction under a Gaussian (radius, sigma, wavelength, angle)",
+     std::nullopt, gabor},
 }};
 
 }  // namespace

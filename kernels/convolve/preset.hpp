@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "convolve/filter.hpp"
@@ -31,13 +32,17 @@ enum class Preset : std::uint8_t {
   temporal_mean,
   temporal_denoise,
   temporal_difference,
+  difference_of_gaussians,
+  gabor,
 };
 
 struct PresetParameters {
   int radius = 1;           ///< spatial radius, 0..127
   double sigma = 0;         ///< of Gaussians, in samples; 0: (2 * radius + 1) / 6
+  double sigma2 = 0;        ///< of the Gaussian that difference-of-gaussians takes away; 0: 1.6 times the other's
+  double wavelength = 4;    ///< of gabor, in samples
   double amount = 1;        ///< strength of sharpen, unsharp and emboss
-  double angle = 0;         ///< degrees, counter-clockwise from the x axis: motion-blur, emboss
+  double angle = 0;         ///< degrees, counter-clockwise from the x axis: motion-blur, emboss, gabor
   int temporal_radius = 1;  ///< 0..7
   bool causal = false;      ///< temporal presets end at the current frame instead of being centred on it
 
@@ -48,7 +53,7 @@ struct PresetRow {
   Preset value;
   const char* nick;
   const char* description;
-  int sum;  ///< what the taps sum to, whatever the parameters
+  std::optional<int> sum;  ///< what the taps sum to, whatever the parameters; empty: it depends on them
   TapArray (*make)(const PresetParameters&);
 };
 

@@ -245,8 +245,10 @@ ELEMENT_TEST(presets_that_blur_keep_a_flat_frame_and_derivatives_blacken_it) {
   int blurs = 0, derivatives = 0;
   for (guint i = 0; i < nicks->n_values; ++i) {
     const std::string nick = nicks->values[i].value_nick;
+    if (nick == "gabor") continue;  // its sum depends on its parameters
     const bool derivative = nick.starts_with("sobel") || nick.starts_with("scharr") || nick.starts_with("prewitt") ||
-                            nick.starts_with("laplacian") || nick == "temporal-difference";
+                            nick.starts_with("laplacian") || nick.ends_with("-difference") ||
+                            nick.starts_with("difference-");
     (derivative ? derivatives : blurs)++;
     for (int radius = 0; radius <= 7; radius += 7) {
       const std::vector<int> found =
@@ -255,7 +257,7 @@ ELEMENT_TEST(presets_that_blur_keep_a_flat_frame_and_derivatives_blacken_it) {
         CHECK(found[x] == (derivative ? 0 : 201), "%s radius %d: sample %zu is %d", nick.c_str(), radius, x, found[x]);
     }
   }
-  CHECK(blurs == 9 && derivatives == 9, "the element has %d presets", blurs + derivatives);
+  CHECK(blurs == 9 && derivatives == 10, "the element has %d presets", blurs + derivatives);
 }
 
 struct Preset {
