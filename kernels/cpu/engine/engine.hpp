@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "convolve/arithmetic.hpp"
-#include "convolve/plan.hpp"
 #include "convolve/component_group.hpp"
+#include "convolve/plan.hpp"
 
 namespace convolve::cpu {
 

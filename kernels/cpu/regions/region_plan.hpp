@@ -9,12 +9,12 @@
 #include <memory>
 #include <vector>
 
-#include "convolve/region.hpp"
 #include "convolve/component_group.hpp"
+#include "convolve/region.hpp"
 #include "cpu/regions/cells.hpp"
 #include "cpu/regions/samples.hpp"
-#include "regions/weights.hpp"
 #include "cpu/rows/row_plan.hpp"
+#include "regions/weights.hpp"
 
 namespace convolve::cpu {
 
