@@ -82,7 +82,8 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps*) {
   return guarded(trans, FALSE, [&]() -> gboolean {
     GstVideoInfo info;
     if (!gst_video_info_from_caps(&info, in)) return FALSE;
-    element_of(trans).stream.set_format(info);
+    const bool on_device = gst_caps_features_contains(gst_caps_get_features(in, 0), cuda_memory_feature);
+    element_of(trans).stream.set_format(info, !on_device);
     return TRUE;
   });
 }

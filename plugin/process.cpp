@@ -66,28 +66,23 @@ void Process::close() noexcept {
 void Process::drop_plans() noexcept {
   const CudaScope scope(session_.get(), std::nothrow);
   if (session_) session_->drain();  // a plan outlives its queued work
-  forget_bands();
   // Nothing is made anew here: that could fail for want of memory.
   now_.recipe.reset();
   for (auto& plan : now_.plan) plan.reset();
+  now_.slabs.clear();
+  now_.slab_plans.clear();
   now_.regions.reset();
   for (DeviceFrame& result : result_) result = {};
   filtered_on_device_ = {};
 }
 
-void Process::forget_bands() noexcept {
-  bands_made_ = false;
-  bands_.clear();
-  plan_of_band_.clear();
-  band_plans_.clear();
-}
-
-void Process::set_format(const GstVideoInfo& info) {
-  if (has_format_ && gst_video_info_is_equal(&info, &info_)) return;
+void Process::set_format(const GstVideoInfo& info, bool in_system_memory) {
+  if (has_format_ && gst_video_info_is_equal(&info, &info_) && in_system_memory == in_system_memory_) return;
   clear_format();
   if (const char* why = why_unserved(info)) throw ElementError(GST_STREAM_ERROR_FORMAT, why);
   layout_ = make_layout(info, info.height, {});
   info_ = info;
+  in_system_memory_ = in_system_memory;
   has_format_ = true;
 }
 
@@ -127,7 +122,10 @@ Process::Prepared Process::prepare(Backend& backend, const std::shared_ptr<const
   }
   if (regions.hides()) return next;  // whatever the filter is: it has no part in it
   const GstVideoInterlaceMode mode = info_.interlace_mode;
-  if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) next.plan[whole] = make_plan(backend, next, next.layout, true);
+  if (mode != GST_VIDEO_INTERLACE_MODE_INTERLEAVED) {
+    next.plan[whole] = make_plan(backend, next, next.layout, true);
+    if (in_system_memory_ && !next.regions && backend.memory() == MemoryKind::device) make_slabs(backend, next);
+  }
   if (mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) return next;
   for (const int parity : {0, 1}) {
     Field& field = next.field[parity] = make_field(next.layout, parity);
@@ -175,7 +173,6 @@ bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool rever
   // Work of the old plans may be queued still. What they have on the device stays until the stream is through with it
   // (see Backend); only what regions have is freed.
   if (session_ && (now_.regions || next.regions)) session_->drain();
-  forget_bands();
   std::swap(now_, next);
   changes_nothing_ = hides_nothing(now_.recipe->settings.regions, now_.layout) ||
                      (!now_.recipe->settings.regions.hides() && is_passthrough(now_.filter, now_.layout));
@@ -288,9 +285,8 @@ void Process::run(FrameWindow& window, GstBuffer* out) {
       if (std::uncaught_exceptions() > faults) session.drain();
     }
   } drain_on_fault{*session_};
-  if (!on_device && !interlaced) make_bands();
-  if (!on_device && !interlaced && !bands_.empty()) {
-    run_banded(window, map.image());
+  if (!on_device && !interlaced && !now_.slabs.empty()) {
+    run_in_slabs(window, map.image());
   } else {
     for (HeldFrame& frame : window.frames())
       if (frame.on_its_way) upload(frame);
@@ -313,75 +309,6 @@ bool Process::hand_on(FrameWindow& window, GstBuffer* out) {
   for (HeldFrame& frame : window.frames())
     all = all && (frame.copy ? !frame.on_its_way : session_->precede(frame.buffer.get()));
   return all;
-}
-
-void Process::make_bands() {
-  if (bands_made_) return;
-  const CudaScope scope(session_.get());
-  bands_made_ = true;
-  bands_ = cut_into_bands(layout_, info_.height, now_.filter, now_.recipe->settings.border);
-  std::vector<int> heights;
-  for (const Band& band : bands_) {
-    const int height = band.bottom - band.top;
-    const auto known = std::find(heights.begin(), heights.end(), height);
-    const auto at = static_cast<std::size_t>(known - heights.begin());
-    if (known == heights.end()) {
-      const FrameLayout layout = make_layout(info_, height, now_.recipe->settings.levels());
-      band_plans_.push_back(make_plan(*backend_, now_, layout, height == info_.height));
-      heights.push_back(height);
-    }
-    plan_of_band_.push_back(band_plans_[at].get());
-  }
-  if (bands_.empty()) return;
-  for (DeviceFrame& result : result_)
-    if (!result) result = session_->allocate(layout_);
-  GST_INFO_OBJECT(element_, "frames cross to the GPU and back in %zu bands", bands_.size());
-}
-
-void Process::run_banded(FrameWindow& window, const Image& out) {
-  const int height = info_.height;
-  const auto rows_between = [&](int first, int last) {
-    CudaSession::Rows rows;
-    for (int p = 0; p < layout_.planes; ++p) {
-      rows.first[p] = plane_row(layout_, p, height, first);
-      rows.last[p] = plane_row(layout_, p, height, last);
-    }
-    return rows;
-  };
-  // Only the newest frame is on its way in the steady state; it comes in bands.
-  HeldFrame* newest = &window.frames().back();
-  for (HeldFrame& frame : window.frames())
-    if (frame.on_its_way && &frame != newest) upload(frame);
-  if (!newest->on_its_way) newest = nullptr;
-
-  session_->begin_bands();
-  const Window images = window.images();
-  int uploaded = 0;
-  for (std::size_t k = 0; k < bands_.size(); ++k) {
-    const Band& band = bands_[k];
-    if (newest) {
-      const CudaSession::Rows fresh = rows_between(uploaded, band.bottom);
-      const Image& host = newest->map.image();
-      session_->upload_band(newest->pageable ? session_->stage(host, layout_, fresh) : host, newest->copy.image(),
-                            layout_, fresh);
-    }
-    uploaded = band.bottom;
-    Image image[max_depth];
-    Window slice;
-    slice.depth = images.depth;
-    for (int t = 0; t < images.depth; ++t) {
-      if (!images.image[t]) continue;
-      image[t] = from_row(*images.image[t], layout_, height, band.top);
-      slice.image[t] = &image[t];
-    }
-    const Image& result = result_[k % 2].image();
-    {
-      const CudaScope scope(session_.get());
-      enqueue(*plan_of_band_[k], slice, from_row(result, layout_, height, band.top));
-    }
-    session_->download_band(result, out, layout_, rows_between(band.first, band.last));
-  }
-  session_->finish_bands();
 }
 
 void Process::enqueue(const Window& window, bool interlaced, const Image& out) {

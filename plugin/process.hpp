@@ -36,8 +36,8 @@ class Process {
   const Backend& backend() const { return *backend_; }
   CudaSession* session() const { return session_.get(); }
 
-  /// Forgets the plans where the format differs from the last.
-  void set_format(const GstVideoInfo& info);
+  /// Forgets the plans where the format differs from the last. `in_system_memory`: what the caps say of the frames.
+  void set_format(const GstVideoInfo& info, bool in_system_memory);
   void clear_format() noexcept;
   bool has_format() const { return has_format_; }
   const GstVideoInfo& info() const { return info_; }
@@ -84,15 +84,23 @@ class Process {
  private:
   enum Part { whole, top_field, bottom_field, parts };
 
+  /// Rows that cross to the GPU and back while others are filtered.
+  struct Slab {
+    Band rows;
+    Plan* plan;
+  };
+
   /// A filter made ready for the format.
   struct Prepared {
     std::shared_ptr<const Recipe> recipe;
     bool reversed = false;
-    Filter filter;                        ///< as it meets frames in order of arrival
-    FrameLayout layout;                   ///< of the whole frame, with the recipe's levels
-    Field field[2];                       ///< its fields, where some of its frames are interlaced
-    std::unique_ptr<Plan> plan[parts];    ///< no bottom field's where the top one's serves, or where there is none
-    std::unique_ptr<RegionPlan> regions;  ///< where the effect is confined to regions
+    Filter filter;                      ///< as it meets frames in order of arrival
+    FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
+    Field field[2];                     ///< its fields, where some of its frames are interlaced
+    std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
+    std::vector<Slab> slabs;            ///< of frames that cross to the GPU, where that is worth it
+    std::vector<std::unique_ptr<Plan>> slab_plans;  ///< of slabs of unlike heights
+    std::unique_ptr<RegionPlan> regions;            ///< where the effect is confined to regions
     RegionTreatment treatment;
   };
 
@@ -107,19 +115,19 @@ class Process {
   Image filter_aside(FrameWindow& window);
   void apply_regions(const Image& frame, const Image& filtered);
   void copy_on_device(FrameWindow& window, GstBuffer* out, const FrameMap& map, bool regions);
-  void run_banded(FrameWindow& window, const Image& out);
+  void make_slabs(Backend& backend, Prepared& next) const;
+  void run_in_slabs(FrameWindow& window, const Image& out);
   void upload(HeldFrame& frame);
   void landed(FrameWindow& window);
   /// Leaves the rest to the device: false where some memory has no stream to wait on.
   bool hand_on(FrameWindow& window, GstBuffer* out);
-  void make_bands();
-  void forget_bands() noexcept;
 
   GstElement* element_;
   std::unique_ptr<CudaSession> session_;
   std::unique_ptr<Backend> backend_;
 
   bool has_format_ = false;
+  bool in_system_memory_ = true;  ///< frames are not in CUDA memory
   GstVideoInfo info_{};
   FrameLayout layout_;  ///< of the whole frame
 
@@ -128,12 +136,7 @@ class Process {
   RegionTracker tracker_;
   std::vector<unsigned char> filtered_;  ///< a whole frame, for what the filter makes of one with regions
   DeviceFrame filtered_on_device_;       ///< likewise
-  DeviceFrame result_[2];                ///< of outputs in system memory; the second for every other band
-
-  bool bands_made_ = false;
-  std::vector<Band> bands_;
-  std::vector<std::unique_ptr<Plan>> band_plans_;  ///< of unlike heights
-  std::vector<Plan*> plan_of_band_;
+  DeviceFrame result_[2];                ///< of outputs in system memory; the second for every other slab
 };
 
 }  // namespace convolve

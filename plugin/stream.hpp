@@ -43,7 +43,8 @@ class Stream {
   /// Says what runs, after the backend was opened or closed.
   void announce();
 
-  void set_format(const GstVideoInfo& info);
+  /// `in_system_memory`: what the caps say of the frames.
+  void set_format(const GstVideoInfo& info, bool in_system_memory);
   GstFlowReturn submit(BufferPtr buffer);
   /// Pushes every output that can be made; `draining`: no frame will come after those held.
   GstFlowReturn push_outputs(bool draining = false);

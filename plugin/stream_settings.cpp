@@ -13,9 +13,9 @@
 
 namespace convolve {
 
-void Stream::set_format(const GstVideoInfo& info) {
+void Stream::set_format(const GstVideoInfo& info, bool in_system_memory) {
   const bool is_new = !process_.has_format() || !gst_video_info_is_equal(&info, &process_.info());
-  process_.set_format(info);
+  process_.set_format(info, in_system_memory);
   if (is_new) refused_.reset();  // another format may be one that it serves
   latch();
   const bool passthrough = process_.changes_nothing() && window_.pending() == 0;

@@ -17,11 +17,10 @@ FILE_LINES, FUNCTION_LINES = 400, 60
 # that its number follows.
 LONGER_FILES = {
     "kernels/cpu/amx/matrix.cpp": 403,
-    "plugin/process.cpp": 415,
     "tests/conformance/regions.cpp": 419,
     "tests/element/cuda_test.cpp": 435,
     "tests/element/failures_test.cpp": 408,
-    "tests/element/properties_test.cpp": 466,
+    "tests/element/properties_test.cpp": 485,
 }
 KERNELS = {
     "kernels/cuda/matrix/dense.cu make_tile": 85,

@@ -6,6 +6,7 @@
 // so that no table is overwritten while work that reads it is queued.
 #include <gst/gst.h>
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -98,6 +99,32 @@ ELEMENT_TEST_ROWS(a_filter_that_changes_each_frame_allocates_nothing_and_waits_f
           static_cast<unsigned long long>(changing.at(function)), stretch,
           static_cast<unsigned long long>(steady.at(function)));
   CHECK(steady.at("cuMemAlloc") == 0, "%s: frames allocate", rows[row].name);
+}
+
+/// Counts the element's words on slabs, which it says when it has made their plans.
+void count_slabs(GstDebugCategory*, GstDebugLevel, const gchar*, const gchar*, gint, GObject*, GstDebugMessage* message,
+                 gpointer count) {
+  const char* text = gst_debug_message_get(message);
+  if (text && std::string(text).find(" slabs") != std::string::npos) ++*static_cast<std::atomic<int>*>(count);
+}
+
+ELEMENT_TEST(the_plans_of_slabs_are_made_with_the_caps_and_the_settings_and_never_while_a_frame_waits) {
+  std::atomic<int> said = 0;
+  gst_debug_set_threshold_for_name("videoconvolve", GST_LEVEL_INFO);
+  gst_debug_remove_log_function(gst_debug_log_default);
+  gst_debug_add_log_function(count_slabs, &said, nullptr);
+  {
+    Stream stream(rows[1]);
+    CHECK(said == 1, "plans of slabs were made %d times before the first frame", said.load());
+    stream.run(false);
+    CHECK(said == 1, "plans of slabs were made %d times after frames", said.load());
+  }
+  {
+    Stream stream(rows[2]);
+    stream.run(false);
+    CHECK(said == 1, "plans of slabs were made for frames in CUDA memory");
+  }
+  gst_debug_remove_log_function(count_slabs);
 }
 
 }  // namespace
