@@ -311,12 +311,15 @@ bool Process::hand_on(FrameWindow& window, GstBuffer* out) {
   return all;
 }
 
-void Process::enqueue(const Window& window, bool interlaced, const Image& out) {
+void Process::enqueue(const Window& window, bool interlaced, const Image& out, std::span<const PixelRect> areas) {
   const CudaScope scope(session_.get());
   if (!interlaced) {
-    enqueue(*now_.plan[whole], window, out);
+    enqueue(*now_.plan[whole], window, out, areas);
     return;
   }
+  // Rows 2i and 2i + 1 of the frame are rows i of its fields.
+  field_areas_.assign(areas.begin(), areas.end());
+  for (PixelRect& area : field_areas_) area.top /= 2, area.bottom = (area.bottom + 1) / 2;
   for (const Field& field : now_.field) {
     if (field.layout.planes == 0) continue;
     Image images[max_depth];
@@ -328,12 +331,14 @@ void Process::enqueue(const Window& window, bool interlaced, const Image& out) {
       fields.image[t] = &images[t];
     }
     const auto& own = now_.plan[top_field + field.parity];
-    enqueue(own ? *own : *now_.plan[top_field], fields, field.image_of(out));
+    enqueue(own ? *own : *now_.plan[top_field], fields, field.image_of(out), field_areas_);
   }
 }
 
-void Process::enqueue(Plan& plan, const Window& window, const Image& out) {
-  const char* fault = plan.enqueue(window, out, session_ ? session_->stream() : nullptr);
+void Process::enqueue(Plan& plan, const Window& window, const Image& out, std::span<const PixelRect> areas) {
+  void* stream = session_ ? session_->stream() : nullptr;
+  const char* fault =
+      areas.empty() ? plan.enqueue(window, out, stream) : plan.enqueue_areas(window, out, areas, stream);
   if (!fault) return;
   if (session_) throw DeviceError(std::string("the GPU failed: ") + fault);
   throw ElementError(GST_RESOURCE_ERROR_FAILED, std::string("the filter failed: ") + fault);

@@ -110,8 +110,9 @@ class Process {
                                   bool announced) const;
   bool asks_for_the_same(const Recipe& recipe, bool reversed) const;
   bool is_interlaced(GstBuffer* buffer) const;
-  void enqueue(const Window& window, bool interlaced, const Image& out);
-  void enqueue(Plan& plan, const Window& window, const Image& out);
+  /// `areas` empty: the whole frame; else at least those parts of it.
+  void enqueue(const Window& window, bool interlaced, const Image& out, std::span<const PixelRect> areas = {});
+  void enqueue(Plan& plan, const Window& window, const Image& out, std::span<const PixelRect> areas = {});
   Image filter_aside(FrameWindow& window);
   void apply_regions(const Image& frame, const Image& filtered);
   void copy_on_device(FrameWindow& window, GstBuffer* out, const FrameMap& map, bool regions);
@@ -134,6 +135,7 @@ class Process {
   Prepared now_;
   bool changes_nothing_ = false;
   RegionTracker tracker_;
+  std::vector<PixelRect> field_areas_;   ///< areas in rows of a field
   std::vector<unsigned char> filtered_;  ///< a whole frame, for what the filter makes of one with regions
   DeviceFrame filtered_on_device_;       ///< likewise
   DeviceFrame result_[2];                ///< of outputs in system memory; the second for every other slab

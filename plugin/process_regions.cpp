@@ -38,7 +38,7 @@ bool Process::leaves_as_it_came(const HeldFrame& frame) const {
   return gst_buffer_n_memory(frame.buffer.get()) > 0;
 }
 
-// What the filter makes of the whole frame; an empty image for effects that hide.
+// What the filter makes of the frame, at least where regions reach; an empty image for effects that hide.
 Image Process::filter_aside(FrameWindow& window) {
   Image image;
   if (now_.treatment.effect != RegionEffect::filter) return image;
@@ -54,7 +54,7 @@ Image Process::filter_aside(FrameWindow& window) {
     filtered_.resize(bytes);
     for (int p = 0; p < layout_.planes; ++p) image.plane[p] = {filtered_.data() + at[p], row_bytes(layout_, p)};
   }
-  enqueue(window.images(), window.centre().interlaced, image);
+  enqueue(window.images(), window.centre().interlaced, image, now_.regions->areas());
   return image;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -51,6 +52,15 @@ class Plan {
   /// (a CUstream of the current context) in order behind what is there; never synchronises. Never allocates.
   /// Null on success, else a static text that says what failed.
   [[nodiscard]] virtual const char* enqueue(const Window& window, const Image& out, void* stream) noexcept = 0;
+
+  /// Filters at least those parts of one frame, in pixels of the plan's largest component, exactly as enqueue() does;
+  /// what `out` has elsewhere is undefined. They may overlap. Allocates where there are more of them than ever before.
+  /// By default the whole frame is filtered.
+  [[nodiscard]] virtual const char* enqueue_areas(const Window& window, const Image& out,
+                                                  std::span<const PixelRect> areas, void* stream) noexcept {
+    (void)areas;
+    return enqueue(window, out, stream);
+  }
 
   /// What runs: the algorithm, and one line with its chosen tuning.
   virtual Algorithm algorithm() const = 0;

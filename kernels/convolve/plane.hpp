@@ -79,4 +79,9 @@ struct Image {
   std::array<PlaneView, max_planes> plane{};
 };
 
+/// Pixels of a frame: left <= x < right, top <= y < bottom.
+struct PixelRect {
+  int left = 0, top = 0, right = 0, bottom = 0;
+};
+
 }  // namespace convolve

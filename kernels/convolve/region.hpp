@@ -75,11 +75,6 @@ struct RegionTreatment {
   bool operator==(const RegionTreatment&) const = default;
 };
 
-/// Pixels of a frame: left <= x < right, top <= y < bottom.
-struct PixelRect {
-  int left = 0, top = 0, right = 0, bottom = 0;
-};
-
 /// What a region plan depends on. The components that are not `filtered` stay as they are.
 struct RegionDesc {
   FrameLayout layout;

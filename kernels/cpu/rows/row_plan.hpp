@@ -8,12 +8,15 @@
 // enqueue() is called by one thread at a time.
 #pragma once
 
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cpu/engine/engine.hpp"
 #include "cpu/rows/gather_scatter.hpp"
+#include "regions/area_merger.hpp"
 #include "threads/pool.hpp"
 #include "threads/work_stealing_ranges.hpp"
 
@@ -36,6 +39,8 @@ class RowPlan final : public Plan {
   RowPlan(const PlanDesc& desc, EngineMaker make_engine, const Threads& threads);
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override;
+  const char* enqueue_areas(const Window& window, const Image& out, std::span<const PixelRect> areas,
+                            void* stream) noexcept override;
   Algorithm algorithm() const override { return desc_.algorithm; }
   std::string describe() const override { return description_; }
 
@@ -77,6 +82,8 @@ class RowPlan final : public Plan {
   struct RowRange {
     const Part* part;
     int first, last;  ///< rows
+    /// Columns, as far as the group goes.
+    int left = 0, right = std::numeric_limits<int>::max();
   };
   struct Frame {
     const Window* window;
@@ -104,6 +111,7 @@ class RowPlan final : public Plan {
   static double work(const Part& part);
   void run(unsigned owner, const Frame& frame, unsigned char* memory) const noexcept;
   void run(WorkStealingRanges::Range units, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
+  void list_areas(std::span<const PixelRect> areas);
   void copy(const RowRange& range, const Frame& frame) const noexcept;
   void filter(const RowRange& range, const Frame& frame, unsigned char* memory) const noexcept;
   void filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
@@ -126,6 +134,9 @@ class RowPlan final : public Plan {
   int divisor_ = 1;                               ///< an owner takes this part of its range at a time
   int least_stolen_ = 1;                          ///< units
   std::shared_ptr<Pool> pool_;
+  AreaMerger merger_;
+  std::vector<RowRange> area_tasks_;  ///< of enqueue_areas()
+  unsigned area_workers_ = 1;
   std::size_t worker_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;
 };

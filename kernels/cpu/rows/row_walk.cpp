@@ -183,7 +183,7 @@ RowPlan::Walk RowPlan::begin(const RowRange& range, int x, unsigned char* memory
   Walk walk;
   walk.range = range;
   const auto columns = [&](Columns of) { walk.columns[walk.count++] = of; };
-  const int end = std::min(x + part.strip, g.width), left = desc_.filter.centre_x();
+  const int end = std::min({x + part.strip, range.right, g.width}), left = desc_.filter.centre_x();
   unsigned char* const ring = memory + part.ring;
   if (part.in_place) {
     const int first = x < left ? x + in_place_step : x;
@@ -201,7 +201,7 @@ RowPlan::Walk RowPlan::begin(const RowRange& range, int x, unsigned char* memory
 }
 
 void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* memory) const noexcept {
-  for (int x = 0; x < range.part->group.width; x += range.part->strip) {
+  for (int x = range.left; x < std::min(range.right, range.part->group.width); x += range.part->strip) {
     Walk walk = begin(range, x, memory);
     filter(range.first, range.last, frame, memory, walk);
   }
