@@ -60,7 +60,7 @@ step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step "the code is formatted, and its headers compile alone" tests/lint.sh
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/fuzz/*.sh tests/other-systems/*.sh pipelines/archive/examples/*.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/fuzz/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh
 if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
   pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
 else
