@@ -8,6 +8,7 @@ Called by demo.sh, which makes the contact sheet of them.
 """
 import pathlib
 import sys
+import textwrap
 import time
 
 import gi
@@ -28,6 +29,9 @@ WAYS = [
     ("own-kernel", "kernel=<<-2,-1,0>,<-1,0,1>,<0,1,2>> bias=0.5"),
     ("temporal-difference", "preset=temporal-difference scale=4 bias=0.5"),
     ("temporal-mean", "preset=temporal-mean temporal-radius=7"),
+    ("mask", "regions=inside region-boxes=<<540,260,200,120>> region-effect=pixelate region-cells=6"),
+    ("filter-outside", "preset=gaussian-blur radius=9 regions=outside region-boxes=<<490,260,300,200>> "
+                       "region-shape=ellipse region-feather=24"),
 ]
 CAMERA_FRAMES = 150
 
@@ -125,7 +129,7 @@ def run(where, duration, number, name, properties, out):
     stem = f"{number:02}-{name}"
     write_png(before.buffer, before.caps, out / f"{stem}.original.png")
     write_png(after.buffer, after.caps, out / f"{stem}.filtered.png")
-    (out / f"{stem}.label").write_text(f"{name}\n{properties}\n")
+    (out / f"{stem}.label").write_text(f"{name}\n{textwrap.fill(properties, 64, break_on_hyphens=False)}\n")
 
 
 def main():

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../oracle_regions.hpp"
+#include "fields.hpp"
 #include "stream.hpp"
 
 namespace element_test {
@@ -119,6 +120,50 @@ ELEMENT_TEST(interlaced_frames_are_hidden_as_whole_frames) {
   check_buffer(treated(frame_of(in.get(), info), info, {{3, 3, 9, 8, false, 0, 0, {}}},
                        {oracle::Effect::pixelate, false, 0, 0, 3}),
                harness.try_pull().get(), info, 0, "interleaved");
+}
+
+ELEMENT_TEST(the_filter_of_interlaced_regions_is_that_of_their_fields) {
+  std::mt19937 random(61);
+  for (const auto& [width, height] : {std::pair{40, 31}, std::pair{22, 14}, std::pair{150, 90}, std::pair{9, 5}}) {
+    const GstVideoInfo info = interlaced_info("I420", width, height);
+    const Filtering f{random_kernel(random, 3, 3, 1, 4, 16)};
+    const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 2);
+    const std::vector<Frame> before = frames_of(input, info), filtered = expected_of_fields(f, before, info);
+    Harness harness(kernel_is(f.kernel) + "regions=inside region-boxes=<<3,2,5,2>,<1,7,70,6>>", info);
+    push_all(harness, input);
+    harness.push_event(gst_event_new_eos());
+    const std::vector<GstBuffer*> out = harness.tape().buffers();
+    CHECK(out.size() == 2, "%zu outputs", out.size());
+    for (std::size_t i = 0; i < out.size(); ++i)
+      check_buffer(treated(before[i], info, {{3, 2, 5, 2, false, 0, 0, {}}, {1, 7, 70, 6, false, 0, 0, {}}},
+                           {oracle::Effect::filter, false, 0, 0, 6}, &filtered[i]),
+                   out[i], info, 0, "interlaced filter");
+  }
+}
+
+ELEMENT_TEST(thousands_of_regions_of_interest_are_all_hidden_and_all_go_on) {
+  std::mt19937 random(62);
+  const GstVideoInfo info = video_info("I420", 61, 43);
+  const Owned<GstBuffer> in = noise(random, info);
+  constexpr int count = 3000;
+  std::vector<oracle::Box> boxes;
+  for (int i = 0; i < count; ++i) {
+    const auto within = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    const int x = within(90) - 20, y = within(70) - 20, w = within(6), h = within(6);
+    add_roi(in.get(), "face", x, y, w, h);
+    boxes.push_back({1.0 * x, 1.0 * y, 1.0 * w, 1.0 * h, false, 0, 0, {}});
+  }
+  for (const char* effect : {"pixelate", "blur"}) {
+    Harness harness(std::string("regions=inside region-cells=2 region-feather=1 region-effect=") + effect, info);
+    harness.push(gst_buffer_ref(in.get()));
+    const Owned<GstBuffer> out = harness.try_pull();
+    const oracle::Effect wanted = effect[0] == 'p' ? oracle::Effect::pixelate : oracle::Effect::blur;
+    check_buffer(treated(frame_of(in.get(), info), info, boxes, {wanted, false, 0, 1, 2}), out.get(), info, 0, effect);
+    int metas = 0;
+    gpointer state = nullptr;
+    while (gst_buffer_iterate_meta_filtered(out.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) ++metas;
+    CHECK(metas == count, "%d of %d metas left", metas, count);
+  }
 }
 
 // --- Sources -------------------------------------------------------------------------------------------------------
