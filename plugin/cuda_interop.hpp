@@ -15,6 +15,7 @@
 #include <gst/video/video.h>
 
 #include <array>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -183,6 +184,21 @@ class CudaSession {
   friend class CudaScope;
   friend class DeviceFrame;
   friend GstBufferPool* make_cuda_pool(GstObject*, const CudaSession*, GstCaps*, guint&, guint, guint);
+};
+
+/// Waits for what is queued where its scope is left by an exception.
+class DrainOnFault {
+ public:
+  explicit DrainOnFault(CudaSession& session) : session_(session) {}
+  ~DrainOnFault() {
+    if (std::uncaught_exceptions() > before_) session_.drain();
+  }
+  DrainOnFault(const DrainOnFault&) = delete;
+  DrainOnFault& operator=(const DrainOnFault&) = delete;
+
+ private:
+  CudaSession& session_;
+  const int before_ = std::uncaught_exceptions();
 };
 
 }  // namespace convolve

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <new>
 
 #include "fault.hpp"
@@ -18,10 +17,9 @@ namespace {
 // What of a buffer goes to its output, without its memory.
 BufferPtr shell_of(GstBuffer* buffer) {
   BufferPtr shell(gst_buffer_new());
-  gst_buffer_copy_into(
-      shell.get(), buffer,
-      static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META), 0,
-      -1);
+  constexpr auto parts =
+      static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META);
+  gst_buffer_copy_into(shell.get(), buffer, parts, 0, -1);
   return shell;
 }
 
@@ -170,9 +168,7 @@ bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool rever
     session_->trim();
     next = prepare(*backend_, recipe, reversed);
   }
-  // Work of the old plans may be queued still. What they have on the device stays until the stream is through with it
-  // (see Backend); only what regions have is freed.
-  if (session_ && (now_.regions || next.regions)) session_->drain();
+  if (session_ && (now_.regions || next.regions)) session_->drain();  // other plans may go while work is queued
   std::swap(now_, next);
   changes_nothing_ = hides_nothing(now_.recipe->settings.regions, now_.layout) ||
                      (!now_.recipe->settings.regions.hides() && is_passthrough(now_.filter, now_.layout));
@@ -277,14 +273,7 @@ void Process::run(FrameWindow& window, GstBuffer* out) {
     map.fill_spare_rows();
     return;
   }
-  // Copies that are queued write to the output, which goes when this throws.
-  struct DrainOnFault {
-    CudaSession& session;
-    const int faults = std::uncaught_exceptions();
-    ~DrainOnFault() {
-      if (std::uncaught_exceptions() > faults) session.drain();
-    }
-  } drain_on_fault{*session_};
+  const DrainOnFault drain_on_fault(*session_);  // queued copies write to the output, which goes when this throws
   if (!on_device && !interlaced && !now_.slabs.empty()) {
     run_in_slabs(window, map.image());
   } else {

@@ -198,9 +198,36 @@ Case random_case(std::uint64_t seed) {
   return make_case(o, seed);
 }
 
+namespace {
+
+// A border level that is no whole number beside taps that are exact: samples that do not see it are exact too.
+std::vector<Case> beside_fractional_borders(Random& random) {
+  constexpr std::array border_shapes{Shape{1, 3, 3}, Shape{1, 1, 6}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 3, 5}};
+  const auto all_kinds = kinds();
+  std::vector<Case> cases;
+  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "gray16", "p010", "i420-10", "yuy2"})
+    for (const KindRow& kind : all_kinds)
+      for (const Shape& shape : border_shapes) {
+        if (!makes_exact_taps(kind)) continue;
+        const std::size_t turn = cases.size();
+        CaseOptions o = draw(random);
+        o.layout = layout_named(name);
+        o.border = Border::constant;
+        o.kind = &kind;
+        o.shape = shape;
+        o.width = rotate(std::array{61, 132, 388, 20}, turn);
+        o.height = rotate(std::array{23, 40, 19}, turn);
+        o.levels = {rotate(std::array{0.5, 0.37, 0.01}, turn), 0.5};
+        cases.push_back(make_case(o, random.next()));
+      }
+  return cases;
+}
+
+}  // namespace
+
 std::vector<Case> systematic_cases(std::uint64_t seed) {
   Random random(seed);
-  std::vector<Case> cases;
+  std::vector<Case> cases = beside_fractional_borders(random);
   std::size_t turn = 0;
   const auto add = [&](const CaseOptions& o) {
     cases.push_back(make_case(o, random.next()));
@@ -309,22 +336,6 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
         o.out = turn % 5 == 0 ? Placement::bottom_up : Placement::tight;
         o.kind = &all_kinds[turn % all_kinds.size()];
-        add(o);
-      }
-  // A border level that is no whole number beside taps that are exact: samples that do not see it are exact too.
-  constexpr std::array beside_borders{Shape{1, 3, 3}, Shape{1, 1, 6}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 3, 5}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "gray16", "p010", "i420-10", "yuy2"})
-    for (const KindRow& kind : all_kinds)
-      for (const Shape& shape : beside_borders) {
-        if (!makes_exact_taps(kind)) continue;
-        CaseOptions o = draw(random);
-        o.layout = layout_named(name);
-        o.border = Border::constant;
-        o.kind = &kind;
-        o.shape = shape;
-        o.width = rotate(std::array{61, 132, 388, 20}, turn);
-        o.height = rotate(std::array{23, 40, 19}, turn);
-        o.levels = {rotate(std::array{0.5, 0.37, 0.01}, turn), 0.5};
         add(o);
       }
   // The largest filter that there is.
