@@ -32,6 +32,7 @@ bool CudaContextSlot::answer(GstElement*, GstQuery*) {
 void CudaContextSlot::ensure(GstElement*, int) {
   throw std::runtime_error("this build of the plugin has no CUDA");
 }
+void CudaContextSlot::renew(int) {}
 void CudaContextSlot::replace(GstObject*) {}
 void CudaContextSlot::clear() {}
 CudaContextSlot::Owned CudaContextSlot::get() const {

@@ -59,6 +59,12 @@ void CudaContextSlot::ensure(GstElement* element, int device_id) {
   replace(owned.get());
 }
 
+void CudaContextSlot::renew(int device_id) {
+  const Owned context(reinterpret_cast<GstObject*>(gst_cuda_context_new(device_id < 0 ? 0 : device_id)));
+  if (!context) throw std::runtime_error("the GPU could not be opened anew");
+  replace(context.get());
+}
+
 void CudaContextSlot::replace(GstObject* context) {
   Owned old(context ? GST_OBJECT(gst_object_ref(context)) : nullptr);  // let go of after the lock
   const std::lock_guard lock(mutex_);

@@ -73,6 +73,8 @@ class CudaContextSlot {
   bool answer(GstElement* element, GstQuery* query);
   /// Takes the neighbours' context, or makes one. Throws std::runtime_error with why not.
   void ensure(GstElement* element, int device_id);
+  /// Makes one of its own, where the neighbours' may be lost. Throws likewise.
+  void renew(int device_id);
   void replace(GstObject* context);
   void clear();
   Owned get() const;

@@ -59,7 +59,8 @@ gboolean start(GstBaseTransform* trans) {
     Element& self = element_of(trans);
     self.failure = Element::Failure::none;
     std::unique_lock lock(self.mutex);
-    const bool reopen = !self.stream.process().is_open() || self.settings.backend != self.opened_with.backend ||
+    const bool reopen = !self.stream.process().is_open() || self.device_lost ||
+                        self.settings.backend != self.opened_with.backend ||
                         self.settings.cuda_device_id != self.opened_with.cuda_device_id ||
                         self.settings.n_threads != self.opened_with.n_threads;
     lock.unlock();

@@ -67,6 +67,25 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
+// Throws std::runtime_error with why it cannot.
+static void open_cuda(GstElement* element, int device_id) {
+  Element& self = element_of(element);
+  const auto open_in_context = [&] {
+    auto session = std::make_unique<CudaSession>(self.context.get().get());
+    auto backend = session->make_backend();
+    self.stream.process().open(std::move(session), std::move(backend));
+    self.device_lost = false;
+  };
+  self.context.ensure(element, device_id);
+  try {
+    open_in_context();
+  } catch (const std::runtime_error&) {
+    // A context that is lost stays so, and whoever shares it gives it back: one of our own may do.
+    self.context.renew(device_id);
+    open_in_context();
+  }
+}
+
 void open_backend(GstElement* element) {
   Element& self = element_of(element);
   std::unique_lock lock(self.mutex);
@@ -75,10 +94,7 @@ void open_backend(GstElement* element) {
   self.stream.process().close();
   if (settings.backend != BackendChoice::cpu) {
     try {
-      self.context.ensure(element, settings.cuda_device_id);
-      auto session = std::make_unique<CudaSession>(self.context.get().get());
-      auto backend = session->make_backend();
-      self.stream.process().open(std::move(session), std::move(backend));
+      open_cuda(element, settings.cuda_device_id);
     } catch (const std::runtime_error& error) {
       self.context.clear();
       const std::string why = std::string("the CUDA backend cannot run: ") + error.what();

@@ -42,6 +42,8 @@ struct Element {
   enum class Failure { none, of_settings, fatal };
   std::atomic<Failure> failure = Failure::none;
   bool failed() const { return failure != Failure::none; }
+  /// The GPU failed while frames flowed: its context is lost for good.
+  std::atomic<bool> device_lost = false;
   /// Properties whose value a controller set last was refused: said once, not for each frame. Streaming thread.
   std::set<guint> refused_by_controller;
 };
@@ -72,6 +74,9 @@ Result guarded(gpointer instance, Result failure, Body&& body) noexcept {
   };
   try {
     return body();
+  } catch (const DeviceError& error) {
+    element_of(GST_ELEMENT(instance)).device_lost = true;
+    return fail(Failure::fatal, error.domain, error.code, error.what());
   } catch (const ElementError& error) {
     return fail(Failure::fatal, error.domain, error.code, error.what());
   } catch (const PlanError& error) {

@@ -139,7 +139,8 @@ bool run_faulty(const Runner& runner, const std::string& label, bool automatic, 
   if (any) {
     check_faulty(runner, outcome, automatic, label);
     if (!lasting) check_stopped(label, before);
-    // A lost context is lost to all who share it: the next pipeline has one of its own.
+    // A lost context is lost to all who share it, as GStreamer's own elements do; the filter makes another one.
+    if (lasting && !runner.has_neighbours()) check_recovery(runner, element.get(), label + ", in the same pipeline");
     if (lasting) element = runner.make();
     check_recovery(runner, element.get(), label);
   }
@@ -282,6 +283,28 @@ ELEMENT_TEST(each_call_of_the_driver_fails_in_turn) {
               functions.size(), injected, absorbed, runs, failures);
   if (left_out > 0) std::printf("out of time: %d pairs of function and fault had later calls\n", left_out);
   CHECK(failures == 0 && injected > 0, "%d failures", failures);
+}
+
+// From READY, where the backend stays open.
+ELEMENT_TEST(a_context_lost_while_playing_is_renewed_at_the_next_start) {
+  using namespace element_test;
+  std::mt19937 random(95);
+  const GstVideoInfo info = video_info("NV12", 32, 16);
+  Harness harness(make_element("backend=cuda preset=sharpen"));
+  harness.set_caps(info);
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "the first frame");
+  faults_arm("cuStreamSynchronize", 1, illegal_address.error, true);
+  CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_ERROR, "the GPU failed, and the frame did not");
+  faults_reset();
+  CHECK(harness.errors().size() == 1, "not one error");
+  gst_element_set_state(harness.element(), GST_STATE_READY);
+  CHECK(gst_element_set_state(harness.element(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE, "no start");
+  harness.push_event(gst_event_new_stream_start("again"));
+  harness.set_caps(info);
+  harness.push_segment();
+  CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "the next start runs in the context that is lost");
+  CHECK(harness.string("active-backend") == "cuda", "it runs on another backend");
 }
 
 }  // namespace
