@@ -49,8 +49,6 @@ struct RegionPart {
   std::uint8_t treated;          ///< bit c: component c is
   std::uint8_t first_component;  ///< counted through all parts
   std::uint8_t first_word;       ///< of a cell's words: this part's sums, then the number of samples
-  bool whole_pixels;             ///< the frame's addresses allow to read and write a pixel at once
-  bool whole_filtered_pixels;    ///< likewise those of the filter's output, to read
   int width, height;             ///< samples
   std::uint16_t fill[max_components];
 };

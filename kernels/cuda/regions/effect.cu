@@ -44,7 +44,7 @@ __device__ __forceinline__ Between between(const CellAxis& axis, int pixel, bool
 /// What a tile's samples are made from.
 struct TileMeans {
   TileCells cells;
-  Between column[max_tile_width], row[max_tile_height];  ///< of each line of pixels
+  Between line[tile_lines];                             ///< of pixels: columns, then rows
   double mean[max_tile_cells * max_region_components];   ///< [cell][component]
 };
 
@@ -62,9 +62,8 @@ __device__ __forceinline__ Words words_of(const RegionArgs& args, int component)
 
 /// A cell without samples takes the mean of the nearest that has some, the first of equally near ones: a warp looks at
 /// rings of cells around it.
-__device__ double nearest_mean(const RegionArgs& args, const RegionLayer& layer, int x, int y, const Words& words) {
-  const RegionWord* sums = args.sums + layer.sums;
-  const int columns = layer.x.count(), rows = layer.y.count(), lane = static_cast<int>(threadIdx.x) % warp_size;
+__device__ __noinline__ double nearest_mean(const RegionWord* sums, int words_of_a_cell, int columns, int rows, int x, int y, Words words) {
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
   unsigned nearest = ~0u;  // squared distance, then number: both within 13 bits
   for (int ring = 1; ring < max(rows, columns) && (nearest == ~0u || ring * ring <= static_cast<int>(nearest >> 13));
        ++ring) {
@@ -78,7 +77,7 @@ __device__ double nearest_mean(const RegionArgs& args, const RegionLayer& layer,
       const int column = x + across, row = y + down;
       if (column < 0 || column >= columns || row < 0 || row >= rows) continue;
       const int cell = row * columns + column;
-      if (sums[static_cast<std::ptrdiff_t>(cell) * args.words + words.samples] == 0) continue;
+      if (sums[static_cast<std::ptrdiff_t>(cell) * words_of_a_cell + words.samples] == 0) continue;
       found = min(found, static_cast<unsigned>(across * across + down * down) << 13 | static_cast<unsigned>(cell));
     }
 #pragma unroll
@@ -86,12 +85,12 @@ __device__ double nearest_mean(const RegionArgs& args, const RegionLayer& layer,
     nearest = found;
   }
   if (nearest == ~0u) return 0;
-  const RegionWord* cell = sums + static_cast<std::ptrdiff_t>(nearest & 8191) * args.words;
+  const RegionWord* cell = sums + static_cast<std::ptrdiff_t>(nearest & 8191) * words_of_a_cell;
   return static_cast<double>(cell[words.sum]) / static_cast<double>(cell[words.samples]);
 }
 
 /// Fills `mean`. To be called by all threads; complete after the next barrier.
-__device__ void load_means(const RegionArgs& args, const RegionLayer& layer, TileMeans& means) {
+__device__ __forceinline__ void load_means(const RegionArgs& args, const RegionLayer& layer, TileMeans& means) {
   const RegionWord* sums = args.sums + layer.sums;
   const int id = static_cast<int>(threadIdx.x), count = means.cells.count() * args.components;
   const auto place = [&](int i, int& x, int& y) {
@@ -101,6 +100,7 @@ __device__ void load_means(const RegionArgs& args, const RegionLayer& layer, Til
     return words_of(args, i - cell * args.components);
   };
   int x, y;
+#pragma unroll 1
   for (int i = id; i < count; i += region_threads) {
     const Words words = place(i, x, y);
     const RegionWord* cell = sums + (static_cast<std::ptrdiff_t>(y) * layer.x.count() + x) * args.words;
@@ -108,10 +108,11 @@ __device__ void load_means(const RegionArgs& args, const RegionLayer& layer, Til
     means.mean[i] = samples == 0 ? -1 : static_cast<double>(cell[words.sum]) / static_cast<double>(samples);
   }
   __syncthreads();
+#pragma unroll 1
   for (int i = id / warp_size; i < count; i += warps) {
     if (means.mean[i] >= 0) continue;
     const Words words = place(i, x, y);
-    const double mean = nearest_mean(args, layer, x, y, words);
+    const double mean = nearest_mean(sums, args.words, layer.x.count(), layer.y.count(), x, y, words);
     __syncwarp();
     if (id % warp_size == 0) means.mean[i] = mean;
   }
@@ -156,66 +157,59 @@ __device__ __forceinline__ RowWeights weigh(const RegionArgs& args, const Region
   return found;
 }
 
-template <class Sample, int n>
+/// Treats a part's samples of the tile, a component after the other. `weights`: as weigh() has them.
+template <class Sample>
 __device__ __forceinline__ void treat_part(const RegionArgs& args, const RegionTile& tile, const OtherLayers& others,
                                            const TileMeans& means, const RegionPart& part, std::uint16_t* weights) {
   const bool by_means = args.effect == RegionEffect::blur || args.effect == RegionEffect::pixelate;
-  const bool filters = args.effect == RegionEffect::filter, all_treated = part.treated == (1 << n) - 1;
+  const bool filters = args.effect == RegionEffect::filter;
   const ThreadSamples s = samples_of(tile, part);
   const RowWeights weight = weigh(args, tile, others, part, s, weights);
-  const unsigned wanted = weight.full | weight.partial, read = all_treated ? weight.partial : wanted;
+  const unsigned wanted = weight.full | weight.partial;
   if (wanted == 0) return;
-  const Between across = by_means ? means.column[(s.x << part.shift_x) - tile.rect.left] : Between{};
-  const double* mean = means.mean + part.first_component;
-  int first = -1, second = -1;  // rows of cells that `upper` and `lower` are of
-  double upper[n] = {}, lower[n] = {};
+  const Between across = by_means ? means.line[(s.x << part.shift_x) - tile.rect.left] : Between{};
 #pragma unroll 1
-  for (int batch = 0; batch < s.rows; batch += rows_at_once) {
-    Pixel<Sample, n> in[rows_at_once], filtered[rows_at_once];
+  for (int c = 0; c < part.components; ++c) {
+    if (!(part.treated >> c & 1)) continue;
+    const double* mean = means.mean + part.first_component + c;
+    const auto mean_at = [&](int row, int column) {
+      return mean[((row - means.cells.y) * means.cells.columns + (column - means.cells.x)) * args.components];
+    };
+    const std::ptrdiff_t stride = args.frame[part.plane].stride, filtered_stride = args.filtered[part.plane].stride;
+    char* frame = reinterpret_cast<char*>(sample_of<Sample>(args.frame[part.plane], part, c, s.x, s.y));
+    const char* filtered = reinterpret_cast<const char*>(
+        filters ? sample_of<const Sample>(args.filtered[part.plane], part, c, s.x, s.y) : nullptr);
+    int first = -1, second = -1;  // rows of cells that `upper` and `lower` are of
+    double upper = 0, lower = 0;
+#pragma unroll 1
+    for (int batch = 0; batch < s.rows; batch += rows_at_once) {
+      Sample in[rows_at_once] = {}, effect[rows_at_once] = {};
 #pragma unroll
-    for (int i = 0; i < rows_at_once; ++i) {
-      const int k = batch + i;
-      if (read >> k & 1)
-        in[i] = load_pixel<Sample, n>(pixel_at<const Sample>(args.frame[part.plane], part, s.x, s.y + k), part.stride,
-                                      part.whole_pixels);
-      if (filters && (wanted >> k & 1))
-        filtered[i] = load_pixel<Sample, n>(pixel_at<const Sample>(args.filtered[part.plane], part, s.x, s.y + k),
-                                            part.stride, part.whole_filtered_pixels);
-    }
+      for (int i = 0; i < rows_at_once; ++i) {
+        const int k = batch + i;
+        if (weight.partial >> k & 1) in[i] = *reinterpret_cast<const Sample*>(frame + k * stride);
+        if (filters && (wanted >> k & 1)) effect[i] = *reinterpret_cast<const Sample*>(filtered + k * filtered_stride);
+      }
 #pragma unroll
-    for (int i = 0; i < rows_at_once; ++i) {
-      const int k = batch + i;
-      if (!(wanted >> k & 1)) continue;
-      double along = 0;
-      if (by_means) {
-        const Between down = means.row[((s.y + k) << part.shift_y) - tile.rect.top];
-        along = down.weight;
-        if (down.first != first || down.second != second) {
-          first = down.first;
-          second = down.second;
-#pragma unroll
-          for (int c = 0; c < n; ++c) {
-            const auto at = [&](int row, int column) {
-              return mean[((row - means.cells.y) * means.cells.columns + (column - means.cells.x)) * args.components +
-                          c];
-            };
-            const double m00 = at(first, across.first), m01 = at(second, across.first);
-            upper[c] = m00 + across.weight * (at(first, across.second) - m00);
-            lower[c] = m01 + across.weight * (at(second, across.second) - m01);
+      for (int i = 0; i < rows_at_once; ++i) {
+        const int k = batch + i;
+        if (!(wanted >> k & 1)) continue;
+        int code = filters ? effect[i] >> args.shift : part.fill[c];
+        if (by_means) {
+          const Between down = means.line[max_tile_width + ((s.y + k) << part.shift_y) - tile.rect.top];
+          if (down.first != first || down.second != second) {
+            first = down.first;
+            second = down.second;
+            upper = mean_at(first, across.first);
+            upper += across.weight * (mean_at(first, across.second) - upper);
+            lower = mean_at(second, across.first);
+            lower += across.weight * (mean_at(second, across.second) - lower);
           }
+          code = rounded(upper + down.weight * (lower - upper));
         }
+        if (weight.partial >> k & 1) code = blended(in[i] >> args.shift, code, weights[k * region_threads]);
+        *reinterpret_cast<Sample*>(frame + k * stride) = static_cast<Sample>(code << args.shift);
       }
-      Pixel<Sample, n> out;
-#pragma unroll
-      for (int c = 0; c < n; ++c) {
-        int code = by_means  ? rounded(upper[c] + along * (lower[c] - upper[c]))
-                   : filters ? filtered[i].value[c] >> args.shift
-                             : part.fill[c];
-        if (weight.partial >> k & 1) code = blended(in[i].value[c] >> args.shift, code, weights[k * region_threads]);
-        out.value[c] = part.treated >> c & 1 ? static_cast<Sample>(code << args.shift) : in[i].value[c];
-      }
-      store_pixel<Sample, n>(pixel_at<Sample>(args.frame[part.plane], part, s.x, s.y + k), out, part.stride,
-                             part.whole_pixels);
     }
   }
 }
@@ -233,21 +227,21 @@ __global__ void __launch_bounds__(region_threads, 4) effect_kernel(const __grid_
   if (id == 0) others.count = 0;
   __syncthreads();
   if (by_means)
-    for_each_line(
-        args, tile, [&](int i) { means.column[i] = between(tile.layer.x, tile.rect.left + i, blurred); },
-        [&](int i) { means.row[i] = between(tile.layer.y, tile.rect.top + i, blurred); });
+    for_each_line(args, tile, [&](const CellAxis& axis, int pixel, int line) {
+      means.line[line] = between(axis, pixel, blurred);
+    });
   __syncthreads();
   if (args.layers > 1) find_others(args, tile, others);
   if (by_means && id == 0) {
-    const Between &right = means.column[min(tile.rect.right, args.width) - 1 - tile.rect.left],
-                  &bottom = means.row[min(tile.rect.bottom, args.height) - 1 - tile.rect.top];
-    means.cells.x = means.column[0].first;
-    means.cells.y = means.row[0].first;
-    means.cells.columns = right.second - means.cells.x + 1;
-    means.cells.rows = bottom.second - means.cells.y + 1;
+    const Between *columns = means.line, *rows = means.line + max_tile_width;
+    means.cells.x = columns[0].first;
+    means.cells.y = rows[0].first;
+    means.cells.columns = columns[min(tile.rect.right, args.width) - 1 - tile.rect.left].second - means.cells.x + 1;
+    means.cells.rows = rows[min(tile.rect.bottom, args.height) - 1 - tile.rect.top].second - means.cells.y + 1;
   }
   __syncthreads();
   pdl_wait();
+#pragma unroll 1
   for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * region_threads + static_cast<unsigned>(id);
        i < args.stale_words; i += static_cast<std::uint64_t>(gridDim.x) * region_threads)
     args.stale[i] = 0;
@@ -255,11 +249,9 @@ __global__ void __launch_bounds__(region_threads, 4) effect_kernel(const __grid_
     load_means(args, tile.layer, means);
     __syncthreads();
   }
-  for (int p = 0; p < args.parts; ++p) {
-    const RegionPart& part = args.part[p];
-    with_components(part.components,
-                    [&]<int n>() { treat_part<Sample, n>(args, tile, others, means, part, weights + id); });
-  }
+#pragma unroll 1
+  for (int p = 0; p < args.parts; ++p)
+    treat_part<Sample>(args, tile, others, means, args.part[p], weights + id);
 }
 
 }  // namespace

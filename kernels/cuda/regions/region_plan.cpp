@@ -230,12 +230,6 @@ const char* CudaRegionPlan::apply(const Image& frame, const Image* filtered, voi
     args_.frame[p] = frame.plane[p];
     args_.filtered[p] = filters ? filtered->plane[p] : PlaneView{};
   }
-  for (int p = 0; p < args_.parts; ++p) {
-    RegionPart& part = args_.part[p];
-    const int bytes = part.components * bytes_per_sample(desc_.layout.type);
-    part.whole_pixels = part.stride == 1 && aligned(args_.frame[part.plane], bytes);
-    part.whole_filtered_pixels = part.stride == 1 && aligned(args_.filtered[part.plane], bytes);
-  }
   if (to_be_sent_) upload_.send(queue);
   to_be_sent_ = false;
   args_.stale_words = 0;

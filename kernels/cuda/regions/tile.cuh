@@ -111,77 +111,11 @@ __device__ __forceinline__ ThreadSamples samples_of(const RegionTile& tile, cons
   return s;
 }
 
-template <class Sample, int n>
-struct Pixel {
-  Sample value[n];
-};
-
+/// Where a part's component c of sample (x, y) lies.
 template <class Sample>
-__device__ __forceinline__ Sample* pixel_at(const PlaneView& plane, const RegionPart& part, int x, int y) {
+__device__ __forceinline__ Sample* sample_of(const PlaneView& plane, const RegionPart& part, int c, int x, int y) {
   return reinterpret_cast<Sample*>(static_cast<char*>(plane.data) + y * plane.stride) + part.offset +
-         static_cast<std::ptrdiff_t>(x) * (part.components * part.stride);
-}
-
-/// As many bytes as a pixel of two or four samples.
-template <int bytes>
-struct WordOf {
-  using type = std::uint16_t;
-};
-template <>
-struct WordOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct WordOf<8> {
-  using type = std::uint64_t;
-};
-
-template <class Sample, int n>
-__device__ __forceinline__ Pixel<Sample, n> load_pixel(const Sample* from, int stride, bool whole) {
-  Pixel<Sample, n> pixel;
-  if constexpr (n == 2 || n == 4) {
-    if (whole) {
-      const auto word = *reinterpret_cast<const typename WordOf<n * sizeof(Sample)>::type*>(from);
-#pragma unroll
-      for (int c = 0; c < n; ++c) pixel.value[c] = static_cast<Sample>(word >> (c * 8 * sizeof(Sample)));
-      return pixel;
-    }
-  }
-#pragma unroll
-  for (int c = 0; c < n; ++c) pixel.value[c] = from[c * stride];
-  return pixel;
-}
-
-template <class Sample, int n>
-__device__ __forceinline__ void store_pixel(Sample* to, const Pixel<Sample, n>& pixel, int stride, bool whole) {
-  if constexpr (n == 2 || n == 4) {
-    if (whole) {
-      using Word = typename WordOf<n * sizeof(Sample)>::type;
-      Word word = 0;
-#pragma unroll
-      for (int c = 0; c < n; ++c)
-        word |= static_cast<Word>(static_cast<Word>(pixel.value[c]) << (c * 8 * sizeof(Sample)));
-      *reinterpret_cast<Word*>(to) = word;
-      return;
-    }
-  }
-#pragma unroll
-  for (int c = 0; c < n; ++c) to[c * stride] = pixel.value[c];
-}
-
-/// Calls body.template operator()<n>() with the part's number of components.
-template <class Body>
-__device__ __forceinline__ void with_components(int components, Body&& body) {
-  switch (components) {
-    case 1:
-      return body.template operator()<1>();
-    case 2:
-      return body.template operator()<2>();
-    case 3:
-      return body.template operator()<3>();
-    default:
-      return body.template operator()<4>();
-  }
+         (static_cast<std::ptrdiff_t>(x) * part.components + c) * part.stride;
 }
 
 // --- Weights ---------------------------------------------------------------------------------------------------------
@@ -281,6 +215,8 @@ __device__ __forceinline__ unsigned rows_in_box(const PixelRect& box, const Regi
 
 // --- Cells -----------------------------------------------------------------------------------------------------------
 
+inline constexpr int tile_lines = max_tile_width + max_tile_height;
+
 /// The cells of a layer that a tile sees: `columns` by `rows` of them, from (x, y) on.
 struct TileCells {
   int x, y, columns, rows;
@@ -288,17 +224,15 @@ struct TileCells {
   __device__ int count() const { return columns * rows; }
 };
 
-/// Calls what is given a line of pixels with that line, a line a thread: column(i) for those of the tile's columns that
-/// lie in the frame, row(i) likewise.
-template <class Column, class Row>
-__device__ __forceinline__ void for_each_line(const RegionArgs& args, const RegionTile& tile, Column&& column,
-                                              Row&& row) {
+/// Calls use(axis of the layer's cells, pixel, line) for the tile's columns, then for its rows, one of them a thread:
+/// lines 0 .. max_tile_width - 1 are columns, those from there on rows. Only lines in the frame.
+template <class Use>
+__device__ __forceinline__ void for_each_line(const RegionArgs& args, const RegionTile& tile, Use&& use) {
   const int id = static_cast<int>(threadIdx.x);
-  if (id < max_tile_width) {
-    if (tile.rect.left + id < min(tile.rect.right, args.width)) column(id);
-  } else if (id < max_tile_width + max_tile_height) {
-    if (tile.rect.top + id - max_tile_width < min(tile.rect.bottom, args.height)) row(id - max_tile_width);
-  }
+  const bool is_row = id >= max_tile_width;
+  const int pixel = is_row ? tile.rect.top + id - max_tile_width : tile.rect.left + id;
+  const int end = is_row ? min(tile.rect.bottom, args.height) : min(tile.rect.right, args.width);
+  if (id < tile_lines && pixel < end) use(is_row ? tile.layer.y : tile.layer.x, pixel, id);
 }
 
 #endif
