@@ -45,7 +45,7 @@ __device__ __forceinline__ Between between(const CellAxis& axis, int pixel, bool
 struct TileMeans {
   TileCells cells;
   Between line[tile_lines];                             ///< of pixels: columns, then rows
-  double mean[max_tile_cells * max_region_components];   ///< [cell][component]
+  double mean[max_tile_cells * max_region_components];  ///< [cell][component]
 };
 
 /// The words of a component's sum and of its part's number of samples, in a cell.
@@ -62,7 +62,8 @@ __device__ __forceinline__ Words words_of(const RegionArgs& args, int component)
 
 /// A cell without samples takes the mean of the nearest that has some, the first of equally near ones: a warp looks at
 /// rings of cells around it.
-__device__ __noinline__ double nearest_mean(const RegionWord* sums, int words_of_a_cell, int columns, int rows, int x, int y, Words words) {
+__device__ __noinline__ double nearest_mean(const RegionWord* sums, int words_of_a_cell, int columns, int rows, int x,
+                                            int y, Words words) {
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   unsigned nearest = ~0u;  // squared distance, then number: both within 13 bits
   for (int ring = 1; ring < max(rows, columns) && (nearest == ~0u || ring * ring <= static_cast<int>(nearest >> 13));
@@ -227,9 +228,8 @@ __global__ void __launch_bounds__(region_threads, 4) effect_kernel(const __grid_
   if (id == 0) others.count = 0;
   __syncthreads();
   if (by_means)
-    for_each_line(args, tile, [&](const CellAxis& axis, int pixel, int line) {
-      means.line[line] = between(axis, pixel, blurred);
-    });
+    for_each_line(args, tile,
+                  [&](const CellAxis& axis, int pixel, int line) { means.line[line] = between(axis, pixel, blurred); });
   __syncthreads();
   if (args.layers > 1) find_others(args, tile, others);
   if (by_means && id == 0) {
@@ -250,8 +250,7 @@ __global__ void __launch_bounds__(region_threads, 4) effect_kernel(const __grid_
     __syncthreads();
   }
 #pragma unroll 1
-  for (int p = 0; p < args.parts; ++p)
-    treat_part<Sample>(args, tile, others, means, args.part[p], weights + id);
+  for (int p = 0; p < args.parts; ++p) treat_part<Sample>(args, tile, others, means, args.part[p], weights + id);
 }
 
 }  // namespace

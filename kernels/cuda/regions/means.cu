@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The means of cells: each block sums the samples of its tile cell by cell, in shared memory, and adds those sums to the
-// layer's own in device memory. Whole numbers: the order does not matter.
+// The means of cells: each block sums the samples of its tile cell by cell, in shared memory, and adds those sums to
+// the layer's own in device memory. Whole numbers: the order does not matter.
 //
 // A thread sums down a column, a run of rows of one cell after the other. After each run, the lanes of a warp that have
 // the same cell and are neighbours join their sums by shuffles (a segmented reduction: Blelloch, Prefix sums and their
