@@ -84,10 +84,11 @@ bool is_triple(const PlanDesc& desc) {
     if (!k.filtered || k.zero != plane.component[0].zero || k.bias != plane.component[0].bias ||
         k.ghost != plane.component[0].ghost)
       return false;
+  // Of one frame alone, `register` and the warpgroups' kernel are faster: they need no second launch.
+  if (filter.depth() == 1) return false;
   if (plane.component[0].width < 4 * filter.reach_x() + 1) return false;
   // A new filter has its centre in the middle.
   if (filter.centre_t() != filter.depth() / 2) return false;
-  // Wider ones are faster on warpgroups, which know three components.
   return filter.reach_x() <= 1 && filter.reach_y() <= 3;
 }
 

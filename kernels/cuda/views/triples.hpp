@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// RGB and BGR of 8 bits by the kernels of one component, for narrow filters: what `auto` takes for such frames.
+// RGB and BGR of 8 bits by the kernels of one component, for narrow filters over several frames: what `auto` takes for
+// such frames.
 //
 //   bytes of a row        R0 G0 B0 R1 G1 B1 R2 G2 B2
 //   taps a b c            a  .  .  b  .  .  c           of R1; one byte on, of G1, and so on
@@ -17,8 +18,8 @@
 
 namespace convolve::cuda {
 
-/// True for one plane of three 8-bit components, all filtered and of the same levels, and a filter narrow enough for
-/// the kernels that are fast on one component.
+/// True for one plane of three 8-bit components, all filtered and of the same levels, and a filter over several frames
+/// that is narrow enough for the kernels that are fast on one component.
 bool is_triple(const PlanDesc& desc);
 /// The view of such a frame: the same plan otherwise.
 PlanDesc as_one_component(const PlanDesc& desc);
