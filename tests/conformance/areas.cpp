@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// conformance_areas [CASES [SEED]]: a filter of random parts of a frame gives there what the filter of the whole frame
-// gives, to the bit, with every CPU algorithm, by one thread and by several. Filters of whole frames are compared with
-// the oracle by the program "conformance".
+// conformance_areas [--cases=N] [--seed=N]: a filter of random parts of a frame gives there what the filter of the
+// whole frame gives, to the bit, with every CPU algorithm, by one thread and by several. Filters of whole frames are
+// compared with the oracle by the program "conformance".
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 
 #include "cases.hpp"
 #include "convolve/backend.hpp"
+#include "options.hpp"
 #include "random.hpp"
 #include "regions/area_merger.hpp"
 
@@ -139,8 +140,9 @@ std::string merge(Random& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int cases = argc > 1 ? std::atoi(argv[1]) : 1500;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 20261123;
+  const auto options = random_options(argc, argv, {.cases = 1500, .seed = 20261123}, false);
+  if (!options) return 2;
+  const auto& [backend, cases, first] = *options;
   const auto one = convolve::make_cpu_backend(1), several = convolve::make_cpu_backend(4);
   int runs = 0, failures = 0;
   const auto report = [&](const std::string& name, const std::string& wrong) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// conformance_regions [--backend=cpu|cuda] [CASES [SEED]]: random regions x effects x shapes x feathers x layouts
-// against the oracle, to the bit; that what is hidden leaves no trace outside of its region; and larger frames, where
-// several threads, or the GPU, are held against one thread of the CPU.
+// conformance_regions [--backend=cpu|cuda] [--cases=N] [--seed=N]: random regions x effects x shapes x feathers x
+// layouts against the oracle, to the bit; that what is hidden leaves no trace outside of its region; and larger frames,
+// where several threads, or the GPU, are held against one thread of the CPU.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,6 +20,7 @@
 #include "convolve/backend.hpp"
 #include "layouts.hpp"
 #include "memory.hpp"
+#include "options.hpp"
 #include "oracle_regions.hpp"
 #include "random.hpp"
 
@@ -373,20 +374,9 @@ Runner runner_of(const std::string& backend) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  std::string backend = "cpu";
-  constexpr const char option[] = "--backend=";
-  std::erase_if(arguments, [&](const std::string& argument) {
-    if (!argument.starts_with(option)) return false;
-    backend = argument.substr(sizeof option - 1);
-    return true;
-  });
-  const int cases = !arguments.empty() ? std::atoi(arguments[0].c_str()) : 4000;
-  const std::uint64_t first = arguments.size() > 1 ? std::strtoull(arguments[1].c_str(), nullptr, 0) : 20260101;
-  if (backend != "cpu" && backend != "cuda") {
-    std::fprintf(stderr, "conformance_regions: --backend=%s: there are cpu and cuda\n", backend.c_str());
-    return 2;
-  }
+  const auto options = random_options(argc, argv, {.backend = "cpu", .cases = 4000, .seed = 20260101}, true);
+  if (!options) return 2;
+  const auto& [backend, cases, first] = *options;
   Runner runner;
   try {
     runner = runner_of(backend);

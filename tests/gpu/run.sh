@@ -89,7 +89,7 @@ sanitizers() {
       step "sanitizer-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
         "$here/tests/conformance/conformance" --backend=cuda --cases="$cases"
       step "sanitizer-regions-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
-        "$here/tests/conformance/conformance_regions" --backend=cuda "$((cases / 4))"
+        "$here/tests/conformance/conformance_regions" --backend=cuda --cases="$((cases / 4))"
     fi
   done
 }
