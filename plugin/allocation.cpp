@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "fault.hpp"
+#include "element_error.hpp"
 #include "log.hpp"
 
 namespace convolve {

@@ -93,10 +93,10 @@ bool CudaSession::reaches(GstBuffer*) {
 const Image& CudaSession::stage(const Image& host, const FrameLayout&, const Rows&) {
   return host;
 }
-void CudaSession::begin_bands() {}
-void CudaSession::upload_band(const Image&, const Image&, const FrameLayout&, const Rows&) {}
-void CudaSession::download_band(const Image&, const Image&, const FrameLayout&, const Rows&) {}
-void CudaSession::finish_bands() {}
+void CudaSession::begin_slabs() {}
+void CudaSession::upload_slab(const Image&, const Image&, const FrameLayout&, const Rows&) {}
+void CudaSession::download_slab(const Image&, const Image&, const FrameLayout&, const Rows&) {}
+void CudaSession::finish_slabs() {}
 GstAllocator* CudaSession::host_allocator() const {
   return nullptr;
 }

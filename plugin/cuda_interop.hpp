@@ -6,7 +6,7 @@
 //
 // Streams: work is queued on one stream a session, which waits for the legacy stream (on which GStreamer 1.22 copies).
 // From 1.24 on it is the stream of the pools that the element proposes and uses, so that neighbours queue on it too;
-// memory of another stream is waited for, and waits, on the device. Bands of rows go up on a second and down on a
+// memory of another stream is waited for, and waits, on the device. Slabs of rows go up on a second and down on a
 // third stream, in step with it.
 // Threads: a session belongs to the streaming thread, its host allocator to any. Each function that touches the GPU
 // pushes the session's context for its own duration; callers of Backend and Plan hold a CudaScope.
@@ -137,7 +137,7 @@ class CudaSession {
   void* stream() const;
   /// Waits for the stream. Throws DeviceError.
   void synchronize();
-  /// Waits for it and for the bands' streams, whatever they come to.
+  /// Waits for it and for the slabs' streams, whatever they come to.
   void drain() noexcept;
 
   /// True for CUDA memory of this context.
@@ -164,16 +164,16 @@ class CudaSession {
   /// Whether asynchronous copies can read a buffer's system memory where it lies. Where not, stage() copies these rows
   /// to where they can: to the same rows of the image that is returned, which is one frame's.
   bool reaches(GstBuffer* buffer);
-  const Image& stage(const Image& host, const FrameLayout& layout, const Rows& band);
+  const Image& stage(const Image& host, const FrameLayout& layout, const Rows& range);
 
-  /// Starts a frame in bands: what is queued on the stream by now comes before all of them.
-  void begin_bands();
+  /// Starts a frame in slabs: what is queued on the stream by now comes before all of them.
+  void begin_slabs();
   /// Queues an upload; what is queued on the stream after this waits for it.
-  void upload_band(const Image& host, const Image& device, const FrameLayout& layout, const Rows& band);
+  void upload_slab(const Image& host, const Image& device, const FrameLayout& layout, const Rows& range);
   /// Queues a download that waits for what is on the stream by now.
-  void download_band(const Image& device, const Image& host, const FrameLayout& layout, const Rows& band);
-  /// Waits for all bands. Throws DeviceError.
-  void finish_bands();
+  void download_slab(const Image& device, const Image& host, const FrameLayout& layout, const Rows& range);
+  /// Waits for all slabs. Throws DeviceError.
+  void finish_slabs();
 
   /// True for a pool whose buffers are CUDA memory of this context.
   bool owns(GstBufferPool* pool) const;

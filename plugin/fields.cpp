@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "fields.hpp"
 
-#include "rows.hpp"
+#include "plane_size.hpp"
 
 namespace convolve {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "fault.hpp"
-#include "rows.hpp"
+#include "element_error.hpp"
+#include "plane_size.hpp"
 
 namespace convolve {
 

@@ -19,7 +19,7 @@
 #include <type_traits>
 
 #include "cuda_interop.hpp"
-#include "fault.hpp"
+#include "element_error.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 #include "stream.hpp"

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <new>
 
-#include "fault.hpp"
+#include "element_error.hpp"
 #include "formats.hpp"
 #include "log.hpp"
-#include "rows.hpp"
+#include "plane_size.hpp"
 
 namespace convolve {
 namespace {

@@ -13,12 +13,12 @@
 #include <memory>
 #include <vector>
 
-#include "bands.hpp"
 #include "convolve/backend.hpp"
 #include "cuda_interop.hpp"
 #include "fields.hpp"
 #include "regions.hpp"
 #include "settings.hpp"
+#include "slabs.hpp"
 #include "window.hpp"
 
 namespace convolve {
@@ -85,8 +85,8 @@ class Process {
   enum Part { whole, top_field, bottom_field, parts };
 
   /// Rows that cross to the GPU and back while others are filtered.
-  struct Slab {
-    Band rows;
+  struct PlannedSlab {
+    Slab rows;
     Plan* plan;
   };
 
@@ -98,7 +98,7 @@ class Process {
     FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
     Field field[2];                     ///< its fields, where some of its frames are interlaced
     std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
-    std::vector<Slab> slabs;            ///< of frames that cross to the GPU, where that is worth it
+    std::vector<PlannedSlab> slabs;     ///< of frames that cross to the GPU, where that is worth it
     std::vector<std::unique_ptr<Plan>> slab_plans;  ///< of slabs of unlike heights
     std::unique_ptr<RegionPlan> regions;            ///< where the effect is confined to regions
     RegionTreatment treatment;

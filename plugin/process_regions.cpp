@@ -7,9 +7,9 @@
 #include <new>
 #include <string>
 
-#include "fault.hpp"
+#include "element_error.hpp"
+#include "plane_size.hpp"
 #include "process.hpp"
-#include "rows.hpp"
 
 namespace convolve {
 

@@ -11,9 +11,9 @@
 namespace convolve {
 
 void Process::make_slabs(Backend& backend, Prepared& next) const {
-  const std::vector<Band> all = cut_into_bands(next.layout, info_.height, next.filter, next.recipe->settings.border);
+  const std::vector<Slab> all = cut_into_slabs(next.layout, info_.height, next.filter, next.recipe->settings.border);
   std::vector<int> heights;
-  for (const Band& rows : all) {
+  for (const Slab& rows : all) {
     const int height = rows.bottom - rows.top;
     const auto known = std::find(heights.begin(), heights.end(), height);
     const auto at = static_cast<std::size_t>(known - heights.begin());
@@ -45,15 +45,15 @@ void Process::run_in_slabs(FrameWindow& window, const Image& out) {
 
   for (DeviceFrame& result : result_)
     if (!result) result = session_->allocate(layout_);
-  session_->begin_bands();
+  session_->begin_slabs();
   const Window images = window.images();
   int uploaded = 0;
   for (std::size_t k = 0; k < now_.slabs.size(); ++k) {
-    const Slab& slab = now_.slabs[k];
+    const PlannedSlab& slab = now_.slabs[k];
     if (newest) {
       const CudaSession::Rows fresh = rows_between(uploaded, slab.rows.bottom);
       const Image& host = newest->map.image();
-      session_->upload_band(newest->pageable ? session_->stage(host, layout_, fresh) : host, newest->copy.image(),
+      session_->upload_slab(newest->pageable ? session_->stage(host, layout_, fresh) : host, newest->copy.image(),
                             layout_, fresh);
     }
     uploaded = slab.rows.bottom;
@@ -70,9 +70,9 @@ void Process::run_in_slabs(FrameWindow& window, const Image& out) {
       const CudaScope scope(session_.get());
       enqueue(*slab.plan, slice, from_row(result, layout_, height, slab.rows.top));
     }
-    session_->download_band(result, out, layout_, rows_between(slab.rows.first, slab.rows.last));
+    session_->download_slab(result, out, layout_, rows_between(slab.rows.first, slab.rows.last));
   }
-  session_->finish_bands();
+  session_->finish_slabs();
 }
 
 }  // namespace convolve

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "default_layout.hpp"
-#include "fault.hpp"
+#include "element_error.hpp"
 #include "log.hpp"
 #include "report.hpp"
 #include "scene.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "fault.hpp"
+#include "element_error.hpp"
 #include "log.hpp"
 #include "report.hpp"
 #include "stream.hpp"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda_interop.hpp"
-
 #include <cuda_runtime_api.h>
+
+#include "cuda_interop.hpp"
 #define GST_USE_UNSTABLE_API
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "fault.hpp"
+#include "element_error.hpp"
 #include "gstcuda_versions.hpp"
 #include "host_input.hpp"
-#include "host_memory.hpp"
-#include "rows.hpp"
+#include "pinned_allocator.hpp"
+#include "plane_size.hpp"
 
 namespace convolve {
 namespace {
@@ -153,14 +153,14 @@ struct CudaSession::Impl {
       copy(from.plane[p], to.plane[p], row_bytes(layout, p), rows(layout, p), kind, stream);
   }
 
-  void copy_band(const Image& from, const Image& to, const FrameLayout& layout, const CudaSession::Rows& band,
+  void copy_rows(const Image& from, const Image& to, const FrameLayout& layout, const CudaSession::Rows& range,
                  cudaMemcpyKind kind, cudaStream_t queue) {
     const auto row = [](const PlaneView& plane, int y) {
       return PlaneView{static_cast<std::byte*>(plane.data) + y * plane.stride, plane.stride};
     };
     for (int p = 0; p < layout.planes; ++p)
-      copy(row(from.plane[p], band.first[p]), row(to.plane[p], band.first[p]), row_bytes(layout, p),
-           band.last[p] - band.first[p], kind, queue);
+      copy(row(from.plane[p], range.first[p]), row(to.plane[p], range.first[p]), row_bytes(layout, p),
+           range.last[p] - range.first[p], kind, queue);
   }
 };
 
@@ -332,28 +332,28 @@ bool CudaSession::reaches(GstBuffer* buffer) {
   return impl_->host_input->reaches(buffer);
 }
 
-const Image& CudaSession::stage(const Image& host, const FrameLayout& layout, const Rows& band) {
-  return impl_->host_input->stage(host, layout, band);
+const Image& CudaSession::stage(const Image& host, const FrameLayout& layout, const Rows& range) {
+  return impl_->host_input->stage(host, layout, range);
 }
 
-void CudaSession::begin_bands() {
+void CudaSession::begin_slabs() {
   const CudaScope scope(this);
   impl_->order(impl_->stream, impl_->up);
 }
 
-void CudaSession::upload_band(const Image& host, const Image& device, const FrameLayout& layout, const Rows& band) {
+void CudaSession::upload_slab(const Image& host, const Image& device, const FrameLayout& layout, const Rows& range) {
   const CudaScope scope(this);
-  impl_->copy_band(host, device, layout, band, cudaMemcpyHostToDevice, impl_->up);
+  impl_->copy_rows(host, device, layout, range, cudaMemcpyHostToDevice, impl_->up);
   impl_->order(impl_->up, impl_->stream);
 }
 
-void CudaSession::download_band(const Image& device, const Image& host, const FrameLayout& layout, const Rows& band) {
+void CudaSession::download_slab(const Image& device, const Image& host, const FrameLayout& layout, const Rows& range) {
   const CudaScope scope(this);
   impl_->order(impl_->stream, impl_->down);
-  impl_->copy_band(device, host, layout, band, cudaMemcpyDeviceToHost, impl_->down);
+  impl_->copy_rows(device, host, layout, range, cudaMemcpyDeviceToHost, impl_->down);
 }
 
-void CudaSession::finish_bands() {
+void CudaSession::finish_slabs() {
   const CudaScope scope(this);
   check(cudaStreamSynchronize(impl_->down), "a frame");
 }

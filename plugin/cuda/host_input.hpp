@@ -3,8 +3,8 @@
 //
 // Host input: frames in system memory that upstream brought itself. Asynchronous copies need page-locked memory: that
 // of a pool, which comes again and again, has its pages locked where it lies; any other is copied to locked pages, a
-// band at a time, by several threads. On an H200's link a 4K RGBA frame takes 0.6 ms from locked pages (locking them: 2
-// ms, once), 1.4 copied by four threads (eight: 3.0), and 3.9 as pageable memory.
+// range at a time, by several threads. On an H200's link a 4K RGBA frame takes 0.6 ms from locked pages (locking them:
+// 2 ms, once), 1.4 copied by four threads (eight: 3.0), and 3.9 as pageable memory.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class HostInput {
   bool reaches(GstBuffer* buffer);
   /// Copies these rows to where asynchronous copies read them: the same rows of the image that is returned. It is one
   /// frame's, good until the next one's first rows. Throws ElementError where no memory is left.
-  const Image& stage(const Image& frame, const FrameLayout& layout, const CudaSession::Rows& band);
+  const Image& stage(const Image& frame, const FrameLayout& layout, const CudaSession::Rows& range);
 
  private:
   struct Locks;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Frames cut into bands are filtered as whole ones are, with two output frames taken in turn.
-#include "bands.hpp"
+// Frames cut into slabs are filtered as whole ones are, with two output frames taken in turn.
+#include "slabs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "convolve/backend.hpp"
-#include "rows.hpp"
+#include "plane_size.hpp"
 
 namespace {
 
@@ -64,7 +64,7 @@ const Case cases[] = {
     {"grey, constant", {{1, 1}}, 3000, 2002, 2, 2, Border::constant},
 };
 
-TEST(Bands, GiveWhatTheWholeFrameGives) {
+TEST(Slabs, GiveWhatTheWholeFrameGives) {
   std::mt19937 random(1);
   const std::unique_ptr<Backend> backend = make_cpu_backend();
   for (const Case& test : cases) {
@@ -80,48 +80,48 @@ TEST(Bands, GiveWhatTheWholeFrameGives) {
     Window window{1, {&in.image}};
     ASSERT_EQ(backend->make_plan({layout, filter, test.border})->enqueue(window, whole.image, nullptr), nullptr);
 
-    const std::vector<Band> bands = cut_into_bands(layout, test.height, filter, test.border);
-    ASSERT_GE(bands.size(), 2u);
+    const std::vector<Slab> slabs = cut_into_slabs(layout, test.height, filter, test.border);
+    ASSERT_GE(slabs.size(), 2u);
     Frame results[2]{Frame(layout), Frame(layout)};
-    // Two bands late, as a download may be: nothing that it still needs has been overwritten by then.
+    // Two slabs late, as a download may be: nothing that it still needs has been overwritten by then.
     const auto collect = [&](std::size_t k) {
       for (int p = 0; p < layout.planes; ++p) {
-        const int first = plane_row(layout, p, test.height, bands[k].first);
-        const int last = plane_row(layout, p, test.height, bands[k].last);
+        const int first = plane_row(layout, p, test.height, slabs[k].first);
+        const int last = plane_row(layout, p, test.height, slabs[k].last);
         const std::size_t width = row_bytes(layout, p);
         std::copy_n(results[k % 2].memory[p].begin() + first * width, (last - first) * width,
                     joined.memory[p].begin() + first * width);
       }
     };
     int next = 0;
-    for (std::size_t k = 0; k < bands.size(); ++k) {
-      const Band& band = bands[k];
-      EXPECT_EQ(band.first, next);
-      next = band.last;
-      const FrameLayout part = make_layout(test.planes, test.width, band.bottom - band.top);
-      const Image slice = from_row(in.image, layout, test.height, band.top);
+    for (std::size_t k = 0; k < slabs.size(); ++k) {
+      const Slab& slab = slabs[k];
+      EXPECT_EQ(slab.first, next);
+      next = slab.last;
+      const FrameLayout part = make_layout(test.planes, test.width, slab.bottom - slab.top);
+      const Image slice = from_row(in.image, layout, test.height, slab.top);
       const Window piece{1, {&slice}};
-      const Image out = from_row(results[k % 2].image, layout, test.height, band.top);
+      const Image out = from_row(results[k % 2].image, layout, test.height, slab.top);
       ASSERT_EQ(backend->make_plan({part, filter, test.border})->enqueue(piece, out, nullptr), nullptr);
       if (k >= 2) collect(k - 2);
     }
-    collect(bands.size() - 2);
-    collect(bands.size() - 1);
+    collect(slabs.size() - 2);
+    collect(slabs.size() - 1);
     EXPECT_EQ(next, test.height);
     for (int p = 0; p < layout.planes; ++p) EXPECT_EQ(joined.memory[p], whole.memory[p]) << "plane " << p;
   }
 }
 
-TEST(Bands, AreNotCutWhereThatWouldBeWrongOrNotWorthIt) {
+TEST(Slabs, AreNotCutWhereThatWouldBeWrongOrNotWorthIt) {
   const FrameLayout large = make_layout({{4, 1}}, 1500, 1400), small = make_layout({{1, 1}}, 640, 480);
   const FrameLayout flat = make_layout({{4, 1}}, 100000, 40);
   TapArray taps{1, 15, 1, {}};
   taps.taps.assign(15, Tap::integer(1));
   const Filter filter(taps);
-  EXPECT_TRUE(cut_into_bands(large, 1400, filter, Border::wrap).empty());
-  EXPECT_TRUE(cut_into_bands(small, 480, filter, Border::replicate).empty());
-  EXPECT_TRUE(cut_into_bands(flat, 40, filter, Border::replicate).empty());
-  EXPECT_FALSE(cut_into_bands(large, 1400, filter, Border::replicate).empty());
+  EXPECT_TRUE(cut_into_slabs(large, 1400, filter, Border::wrap).empty());
+  EXPECT_TRUE(cut_into_slabs(small, 480, filter, Border::replicate).empty());
+  EXPECT_TRUE(cut_into_slabs(flat, 40, filter, Border::replicate).empty());
+  EXPECT_FALSE(cut_into_slabs(large, 1400, filter, Border::replicate).empty());
 }
 
 }  // namespace

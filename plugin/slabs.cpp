@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bands.hpp"
+#include "slabs.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "rows.hpp"
+#include "plane_size.hpp"
 
 namespace convolve {
 namespace {
 
-// On an H200's link the best of 2 to 24 bands is 12 for RGBA at 4K (784 us; 2: 987, 24: 816; uncut: 1278) and 2 for
+// On an H200's link the best of 2 to 24 slabs is 12 for RGBA at 4K (784 us; 2: 987, 24: 816; uncut: 1278) and 2 for
 // NV12 at 1080p (140 us; 4: 145; uncut: 162).
-constexpr std::size_t bytes_a_band = 3 << 19;
-constexpr int most_bands = 12;
+constexpr std::size_t bytes_per_slab = 3 << 19;
+constexpr int max_slabs = 12;
 
 int subsampling(const FrameLayout& layout, int plane, int height) {
   return (height + rows(layout, plane) - 1) / rows(layout, plane);
@@ -29,7 +29,7 @@ int plane_row(const FrameLayout& layout, int plane, int height, int y) {
   return y == height ? rows(layout, plane) : y / subsampling(layout, plane, height);
 }
 
-std::vector<Band> cut_into_bands(const FrameLayout& layout, int height, const Filter& filter, Border border) {
+std::vector<Slab> cut_into_slabs(const FrameLayout& layout, int height, const Filter& filter, Border border) {
   std::size_t bytes = 0;
   int unit = 1;
   for (int p = 0; p < layout.planes; ++p) {
@@ -38,19 +38,19 @@ std::vector<Band> cut_into_bands(const FrameLayout& layout, int height, const Fi
   }
   // The widest reach of the filter, in the most subsampled plane.
   const int reach = unit * std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y());
-  const int count = std::min<int>(static_cast<int>(bytes / bytes_a_band), most_bands);
+  const int count = std::min<int>(static_cast<int>(bytes / bytes_per_slab), max_slabs);
   if (count < 2 || (border == Border::wrap && reach > 0)) return {};
   const int step = round_up((height + count - 1) / count, unit);
   if (step <= 2 * reach) return {};
 
-  std::vector<Band> bands;
+  std::vector<Slab> slabs;
   for (int y = 0; y < height; y += step) {
-    // A sliver at the end joins the band before it.
+    // A sliver at the end joins the slab before it.
     const int last = height - (y + step) < step / 2 ? height : y + step;
-    bands.push_back({y, last, std::max(0, y - reach), std::min(height, last + reach)});
+    slabs.push_back({y, last, std::max(0, y - reach), std::min(height, last + reach)});
     if (last == height) break;
   }
-  return bands;
+  return slabs;
 }
 
 Image from_row(const Image& frame, const FrameLayout& layout, int height, int y) {

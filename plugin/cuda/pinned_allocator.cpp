@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host_memory.hpp"
+#include "pinned_allocator.hpp"
 
 #include <cuda_runtime_api.h>
 #define GST_USE_UNSTABLE_API

@@ -11,9 +11,9 @@
 #include <map>
 #include <mutex>
 
-#include "fault.hpp"
-#include "host_memory.hpp"
-#include "rows.hpp"
+#include "element_error.hpp"
+#include "pinned_allocator.hpp"
+#include "plane_size.hpp"
 #include "threads/available_processors.hpp"
 #include "threads/pool.hpp"
 
@@ -114,23 +114,23 @@ bool HostInput::reaches(GstBuffer* buffer) {
   return all;
 }
 
-const Image& HostInput::stage(const Image& frame, const FrameLayout& layout, const CudaSession::Rows& band) {
+const Image& HostInput::stage(const Image& frame, const FrameLayout& layout, const CudaSession::Rows& range) {
   if (!staging_) staging_ = std::make_unique<Staging>(GST_OBJECT(locks_->context));
   staging_->allocate(layout);
   struct Job {
     const Image& from;
     const Image& to;
     const FrameLayout& layout;
-    const CudaSession::Rows& band;
+    const CudaSession::Rows& range;
     unsigned parts;
-  } job{frame, staging_->image, layout, band, staging_->threads};
+  } job{frame, staging_->image, layout, range, staging_->threads};
   const auto copy_part = [](void* context, unsigned part, unsigned) noexcept {
     const Job& all = *static_cast<const Job*>(context);
     for (int p = 0; p < all.layout.planes; ++p) {
       const PlaneView &from = all.from.plane[p], &to = all.to.plane[p];
-      const auto count = static_cast<unsigned>(all.band.last[p] - all.band.first[p]);
-      const int first = all.band.first[p] + static_cast<int>(count * part / all.parts);
-      const int last = all.band.first[p] + static_cast<int>(count * (part + 1) / all.parts);
+      const auto count = static_cast<unsigned>(all.range.last[p] - all.range.first[p]);
+      const int first = all.range.first[p] + static_cast<int>(count * part / all.parts);
+      const int last = all.range.first[p] + static_cast<int>(count * (part + 1) / all.parts);
       for (int y = first; y < last; ++y)
         std::memcpy(static_cast<std::byte*>(to.data) + y * to.stride,
                     static_cast<const std::byte*>(from.data) + y * from.stride, static_cast<std::size_t>(to.stride));
