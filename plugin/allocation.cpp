@@ -30,9 +30,9 @@ PoolPtr make_system_pool(GstCaps* caps, guint size, guint min, guint max, GstAll
   return gst_buffer_pool_set_config(pool.get(), config) ? std::move(pool) : nullptr;
 }
 
-// Settles on the pool of outputs in system memory: downstream's, where there is no session, or one of ours. `pool` and
-// `max` are those of its offer, and become what was settled on.
-void decide_system_pool(CudaSession* session, GstQuery* query, GstCaps* caps, guint size, guint min, guint& max,
+// Settles on the pool of outputs in system memory: one of pinned memory where there is such, else downstream's or one
+// of ours. `pool` and `max` are those of downstream's offer, and become what was settled on.
+void decide_system_pool(const FrameMemory& memory, GstQuery* query, GstCaps* caps, guint size, guint min, guint& max,
                         PoolPtr& pool) {
   const bool with_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   GstAllocator* allocator = nullptr;
@@ -40,12 +40,12 @@ void decide_system_pool(CudaSession* session, GstQuery* query, GstCaps* caps, gu
   gst_allocation_params_init(&params);
   const bool has_param = gst_query_get_n_allocation_params(query) > 0;
   if (has_param) gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
-  if (session) {
+  if (GstAllocator* pinned = memory.pinned_allocator()) {
     // Downstream's own pool and allocator are refused: downloads would have to go through pageable memory, where the
     // driver copies twice and the calling thread waits. The answer to an ALLOCATION query is an offer, so that an
     // element that needs its own memory copies, as it does behind any element that has its own pool.
     if (allocator) gst_object_unref(allocator);
-    allocator = GST_ALLOCATOR(gst_object_ref(session->host_allocator()));
+    allocator = GST_ALLOCATOR(gst_object_ref(pinned));
     params.flags = static_cast<GstMemoryFlags>(0);
     if (has_param)
       gst_query_set_nth_allocation_param(query, 0, allocator, &params);
@@ -70,16 +70,15 @@ bool propose_allocation(const Process& process, GstQuery* query) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
-  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+  if (!process.is_open() || !caps || !gst_video_info_from_caps(&info, caps)) return false;
 
   auto size = static_cast<guint>(std::min<gsize>(info.size, G_MAXUINT));
   const guint min = process.filter().depth() + 1;
-  CudaSession* session = process.session();
   PoolPtr pool;
   if (asks_for_cuda(caps)) {
-    if (session) pool.reset(make_cuda_pool(session->context(), session, caps, size, min, 0));
+    pool.reset(process.memory().make_pool(caps, size, min));
   } else {
-    GstAllocator* allocator = session ? session->host_allocator() : nullptr;
+    GstAllocator* allocator = process.memory().pinned_allocator();
     GstAllocationParams params;
     gst_allocation_params_init(&params);
     if (allocator) gst_query_add_allocation_param(query, allocator, &params);
@@ -91,12 +90,11 @@ bool propose_allocation(const Process& process, GstQuery* query) {
   return true;
 }
 
-bool decide_allocation(const Process& process, CudaContextSlot& context, int cuda_device_id, GstElement* element,
-                       GstQuery* query) {
+bool decide_allocation(const Process& process, Gpu& gpu, int cuda_device_id, GstElement* element, GstQuery* query) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
-  if (!caps || !gst_video_info_from_caps(&info, caps)) return false;
+  if (!process.is_open() || !caps || !gst_video_info_from_caps(&info, caps)) return false;
 
   GstBufferPool* offered = nullptr;
   auto size = static_cast<guint>(std::min<gsize>(info.size, G_MAXUINT));
@@ -108,18 +106,14 @@ bool decide_allocation(const Process& process, CudaContextSlot& context, int cud
     size = std::max(size, asked);
   }
   PoolPtr pool(offered);
-  CudaSession* session = process.session();
-
-  if (asks_for_cuda(caps)) {
+  const FrameMemory& memory = process.memory();
+  if (!asks_for_cuda(caps)) {
+    decide_system_pool(memory, query, caps, size, min, max, pool);
+  } else if (!memory.owns(pool.get())) {
     // The CPU backend reaches CUDA memory through GStreamer's maps.
-    if (!session) context.ensure(element, cuda_device_id);
-    if (!session || !session->owns(pool.get())) {
-      const CudaContextSlot::Owned shared = context.get();
-      pool.reset(make_cuda_pool(session ? session->context() : shared.get(), session, caps, size, min, 0));
-      max = 0;
-    }
-  } else {
-    decide_system_pool(session, query, caps, size, min, max, pool);
+    const bool on_cpu = process.backend().memory() == MemoryKind::host;
+    pool.reset(on_cpu ? gpu.make_pool(element, cuda_device_id, caps, size, min) : memory.make_pool(caps, size, min));
+    max = 0;
   }
   if (!pool) throw ElementError(GST_RESOURCE_ERROR_SETTINGS, "no pool of output frames could be set up");
   if (has_pool)

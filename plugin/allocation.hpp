@@ -6,6 +6,7 @@
 
 #include <gst/base/gstbasetransform.h>
 
+#include "gpu.hpp"
 #include "process.hpp"
 
 namespace convolve {
@@ -17,7 +18,6 @@ bool propose_allocation(const Process& process, GstQuery* query);
 /// Puts into downstream's answer the pool of our outputs, ahead of the base class's own decisions: theirs where it
 /// serves, else one of page-locked or CUDA memory.
 /// `cuda_device_id` as the property: of the GPU that the CPU backend's frames in CUDA memory lie on.
-bool decide_allocation(const Process& process, CudaContextSlot& context, int cuda_device_id, GstElement* element,
-                       GstQuery* query);
+bool decide_allocation(const Process& process, Gpu& gpu, int cuda_device_id, GstElement* element, GstQuery* query);
 
 }  // namespace convolve

@@ -50,7 +50,7 @@ void set_context(GstElement* element, GstContext* context) {
   std::unique_lock lock(self.mutex);
   const int device_id = self.settings.cuda_device_id;
   lock.unlock();
-  self.context.set_context(element, context, device_id);
+  self.gpu->set_context(element, context, device_id);
   GST_ELEMENT_CLASS(gst_video_convolve_parent_class)->set_context(element, context);
 }
 
@@ -65,7 +65,7 @@ gboolean start(GstBaseTransform* trans) {
                         self.settings.n_threads != self.opened_with.n_threads;
     lock.unlock();
     if (reopen) {
-      self.context.clear();
+      self.gpu->clear();
       open_backend(GST_ELEMENT(trans));
     }
     return TRUE;
@@ -114,7 +114,7 @@ gboolean decide(GstBaseTransform* trans, GstQuery* query) {
     const int device_id = self.settings.cuda_device_id;
     lock.unlock();
     self.stream.note_decision(query);
-    return decide_allocation(self.stream.process(), self.context, device_id, GST_ELEMENT(trans), query) &&
+    return decide_allocation(self.stream.process(), *self.gpu, device_id, GST_ELEMENT(trans), query) &&
            GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->decide_allocation(trans, query);
   });
 }
@@ -241,7 +241,7 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
   Element& self = element_of(trans);
   const bool from_downstream = direction == GST_PAD_SRC;
   const GstQueryType type = GST_QUERY_TYPE(query);
-  if (type == GST_QUERY_CONTEXT && self.context.answer(GST_ELEMENT(trans), query)) return TRUE;
+  if (type == GST_QUERY_CONTEXT && self.gpu->answer(GST_ELEMENT(trans), query)) return TRUE;
   if (type == GST_QUERY_POSITION && from_downstream && answer_position(self.stream, query)) return TRUE;
   if (type == GST_QUERY_DRAIN && !from_downstream) drain_for_query(trans);
   if (type == GST_QUERY_ACCEPT_CAPS) {
@@ -293,7 +293,7 @@ static void gst_video_convolve_class_init(GstVideoConvolveClass* klass) {
   auto* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = convolve::change_state;
   element_class->set_context = convolve::set_context;
-  GstCaps* caps = convolve::make_template_caps();
+  GstCaps* caps = convolve::make_template_caps(convolve::make_gpu()->formats());
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref(caps);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda_interop.hpp"
+#include "gpu.hpp"
 
 namespace convolve {
 namespace {
@@ -150,7 +150,7 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
   return layout;
 }
 
-GstCaps* make_template_caps() {
+GstCaps* make_template_caps(std::span<const GstVideoFormat> cuda_formats) {
   const auto list_of = [](auto&& takes) {
     GValue list = G_VALUE_INIT, name = G_VALUE_INIT;
     g_value_init(&list, GST_TYPE_LIST);
@@ -172,13 +172,12 @@ GstCaps* make_template_caps() {
     return caps;
   };
   GstCaps* caps = gst_caps_new_empty();
-  GValue cuda = list_of(cuda_can_allocate);
-  if (gst_value_list_get_size(&cuda) > 0) {
-    GstCaps* device = caps_of(cuda);
+  if (!cuda_formats.empty()) {
+    GstCaps* device = caps_of(list_of([&](GstVideoFormat format) {
+      return std::find(cuda_formats.begin(), cuda_formats.end(), format) != cuda_formats.end();
+    }));
     gst_caps_set_features_simple(device, gst_caps_features_new(cuda_memory_feature, nullptr));
     gst_caps_append(caps, device);
-  } else {
-    g_value_unset(&cuda);
   }
   gst_caps_append(caps, caps_of(list_of([](GstVideoFormat) { return true; })));
   return caps;

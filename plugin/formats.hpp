@@ -7,6 +7,8 @@
 
 #include <gst/video/video.h>
 
+#include <span>
+
 #include "convolve/plane.hpp"
 
 namespace convolve {
@@ -35,9 +37,9 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
 /// Samples from the start of a row of its plane to the first one of GStreamer's component `c`.
 int component_offset(const GstVideoFormatInfo* finfo, unsigned c);
 
-/// The same caps on both pads: every format of the table in system memory, and in CUDA memory those that the gstcuda
-/// of this build can allocate. Transfer full.
-GstCaps* make_template_caps();
+/// The same caps on both pads: every format of the table in system memory, and those that are among `cuda_formats` in
+/// CUDA memory. Transfer full.
+GstCaps* make_template_caps(std::span<const GstVideoFormat> cuda_formats);
 
 /// Why frames of these caps are not served though their format is, fit for the user; null where they are.
 const char* why_unserved(const GstVideoInfo& info);

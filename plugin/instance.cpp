@@ -67,25 +67,6 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
-// Throws std::runtime_error with why it cannot.
-static void open_cuda(GstElement* element, int device_id) {
-  Element& self = element_of(element);
-  const auto open_in_context = [&] {
-    auto session = std::make_unique<CudaSession>(self.context.get().get());
-    auto backend = session->make_backend();
-    self.stream.process().open(std::move(session), std::move(backend));
-    self.device_lost = false;
-  };
-  self.context.ensure(element, device_id);
-  try {
-    open_in_context();
-  } catch (const std::runtime_error&) {
-    // A context that is lost stays so, and whoever shares it gives it back: one of our own may do.
-    self.context.renew(device_id);
-    open_in_context();
-  }
-}
-
 void open_backend(GstElement* element) {
   Element& self = element_of(element);
   std::unique_lock lock(self.mutex);
@@ -94,9 +75,10 @@ void open_backend(GstElement* element) {
   self.stream.process().close();
   if (settings.backend != BackendChoice::cpu) {
     try {
-      open_cuda(element, settings.cuda_device_id);
+      self.stream.process().open(self.gpu->open(element, settings.cuda_device_id));
+      self.device_lost = false;
     } catch (const std::runtime_error& error) {
-      self.context.clear();
+      self.gpu->clear();
       const std::string why = std::string("the CUDA backend cannot run: ") + error.what();
       if (settings.backend == BackendChoice::cuda) throw ElementError(GST_RESOURCE_ERROR_NOT_FOUND, why);
       if (built_with_cuda)
@@ -104,7 +86,7 @@ void open_backend(GstElement* element) {
                why + "; the filter runs on the CPU");
     }
   }
-  if (!self.stream.process().is_open()) self.stream.process().open(nullptr, make_cpu_backend(settings.n_threads));
+  if (!self.stream.process().is_open()) self.stream.process().open(make_host_memory(settings.n_threads));
   self.opened_with = std::move(settings);
   self.stream.announce();
 }
@@ -140,7 +122,7 @@ void close(GstElement* element) {
   self.stream.reset();
   self.stream.process().close();
   self.stream.announce();
-  self.context.clear();
+  self.gpu->clear();
 }
 
 }  // namespace convolve

@@ -11,6 +11,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
@@ -18,8 +19,8 @@
 #include <string>
 #include <type_traits>
 
-#include "cuda_interop.hpp"
 #include "element_error.hpp"
+#include "gpu.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 #include "stream.hpp"
@@ -27,14 +28,14 @@
 namespace convolve {
 
 struct Element {
-  explicit Element(GstBaseTransform* trans) : stream(trans, context, mutex) {}
+  explicit Element(GstBaseTransform* trans) : stream(trans, *gpu, mutex) {}
 
   std::mutex mutex;     ///< of what is set and published; held for copies only. Not GObject's lock, which sanitizers
                         ///< do not see
   Settings settings;    ///< under the mutex, as are the next two
   guint64 changes = 0;  ///< how often settings changed
   bool open = false;    ///< from READY on: the published recipe is good, and stays when a change is not
-  CudaContextSlot context;
+  const std::unique_ptr<Gpu> gpu = make_gpu();
   Stream stream;
   Settings opened_with;  ///< what the backend was opened with, where it is open
   /// Which error was posted since the start or the last flush. Frames are refused meanwhile; another setting may mend

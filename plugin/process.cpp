@@ -3,8 +3,8 @@
 #include "process.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
+#include <utility>
 
 #include "element_error.hpp"
 #include "formats.hpp"
@@ -13,15 +13,6 @@
 
 namespace convolve {
 namespace {
-
-// What of a buffer goes to its output, without its memory.
-BufferPtr shell_of(GstBuffer* buffer) {
-  BufferPtr shell(gst_buffer_new());
-  constexpr auto parts =
-      static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META);
-  gst_buffer_copy_into(shell.get(), buffer, parts, 0, -1);
-  return shell;
-}
 
 // Whether each output equals its input to the bit.
 bool is_passthrough(const Filter& filter, const FrameLayout& layout) {
@@ -46,32 +37,28 @@ bool hides_nothing(const RegionSettings& regions, const FrameLayout& layout) {
 
 }  // namespace
 
-void Process::open(std::unique_ptr<CudaSession> session, std::unique_ptr<Backend> backend) {
+void Process::open(std::unique_ptr<FrameMemory> memory) {
   close();
-  session_ = std::move(session);
-  backend_ = std::move(backend);
+  memory_ = std::move(memory);
 }
 
 void Process::close() noexcept {
   drop_plans();
-  {
-    const CudaScope scope(session_.get(), std::nothrow);
-    backend_.reset();
-  }
-  session_.reset();
+  memory_.reset();
 }
 
 void Process::drop_plans() noexcept {
-  const CudaScope scope(session_.get(), std::nothrow);
-  if (session_) session_->drain();  // a plan outlives its queued work
+  if (!memory_) return;
+  const FrameMemory::Scope scope(*memory_, std::nothrow);
+  memory_->drain();  // a plan outlives its queued work
   // Nothing is made anew here: that could fail for want of memory.
   now_.recipe.reset();
   for (auto& plan : now_.plan) plan.reset();
   now_.slabs.clear();
+  now_.slab_plan.clear();
   now_.slab_plans.clear();
   now_.regions.reset();
-  for (DeviceFrame& result : result_) result = {};
-  filtered_on_device_ = {};
+  memory_->release_scratch();
 }
 
 void Process::set_format(const GstVideoInfo& info, bool in_system_memory) {
@@ -158,17 +145,17 @@ bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool rever
     now_.reversed = reversed;
     return false;
   }
-  const CudaScope scope(session_.get());
+  const FrameMemory::Scope scope(*memory_);
   Prepared next;
   try {
-    next = prepare(*backend_, recipe, reversed);
+    next = prepare(memory_->backend(), recipe, reversed);
   } catch (const std::bad_alloc&) {
-    if (!session_) throw;
-    drop_plans();  // the device has no memory for the old plans and the new ones
-    session_->trim();
-    next = prepare(*backend_, recipe, reversed);
+    if (!memory_->trim()) throw;
+    drop_plans();  // there is no memory for the old plans and the new ones
+    memory_->trim();
+    next = prepare(memory_->backend(), recipe, reversed);
   }
-  if (session_ && (now_.regions || next.regions)) session_->drain();  // other plans may go while work is queued
+  if (now_.regions || next.regions) memory_->drain();  // other plans may go while work is queued
   std::swap(now_, next);
   changes_nothing_ = hides_nothing(now_.recipe->settings.regions, now_.layout) ||
                      (!now_.recipe->settings.regions.hides() && is_passthrough(now_.filter, now_.layout));
@@ -181,127 +168,44 @@ const char* Process::algorithm() const {
   return plan ? nick(plan->algorithm()) : nullptr;
 }
 
-bool Process::wants_context_of(GstBuffer* buffer, int cuda_device_id) const {
-  if (!session_ || !is_cuda_buffer(buffer) || session_->owns(buffer)) return false;
-  return cuda_device_id < 0 || cuda_buffer_device(buffer) == session_->device_id();
-}
-
 bool Process::is_interlaced(GstBuffer* buffer) const {
   return info_.interlace_mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
          (info_.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
           GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
 }
 
-bool Process::starves(GstBuffer* buffer) const {
+bool Process::pool_is_too_small(GstBuffer* buffer) const {
   // A buffer that keeps another one from going back to its pool.
-  if (const GstParentBufferMeta* parent = gst_buffer_get_parent_buffer_meta(buffer)) return starves(parent->buffer);
+  if (const GstParentBufferMeta* parent = gst_buffer_get_parent_buffer_meta(buffer))
+    return pool_is_too_small(parent->buffer);
   if (!buffer->pool) return false;
   GstStructure* config = gst_buffer_pool_get_config(buffer->pool);
-  guint most = 0;
-  gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &most);
+  guint max = 0;
+  gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &max);
   gst_structure_free(config);
-  return most != 0 && most < static_cast<guint>(now_.filter.depth()) + 2;
+  return max != 0 && max < static_cast<guint>(now_.filter.depth()) + 2;
 }
 
-HeldFrame Process::admit(BufferPtr buffer, bool keep) {
-  HeldFrame frame;
-  frame.interlaced = is_interlaced(buffer.get());
-  const FrameMap::Format format{info_, layout_, frame.interlaced};
-  if (!session_) {
-    if (keep && starves(buffer.get())) {
-      buffer.reset(gst_buffer_copy_deep(buffer.get()));
-      if (!buffer) throw std::bad_alloc();
-    }
-    frame.map = FrameMap(buffer.get(), format, GST_MAP_READ);
-    frame.image = frame.map.image();
-    frame.buffer = std::move(buffer);
-    return frame;
-  }
-
-  const bool on_device = session_->owns(buffer.get());
-  if (on_device) session_->follow(buffer.get());
-  frame.map = FrameMap(buffer.get(), format, GST_MAP_READ | (on_device ? cuda_map_flags() : 0));
-  frame.image = frame.map.image();
-  if (!on_device) {
-    frame.copy = session_->allocate(layout_);
-    frame.image = frame.copy.image();
-    frame.on_its_way = true;
-    frame.pageable = !frame.map.in_place() || !session_->reaches(buffer.get());
-  } else if (keep && starves(buffer.get())) {
-    frame.copy = session_->allocate(layout_);
-    session_->copy(frame.image, frame.copy.image(), layout_);
-    session_->synchronize();
-    frame.image = frame.copy.image();
-    frame.map.unmap();
-    buffer = shell_of(buffer.get());
-  }
-  frame.buffer = std::move(buffer);
-  return frame;
-}
-
-void Process::upload(HeldFrame& frame) {
-  session_->upload(frame.map.image(), frame.copy, layout_);
-}
-
-void Process::landed(FrameWindow& window) {
-  for (HeldFrame& frame : window.frames()) {
-    if (!frame.on_its_way) continue;
-    frame.on_its_way = false;
-    frame.map.unmap();
-    if (now_.filter.depth() > 1) frame.buffer = shell_of(frame.buffer.get());
-  }
-}
-
-void Process::settle(FrameWindow& window) {
-  bool any = false;
-  for (HeldFrame& frame : window.frames())
-    if (frame.on_its_way) {
-      upload(frame);
-      any = true;
-    }
-  if (!any) return;
-  session_->synchronize();
-  landed(window);
+HeldFrame Process::import_frame(BufferPtr buffer, bool keep) {
+  const bool detached = keep && pool_is_too_small(buffer.get());
+  const bool interlaced = is_interlaced(buffer.get());
+  return memory_->import_frame(std::move(buffer), {info_, layout_, interlaced}, detached);
 }
 
 void Process::run(FrameWindow& window, GstBuffer* out) {
   const bool interlaced = window.centre().interlaced;
-  const bool on_device = session_ && session_->owns(out);
-  FrameMap map(out, {info_, layout_, interlaced}, GST_MAP_WRITE | (on_device ? cuda_map_flags() : 0));
-  if (!session_) {
-    enqueue(window.images(), interlaced, map.image());
-    map.fill_spare_rows();
-    return;
-  }
-  const DrainOnFault drain_on_fault(*session_);  // queued copies write to the output, which goes when this throws
-  if (!on_device && !interlaced && !now_.slabs.empty()) {
-    run_in_slabs(window, map.image());
-  } else {
-    for (HeldFrame& frame : window.frames())
-      if (frame.on_its_way) upload(frame);
-    if (on_device) {
-      session_->follow(out);
-      enqueue(window.images(), interlaced, map.image());
-    } else {
-      if (!result_[0]) result_[0] = session_->allocate(layout_);
-      enqueue(window.images(), interlaced, result_[0].image());
-      session_->download(result_[0], map.image(), layout_);
-    }
-    if (!on_device || !hand_on(window, out)) session_->synchronize();
-    if (!on_device) map.fill_spare_rows();
-  }
-  landed(window);
-}
-
-bool Process::hand_on(FrameWindow& window, GstBuffer* out) {
-  bool all = session_->precede(out);
-  for (HeldFrame& frame : window.frames())
-    all = all && (frame.copy ? !frame.on_its_way : session_->precede(frame.buffer.get()));
-  return all;
+  std::span<const Slab> slabs;
+  if (!interlaced) slabs = now_.slabs;
+  memory_->produce(window.frames(), {out, {info_, layout_, interlaced}, GST_MAP_WRITE, slabs, now_.filter.depth() > 1},
+                   [&](const Image& image, const Slab* slab) {
+                     if (slab)
+                       enqueue_slab(*slab, window.images(), image);
+                     else
+                       enqueue(window.images(), interlaced, image);
+                   });
 }
 
 void Process::enqueue(const Window& window, bool interlaced, const Image& out, std::span<const PixelRect> areas) {
-  const CudaScope scope(session_.get());
   if (!interlaced) {
     enqueue(*now_.plan[whole], window, out, areas);
     return;
@@ -325,12 +229,11 @@ void Process::enqueue(const Window& window, bool interlaced, const Image& out, s
 }
 
 void Process::enqueue(Plan& plan, const Window& window, const Image& out, std::span<const PixelRect> areas) {
-  void* stream = session_ ? session_->stream() : nullptr;
+  const FrameMemory::Scope scope(*memory_);
+  void* stream = memory_->stream();
   const char* fault =
       areas.empty() ? plan.enqueue(window, out, stream) : plan.enqueue_areas(window, out, areas, stream);
-  if (!fault) return;
-  if (session_) throw DeviceError(std::string("the GPU failed: ") + fault);
-  throw ElementError(GST_RESOURCE_ERROR_FAILED, std::string("the filter failed: ") + fault);
+  if (fault) memory_->fail(fault);
 }
 
 }  // namespace convolve

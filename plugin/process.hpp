@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Process: a backend with the plans for one format and one recipe. Admits buffers as frames that the backend can
-// read, and filters a window of them into an output buffer, done on return.
+// Process: the plans for one format and one recipe, and the memory in which they run. Imports buffers as frames that
+// the backend can read, and filters a window of them into an output buffer, done on return.
 //
 // Single-threaded: owned by the streaming thread, and by state changes while that does not run. Functions throw
 // ElementError or PlanError; after a DeviceError only close() is of use.
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "convolve/backend.hpp"
-#include "cuda_interop.hpp"
 #include "fields.hpp"
+#include "frame_memory.hpp"
 #include "regions.hpp"
 #include "settings.hpp"
 #include "slabs.hpp"
@@ -28,13 +28,13 @@ class Process {
   explicit Process(GstElement* element) : element_(element) {}
   ~Process() { close(); }
 
-  /// `session` is null for the CPU backend. Plans are made anew by set_recipe().
-  void open(std::unique_ptr<CudaSession> session, std::unique_ptr<Backend> backend);
-  /// Frames that were admitted are gone before.
+  /// Plans are made anew by set_recipe().
+  void open(std::unique_ptr<FrameMemory> memory);
+  /// Frames that were imported are gone before.
   void close() noexcept;
-  bool is_open() const { return backend_ != nullptr; }
-  const Backend& backend() const { return *backend_; }
-  CudaSession* session() const { return session_.get(); }
+  bool is_open() const { return memory_ != nullptr; }
+  const Backend& backend() const { return memory_->backend(); }
+  FrameMemory& memory() const { return *memory_; }
 
   /// Forgets the plans where the format differs from the last. `in_system_memory`: what the caps say of the frames.
   void set_format(const GstVideoInfo& info, bool in_system_memory);
@@ -68,27 +68,19 @@ class Process {
   /// Name of the algorithm that runs, or of the effect that takes its place.
   const char* algorithm() const;
 
-  /// True where the buffer's context should become ours before it is admitted.
-  bool wants_context_of(GstBuffer* buffer, int cuda_device_id) const;
   /// Whether upstream would run out of buffers if the window held this one's. Asked of each, as pools come and go and
   /// the window grows.
-  bool starves(GstBuffer* buffer) const;
-  /// Makes a frame of a buffer. `keep`: the frame will be held beyond its own output. A frame may leave here on its
-  /// way to the device; run() or settle() sees it there.
-  HeldFrame admit(BufferPtr buffer, bool keep);
+  bool pool_is_too_small(GstBuffer* buffer) const;
+  /// Makes a frame of a buffer. `keep`: the frame will be held beyond its own output. Its upload to a GPU may still be
+  /// under way; run() or finish_uploads() completes it.
+  HeldFrame import_frame(BufferPtr buffer, bool keep);
   /// Filters into `out`, whose memory comes from the pool that the allocation settled on.
   void run(FrameWindow& window, GstBuffer* out);
   /// Brings all frames to the device and lets go of upstream's buffers, where no output does so.
-  void settle(FrameWindow& window);
+  void finish_uploads(FrameWindow& window) { memory_->finish_uploads(window.frames()); }
 
  private:
   enum Part { whole, top_field, bottom_field, parts };
-
-  /// Rows that cross to the GPU and back while others are filtered.
-  struct PlannedSlab {
-    Slab rows;
-    Plan* plan;
-  };
 
   /// A filter made ready for the format.
   struct Prepared {
@@ -98,8 +90,9 @@ class Process {
     FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
     Field field[2];                     ///< its fields, where some of its frames are interlaced
     std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
-    std::vector<PlannedSlab> slabs;     ///< of frames that cross to the GPU, where that is worth it
-    std::vector<std::unique_ptr<Plan>> slab_plans;  ///< of slabs of unlike heights
+    std::vector<Slab> slabs;            ///< of frames that cross to a GPU and back, where cutting them is worth it
+    std::vector<Plan*> slab_plan;       ///< of each slab
+    std::vector<std::unique_ptr<Plan>> slab_plans;  ///< the plans themselves, of slabs of unlike heights
     std::unique_ptr<RegionPlan> regions;            ///< where the effect is confined to regions
     RegionTreatment treatment;
   };
@@ -113,19 +106,12 @@ class Process {
   /// `areas` empty: the whole frame; else at least those parts of it.
   void enqueue(const Window& window, bool interlaced, const Image& out, std::span<const PixelRect> areas = {});
   void enqueue(Plan& plan, const Window& window, const Image& out, std::span<const PixelRect> areas = {});
-  Image filter_aside(FrameWindow& window);
-  void apply_regions(const Image& frame, const Image& filtered);
-  void copy_on_device(FrameWindow& window, GstBuffer* out, const FrameMap& map, bool regions);
+  void apply_regions(FrameWindow& window, const Image& frame);
   void make_slabs(Backend& backend, Prepared& next) const;
-  void run_in_slabs(FrameWindow& window, const Image& out);
-  void upload(HeldFrame& frame);
-  void landed(FrameWindow& window);
-  /// Leaves the rest to the device: false where some memory has no stream to wait on.
-  bool hand_on(FrameWindow& window, GstBuffer* out);
+  void enqueue_slab(const Slab& slab, const Window& window, const Image& out);
 
   GstElement* element_;
-  std::unique_ptr<CudaSession> session_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<FrameMemory> memory_;
 
   bool has_format_ = false;
   bool in_system_memory_ = true;  ///< frames are not in CUDA memory
@@ -135,10 +121,7 @@ class Process {
   Prepared now_;
   bool changes_nothing_ = false;
   RegionTracker tracker_;
-  std::vector<PixelRect> field_areas_;   ///< areas in rows of a field
-  std::vector<unsigned char> filtered_;  ///< a whole frame, for what the filter makes of one with regions
-  DeviceFrame filtered_on_device_;       ///< likewise
-  DeviceFrame result_[2];                ///< of outputs in system memory; the second for every other slab
+  std::vector<PixelRect> field_areas_;  ///< areas in rows of a field
 };
 
 }  // namespace convolve

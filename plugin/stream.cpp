@@ -66,7 +66,8 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
     process_.forget_regions();
   }
   if (window_.pending() == 0) sync_controllers(buffer.get());  // it may decide whether the frame needs a plan
-  if (process_.wants_context_of(buffer.get(), published()->settings.cuda_device_id)) adopt_context(buffer.get());
+  if (process_.memory().should_move_to(buffer.get(), published()->settings.cuda_device_id))
+    move_to_memory_of(buffer.get());
   latch();
   settle_passthrough();
   renegotiate();
@@ -80,19 +81,19 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
     window_.push(std::move(frame));
     return GST_FLOW_OK;
   }
-  if (depth_grew_ && process_.starves(buffer.get())) gst_base_transform_reconfigure_sink(trans_);
+  if (depth_grew_ && process_.pool_is_too_small(buffer.get())) gst_base_transform_reconfigure_sink(trans_);
   depth_grew_ = false;
-  HeldFrame frame = process_.admit(std::move(buffer), process_.filter().depth() > 1);
+  HeldFrame frame = process_.import_frame(std::move(buffer), process_.filter().depth() > 1);
   if (is_scene_cut(frame)) drain();  // what stands behind a cut is outside of the stream, as behind its end
   window_.push(std::move(frame));
-  if (!window_.ready(false)) process_.settle(window_);
+  if (!window_.ready(false)) process_.finish_uploads(window_);
   return GST_FLOW_OK;
 }
 
 bool Stream::is_scene_cut(const HeldFrame& frame) {
   const double threshold = process_.recipe()->settings.scene_threshold;
   if (threshold == 0 || process_.filter().depth() == 1 || window_.frames().empty()) return false;
-  if (process_.session()) {
+  if (process_.backend().memory() == MemoryKind::device) {
     if (!warned_of_scenes_)
       warn_of_settings(GST_ELEMENT(trans_),
                        "scene-threshold has no effect on the CUDA backend; set backend=cpu for it");
@@ -154,9 +155,8 @@ GstFlowReturn Stream::produce_regions(BufferPtr& out) {
   HeldFrame& centre = window_.centre();
   GstBuffer* buffer = centre.buffer.get();
   // Of a frame with a crop meta, what is inside of the crop is the picture: the copy holds that alone.
-  const bool fits =
-      process_.leaves_as_it_came(centre) && !gst_buffer_get_video_crop_meta(buffer) &&
-      (downstream_takes_video_meta_ || is_cuda_buffer(buffer) || has_default_layout(buffer, process_.info()));
+  const bool fits = process_.leaves_as_it_came(centre) && !gst_buffer_get_video_crop_meta(buffer) &&
+                    (downstream_takes_video_meta_ || gpu_.holds(buffer) || has_default_layout(buffer, process_.info()));
   if (fits && (!treated_ || process_.treat_in_place(window_))) {
     out.reset(gst_buffer_ref(centre.buffer.get()));
     return GST_FLOW_OK;
@@ -175,10 +175,8 @@ GstFlowReturn Stream::new_output(BufferPtr& out) {
   auto* base = GST_BASE_TRANSFORM_CLASS(g_type_class_peek(GST_TYPE_BASE_TRANSFORM));
   GstBuffer* buffer = nullptr;
   GstFlowReturn flow = base->prepare_output_buffer(trans_, centre.buffer.get(), &buffer);
-  if (flow == GST_FLOW_ERROR && process_.session()) {
-    process_.session()->trim();
+  if (flow == GST_FLOW_ERROR && process_.memory().trim())
     flow = base->prepare_output_buffer(trans_, centre.buffer.get(), &buffer);
-  }
   if (flow == GST_FLOW_ERROR)
     throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "there is no memory for an output frame");
   out.reset(buffer);
@@ -204,7 +202,7 @@ GstFlowReturn Stream::push(BufferPtr out) {
 }
 
 BufferPtr Stream::in_downstream_layout(BufferPtr buffer) {
-  if (!passthrough_began_while_playing_ || downstream_takes_video_meta_ || is_cuda_buffer(buffer.get()) ||
+  if (!passthrough_began_while_playing_ || downstream_takes_video_meta_ || gpu_.holds(buffer.get()) ||
       has_default_layout(buffer.get(), process_.info()))
     return buffer;
   if (!asked_for_downstream_layout_) {

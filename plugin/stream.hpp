@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "cuda_interop.hpp"
 #include "frame_interval.hpp"
+#include "gpu.hpp"
 #include "process.hpp"
 #include "quality.hpp"
 #include "settings.hpp"
@@ -31,8 +31,8 @@ namespace convolve {
 class Stream {
  public:
   /// `mutex` guards what is published.
-  Stream(GstBaseTransform* trans, CudaContextSlot& context, std::mutex& mutex)
-      : trans_(trans), context_(context), mutex_(mutex), process_(GST_ELEMENT(trans)), quality_(trans) {}
+  Stream(GstBaseTransform* trans, Gpu& gpu, std::mutex& mutex)
+      : trans_(trans), gpu_(gpu), mutex_(mutex), process_(GST_ELEMENT(trans)), quality_(trans) {}
 
   /// What the next output is filtered with. The caller holds the mutex, and gets what was there before, to let
   /// go of after the lock.
@@ -79,7 +79,7 @@ class Stream {
   void use(const std::shared_ptr<const Recipe>& recipe, bool reversed);
   void refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError& why);
   bool fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why);
-  void adopt_context(GstBuffer* buffer);
+  void move_to_memory_of(GstBuffer* buffer);
   void settle_passthrough();
   void renegotiate();
   void sync_controllers(GstBuffer* frame);
@@ -94,7 +94,7 @@ class Stream {
   void update_latency();
 
   GstBaseTransform* trans_;
-  CudaContextSlot& context_;
+  Gpu& gpu_;
   std::mutex& mutex_;
   std::shared_ptr<const Recipe> published_;  ///< under the mutex
   Process process_;

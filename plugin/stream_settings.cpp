@@ -77,12 +77,13 @@ void Stream::refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError
 
 bool Stream::fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why) {
   const Settings& settings = recipe->settings;
-  if (!process_.session() || settings.backend != BackendChoice::automatic || settings.algorithm != Algorithm::automatic)
+  if (process_.backend().memory() == MemoryKind::host || settings.backend != BackendChoice::automatic ||
+      settings.algorithm != Algorithm::automatic)
     return false;
-  std::unique_ptr<Backend> cpu = make_cpu_backend(settings.n_threads);
-  if (!process_.can_be_served_by(*cpu, recipe, reversed)) return false;
-  drain();  // with the plans that are still there, before the session that holds the frames goes
-  process_.open(nullptr, std::move(cpu));
+  std::unique_ptr<FrameMemory> host = make_host_memory(settings.n_threads);
+  if (!process_.can_be_served_by(host->backend(), recipe, reversed)) return false;
+  drain();  // with the plans that are still there, before the memory that holds the frames goes
+  process_.open(std::move(host));
   fell_back_ = true;
   allocation_is_stale_ = true;
   gst_base_transform_reconfigure_sink(trans_);
@@ -121,13 +122,10 @@ void Stream::note_decision(GstQuery* query) {
   downstream_takes_video_meta_ = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
 }
 
-void Stream::adopt_context(GstBuffer* buffer) {
+void Stream::move_to_memory_of(GstBuffer* buffer) {
   GST_INFO_OBJECT(trans_, "taking over the CUDA context of the buffers that arrive");
   drain();
-  context_.replace(cuda_buffer_context(buffer));
-  auto session = std::make_unique<CudaSession>(context_.get().get());
-  auto backend = session->make_backend();
-  process_.open(std::move(session), std::move(backend));
+  process_.open(gpu_.open_where(buffer));
   allocation_is_stale_ = true;
   renegotiate();
 }

@@ -10,34 +10,13 @@
 
 #include <gst/gst.h>
 
-#include <memory>
 #include <vector>
 
 #include "convolve/border.hpp"
 #include "convolve/plan.hpp"
-#include "cuda_interop.hpp"
-#include "frame.hpp"
+#include "held_frame.hpp"
 
 namespace convolve {
-
-struct GstUnref {
-  void operator()(GstBuffer* p) const { gst_buffer_unref(p); }
-  void operator()(GstEvent* p) const { gst_event_unref(p); }
-};
-using BufferPtr = std::unique_ptr<GstBuffer, GstUnref>;
-using EventPtr = std::unique_ptr<GstEvent, GstUnref>;
-
-/// A frame that the window holds.
-struct HeldFrame {
-  BufferPtr buffer;  ///< the frame itself, or its timestamps, flags and metas where `copy` holds the samples
-  DeviceFrame copy;  ///< samples on the device, of a frame that came in system memory
-  FrameMap map;      ///< of `buffer`
-  Image image;       ///< what the backend reads
-  bool interlaced = false;
-  bool on_its_way = false;       ///< `copy` is still to be filled from `map`
-  bool pageable = false;         ///< `map` is of memory that asynchronous copies do not reach
-  std::vector<EventPtr> events;  ///< that arrived after this frame, and leave after its output
-};
 
 class FrameWindow {
  public:

@@ -54,7 +54,7 @@ struct HostInput::Staging {
   std::shared_ptr<Pool> pool = Pool::shared();
   unsigned threads = std::min(available_processors(), 4u);
 
-  explicit Staging(GstObject* context) : allocator(make_host_allocator(context)) { pool->reserve(threads - 1); }
+  explicit Staging(GstObject* context) : allocator(make_pinned_allocator(context)) { pool->reserve(threads - 1); }
   ~Staging() {
     release();
     gst_object_unref(allocator);

@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "cuda_interop.hpp"
+#include "session.hpp"
 
 namespace convolve {
 

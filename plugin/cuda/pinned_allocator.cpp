@@ -14,29 +14,29 @@ namespace {
 constexpr gsize page_bytes = 4096;
 
 // A type's name is one for the whole process.
-struct GstVideoConvolveHostAllocator {
+struct GstVideoConvolvePinnedAllocator {
   GstAllocator parent;
   GstCudaContext* context;
 };
-struct GstVideoConvolveHostAllocatorClass {
+struct GstVideoConvolvePinnedAllocatorClass {
   GstAllocatorClass parent_class;
 };
 
-struct HostMemory {
+struct PinnedMemory {
   GstMemory parent;
   guint8* data;
   bool pinned;
 };
 
-G_DEFINE_TYPE(GstVideoConvolveHostAllocator, gst_video_convolve_host_allocator, GST_TYPE_ALLOCATOR)
+G_DEFINE_TYPE(GstVideoConvolvePinnedAllocator, gst_video_convolve_pinned_allocator, GST_TYPE_ALLOCATOR)
 
-GstMemory* host_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
+GstMemory* pinned_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   const gsize whole = params->prefix + size + params->padding;
-  auto* memory = g_new0(HostMemory, 1);
+  auto* memory = g_new0(PinnedMemory, 1);
   void* data = nullptr;
   // Page-locked memory begins with a page, and is no better aligned than that.
   if (params->align < page_bytes &&
-      gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context)) {
+      gst_cuda_context_push(reinterpret_cast<GstVideoConvolvePinnedAllocator*>(allocator)->context)) {
     memory->pinned = cudaHostAlloc(&data, whole, cudaHostAllocPortable) == cudaSuccess;
     if (!memory->pinned) cudaGetLastError();
     gst_cuda_context_pop(nullptr);
@@ -50,14 +50,14 @@ GstMemory* host_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* 
   return &memory->parent;
 }
 
-void host_free(GstAllocator* allocator, GstMemory* memory) {
-  auto* host = reinterpret_cast<HostMemory*>(memory);
+void pinned_free(GstAllocator* allocator, GstMemory* memory) {
+  auto* host = reinterpret_cast<PinnedMemory*>(memory);
   if (!memory->parent) {
     if (!host->pinned) {
       free(host->data);
     } else {
       // Page-locked memory is everybody's, so that it can be freed without the context as well.
-      const bool pushed = gst_cuda_context_push(reinterpret_cast<GstVideoConvolveHostAllocator*>(allocator)->context);
+      const bool pushed = gst_cuda_context_push(reinterpret_cast<GstVideoConvolvePinnedAllocator*>(allocator)->context);
       if (cudaFreeHost(host->data) != cudaSuccess) cudaGetLastError();
       if (pushed) gst_cuda_context_pop(nullptr);
     }
@@ -65,16 +65,16 @@ void host_free(GstAllocator* allocator, GstMemory* memory) {
   g_free(host);
 }
 
-gpointer host_map(GstMemory* memory, gsize, GstMapFlags) {
-  return reinterpret_cast<HostMemory*>(memory)->data;
+gpointer pinned_map(GstMemory* memory, gsize, GstMapFlags) {
+  return reinterpret_cast<PinnedMemory*>(memory)->data;
 }
 
-void host_unmap(GstMemory*) {}
+void pinned_unmap(GstMemory*) {}
 
-GstMemory* host_share(GstMemory* memory, gssize offset, gssize size) {
+GstMemory* pinned_share(GstMemory* memory, gssize offset, gssize size) {
   GstMemory* whole = memory->parent ? memory->parent : memory;
-  auto* part = g_new0(HostMemory, 1);
-  *part = *reinterpret_cast<HostMemory*>(memory);
+  auto* part = g_new0(PinnedMemory, 1);
+  *part = *reinterpret_cast<PinnedMemory*>(memory);
   if (size == -1) size = static_cast<gssize>(memory->size) - offset;
   gst_memory_init(&part->parent,
                   static_cast<GstMemoryFlags>(GST_MINI_OBJECT_FLAGS(whole) | GST_MINI_OBJECT_FLAG_LOCK_READONLY),
@@ -83,39 +83,39 @@ GstMemory* host_share(GstMemory* memory, gssize offset, gssize size) {
   return &part->parent;
 }
 
-void host_allocator_finalize(GObject* object) {
-  gst_object_unref(reinterpret_cast<GstVideoConvolveHostAllocator*>(object)->context);
-  G_OBJECT_CLASS(gst_video_convolve_host_allocator_parent_class)->finalize(object);
+void pinned_allocator_finalize(GObject* object) {
+  gst_object_unref(reinterpret_cast<GstVideoConvolvePinnedAllocator*>(object)->context);
+  G_OBJECT_CLASS(gst_video_convolve_pinned_allocator_parent_class)->finalize(object);
 }
 
-void gst_video_convolve_host_allocator_class_init(GstVideoConvolveHostAllocatorClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = host_allocator_finalize;
-  klass->parent_class.alloc = host_alloc;
-  klass->parent_class.free = host_free;
+void gst_video_convolve_pinned_allocator_class_init(GstVideoConvolvePinnedAllocatorClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = pinned_allocator_finalize;
+  klass->parent_class.alloc = pinned_alloc;
+  klass->parent_class.free = pinned_free;
 }
 
-void gst_video_convolve_host_allocator_init(GstVideoConvolveHostAllocator* allocator) {
+void gst_video_convolve_pinned_allocator_init(GstVideoConvolvePinnedAllocator* allocator) {
   allocator->parent.mem_type = "ConvolveHostMemory";
-  allocator->parent.mem_map = host_map;
-  allocator->parent.mem_unmap = host_unmap;
-  allocator->parent.mem_share = host_share;
+  allocator->parent.mem_map = pinned_map;
+  allocator->parent.mem_unmap = pinned_unmap;
+  allocator->parent.mem_share = pinned_share;
 }
 
 }  // namespace
 
 namespace convolve {
 
-GstAllocator* make_host_allocator(GstObject* context) {
-  auto* allocator =
-      static_cast<GstVideoConvolveHostAllocator*>(g_object_new(gst_video_convolve_host_allocator_get_type(), nullptr));
+GstAllocator* make_pinned_allocator(GstObject* context) {
+  auto* allocator = static_cast<GstVideoConvolvePinnedAllocator*>(
+      g_object_new(gst_video_convolve_pinned_allocator_get_type(), nullptr));
   gst_object_ref_sink(allocator);
   allocator->context = GST_CUDA_CONTEXT(gst_object_ref(context));
   return &allocator->parent;
 }
 
 bool is_page_locked(GstMemory* memory) {
-  return G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, gst_video_convolve_host_allocator_get_type()) &&
-         reinterpret_cast<HostMemory*>(memory)->pinned;
+  return G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, gst_video_convolve_pinned_allocator_get_type()) &&
+         reinterpret_cast<PinnedMemory*>(memory)->pinned;
 }
 
 }  // namespace convolve

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Host memory: a GstAllocator of page-locked system memory, which a GPU reads and writes while the CPU goes on.
+// A GstAllocator of pinned, that is page-locked, system memory, which a GPU reads and writes while the CPU goes on.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,7 +10,7 @@ namespace convolve {
 
 /// Pins memory for all contexts from within `context`, a GstCudaContext, and keeps a reference to it. Where the system
 /// has no more memory to pin, hands out pageable memory. Any thread. Transfer full.
-GstAllocator* make_host_allocator(GstObject* context);
+GstAllocator* make_pinned_allocator(GstObject* context);
 
 /// Whether such an allocator made this memory, and pinned it.
 bool is_page_locked(GstMemory* memory);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cuda_runtime_api.h>
+#include "session.hpp"
 
-#include "cuda_interop.hpp"
+#include <cuda_runtime_api.h>
 #define GST_USE_UNSTABLE_API
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
@@ -54,10 +54,6 @@ std::size_t pitch_of(const FrameLayout& layout, int plane) {
 
 }  // namespace
 
-bool cuda_can_allocate(GstVideoFormat format) {
-  return std::find(std::begin(cuda_formats), std::end(cuda_formats), format) != std::end(cuda_formats);
-}
-
 bool is_cuda_buffer(GstBuffer* buffer) {
   return cuda_memory(buffer) != nullptr;
 }
@@ -68,10 +64,6 @@ GstObject* cuda_buffer_context(GstBuffer* buffer) {
 
 int cuda_buffer_device(GstBuffer* buffer) {
   return device_of(cuda_memory(buffer)->context);
-}
-
-int cuda_map_flags() {
-  return GST_MAP_CUDA;
 }
 
 struct DeviceFrame::Slot {
@@ -85,7 +77,7 @@ struct CudaSession::Impl {
   GstCudaContext* context = nullptr;
   SharedStream* shared = nullptr;
   cudaStream_t stream = nullptr, up = nullptr, down = nullptr;  ///< the first is that of `shared`
-  static constexpr std::size_t most_events = 64;
+  static constexpr std::size_t max_events = 64;
   std::vector<cudaEvent_t> events;  ///< used in turn
   std::size_t next_event = 0;
   GstAllocator* allocator = nullptr;
@@ -120,7 +112,7 @@ struct CudaSession::Impl {
 
   // What is queued on `second` from now on waits for what is on `first`.
   void order(cudaStream_t first, cudaStream_t second) {
-    if (next_event == most_events) next_event = 0;  // a wait keeps what its event stood for when it was queued
+    if (next_event == max_events) next_event = 0;  // a wait keeps what its event stood for when it was queued
     if (next_event == events.size()) {
       cudaEvent_t event = nullptr;
       check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event");
@@ -164,11 +156,10 @@ struct CudaSession::Impl {
   }
 };
 
-GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, GstCaps* caps, guint& size, guint min,
-                              guint max) {
+GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, GstCaps* caps, guint& size, guint min) {
   GstBufferPool* pool = gst_cuda_buffer_pool_new(GST_CUDA_CONTEXT(context));
   GstStructure* config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, size, min, max);
+  gst_buffer_pool_config_set_params(config, caps, size, min, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (session) set_stream(config, session->impl_->shared);
   if (!gst_buffer_pool_set_config(pool, config)) {
@@ -182,15 +173,8 @@ GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, Gs
   return pool;
 }
 
-CudaScope::CudaScope(CudaSession* session) : CudaScope(session, std::nothrow) {
-  if (session && !pushed_) throw DeviceError("the GPU failed: its context cannot be entered");
-}
-
-CudaScope::CudaScope(CudaSession* session, std::nothrow_t) noexcept
-    : pushed_(session && gst_cuda_context_push(session->impl_->context)) {}
-
-CudaScope::~CudaScope() {
-  if (pushed_) gst_cuda_context_pop(nullptr);
+CudaScope::CudaScope(CudaSession& session) : CudaScope(session, std::nothrow) {
+  if (!pushed_) throw DeviceError("the GPU failed: its context cannot be entered");
 }
 
 DeviceFrame::~DeviceFrame() {
@@ -203,27 +187,28 @@ const Image& DeviceFrame::image() const {
 
 CudaSession::CudaSession(GstObject* context) : impl_(std::make_unique<Impl>()) {
   impl_->context = GST_CUDA_CONTEXT(gst_object_ref(context));
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->shared = make_stream(impl_->context);
   impl_->stream = handle_of(impl_->shared);
   if (!impl_->stream || cudaStreamCreate(&impl_->up) != cudaSuccess || cudaStreamCreate(&impl_->down) != cudaSuccess) {
     impl_->release();
     throw std::runtime_error("no stream could be made on the GPU");
   }
-  impl_->allocator = make_host_allocator(context);
+  impl_->allocator = make_pinned_allocator(context);
   impl_->host_input = std::make_unique<HostInput>(context);
 }
 
 CudaSession::~CudaSession() {
-  const CudaScope scope(this, std::nothrow);
+  const CudaScope scope(*this, std::nothrow);
   impl_->release();
 }
 
-std::unique_ptr<Backend> CudaSession::make_backend() {
-  const CudaScope scope(this);
-  return make_cuda_backend();
+bool CudaSession::push() noexcept {
+  return gst_cuda_context_push(impl_->context);
 }
-
+void CudaSession::pop() noexcept {
+  gst_cuda_context_pop(nullptr);
+}
 GstObject* CudaSession::context() const {
   return GST_OBJECT(impl_->context);
 }
@@ -233,12 +218,12 @@ int CudaSession::device_id() const {
 void* CudaSession::stream() const {
   return impl_->stream;
 }
-GstAllocator* CudaSession::host_allocator() const {
+GstAllocator* CudaSession::pinned_allocator() const {
   return impl_->allocator;
 }
 
 void CudaSession::synchronize() {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   check(cudaStreamSynchronize(impl_->stream), "a frame");
 }
 
@@ -252,24 +237,24 @@ bool CudaSession::owns(GstBufferPool* pool) const {
 }
 
 void CudaSession::drain() noexcept {
-  const CudaScope scope(this, std::nothrow);
+  const CudaScope scope(*this, std::nothrow);
   for (cudaStream_t queue : {impl_->up, impl_->stream, impl_->down}) cudaStreamSynchronize(queue);
   cudaGetLastError();
 }
 
-void CudaSession::follow(GstBuffer* buffer) {
+void CudaSession::wait_for(GstBuffer* buffer) {
   GstCudaMemory* memory = cuda_memory(buffer);
-  wait_for(memory);
+  convolve::wait_for(memory);
   const cudaStream_t writer = stream_of(memory);
   if (!writer || writer == impl_->stream) return;
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->order(writer, impl_->stream);
 }
 
-bool CudaSession::precede(GstBuffer* buffer) {
+bool CudaSession::signal(GstBuffer* buffer) {
   const cudaStream_t next = stream_of(cuda_memory(buffer));
   if (next && next != impl_->stream) {
-    const CudaScope scope(this);
+    const CudaScope scope(*this);
     impl_->order(impl_->stream, next);
   }
   return next != nullptr;
@@ -291,7 +276,7 @@ DeviceFrame CudaSession::allocate(const FrameLayout& layout) {
       break;
     }
   if (!slot) {
-    const CudaScope scope(this);
+    const CudaScope scope(*this);
     void* memory = nullptr;
     impl_->trim();  // of another format's
     check(cudaMalloc(&memory, bytes), "a frame's copy");
@@ -309,22 +294,22 @@ DeviceFrame CudaSession::allocate(const FrameLayout& layout) {
 }
 
 void CudaSession::trim() {
-  const CudaScope scope(this, std::nothrow);
+  const CudaScope scope(*this, std::nothrow);
   impl_->trim();
 }
 
 void CudaSession::upload(const Image& host, const DeviceFrame& frame, const FrameLayout& layout) {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->copy(host, frame.image(), layout, cudaMemcpyHostToDevice);
 }
 
 void CudaSession::download(const DeviceFrame& frame, const Image& host, const FrameLayout& layout) {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->copy(frame.image(), host, layout, cudaMemcpyDeviceToHost);
 }
 
 void CudaSession::copy(const Image& from, const Image& to, const FrameLayout& layout) {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->copy(from, to, layout, cudaMemcpyDeviceToDevice);
 }
 
@@ -337,24 +322,24 @@ const Image& CudaSession::stage(const Image& host, const FrameLayout& layout, co
 }
 
 void CudaSession::begin_slabs() {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->order(impl_->stream, impl_->up);
 }
 
 void CudaSession::upload_slab(const Image& host, const Image& device, const FrameLayout& layout, const Rows& range) {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->copy_rows(host, device, layout, range, cudaMemcpyHostToDevice, impl_->up);
   impl_->order(impl_->up, impl_->stream);
 }
 
 void CudaSession::download_slab(const Image& device, const Image& host, const FrameLayout& layout, const Rows& range) {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   impl_->order(impl_->stream, impl_->down);
   impl_->copy_rows(device, host, layout, range, cudaMemcpyDeviceToHost, impl_->down);
 }
 
 void CudaSession::finish_slabs() {
-  const CudaScope scope(this);
+  const CudaScope scope(*this);
   check(cudaStreamSynchronize(impl_->down), "a frame");
 }
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// CUDA interop: all that the plugin knows of gstcuda and of the CUDA runtime, and all differences between their
-// versions. Without CUDA in the build everything here says that it is not there.
+// CudaSession: the streams, the copies and the device memory of one element, in the context that it shares with its
+// neighbours.
 //
 // Streams: work is queued on one stream a session, which waits for the legacy stream (on which GStreamer 1.22 copies).
 // From 1.24 on it is the stream of the pools that the element proposes and uses, so that neighbours queue on it too;
 // memory of another stream is waited for, and waits, on the device. Slabs of rows go up on a second and down on a
 // third stream, in step with it.
-// Threads: a session belongs to the streaming thread, its host allocator to any. Each function that touches the GPU
-// pushes the session's context for its own duration; callers of Backend and Plan hold a CudaScope.
+// Threads: a session belongs to the streaming thread, its allocator of pinned memory to any. Each function that touches
+// the GPU pushes the session's context for its own duration; callers of Backend and Plan hold a CudaScope.
 #pragma once
 
 #include <gst/video/video.h>
@@ -17,27 +17,12 @@
 #include <array>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
-#include "convolve/backend.hpp"
+#include "convolve/plane.hpp"
 
 namespace convolve {
-
-#ifdef CONVOLVE_HAVE_CUDA
-inline constexpr bool built_with_cuda = true;
-#else
-inline constexpr bool built_with_cuda = false;
-#endif
-
-inline constexpr const char* cuda_memory_feature = "memory:CUDAMemory";
-
-/// Whether frames of this format can be allocated in CUDA memory by the gstcuda that this build knows. GStreamer aborts
-/// where it is asked for another.
-bool cuda_can_allocate(GstVideoFormat format);
 
 /// True for CUDA memory of any context.
 bool is_cuda_buffer(GstBuffer* buffer);
@@ -47,42 +32,7 @@ int cuda_buffer_device(GstBuffer* buffer);
 class CudaSession;
 /// A pool of CUDA memory, configured for these caps, on the session's stream where there is a session; `size` becomes
 /// its buffers'. Transfer full, null on failure.
-GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, GstCaps* caps, guint& size, guint min,
-                              guint max);
-
-/// Flags that map CUDA memory to device addresses, besides GST_MAP_READ or GST_MAP_WRITE.
-int cuda_map_flags();
-
-/// The element's GstCudaContext, as GstElement and the CONTEXT query hand it about. Null until there is one.
-/// Any thread may call any of these at any time: applications and neighbours set and ask while the streaming thread
-/// replaces. The lock is never held while GStreamer is called, since that may call back.
-class CudaContextSlot {
- public:
-  struct Unref {
-    void operator()(GstObject* p) const { gst_object_unref(p); }
-  };
-  using Owned = std::unique_ptr<GstObject, Unref>;
-
-  CudaContextSlot() = default;
-  CudaContextSlot(const CudaContextSlot&) = delete;
-  CudaContextSlot& operator=(const CudaContextSlot&) = delete;
-  ~CudaContextSlot() { clear(); }
-
-  /// Takes what is offered where there is none yet.
-  void set_context(GstElement* element, GstContext* context, int device_id);
-  bool answer(GstElement* element, GstQuery* query);
-  /// Takes the neighbours' context, or makes one. Throws std::runtime_error with why not.
-  void ensure(GstElement* element, int device_id);
-  /// Makes one of its own, where the neighbours' may be lost. Throws likewise.
-  void renew(int device_id);
-  void replace(GstObject* context);
-  void clear();
-  Owned get() const;
-
- private:
-  mutable std::mutex mutex_;
-  GstObject* context_ = nullptr;  ///< under the mutex
-};
+GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, GstCaps* caps, guint& size, guint min);
 
 /// A frame's samples in device memory, in rows of the session's own pitch. Goes back to the session's free list, and
 /// may not outlive the session.
@@ -104,22 +54,6 @@ class DeviceFrame {
   Slot* slot_ = nullptr;
 };
 
-/// Makes the session's context current for its own duration.
-class CudaScope {
- public:
-  /// Null: nothing to do. Throws DeviceError where the context cannot be made current: the CUDA runtime would work in
-  /// another one of its own.
-  explicit CudaScope(CudaSession* session);
-  /// The same for the way down, where what cannot be freed goes with the context.
-  CudaScope(CudaSession* session, std::nothrow_t) noexcept;
-  ~CudaScope();
-  CudaScope(const CudaScope&) = delete;
-  CudaScope& operator=(const CudaScope&) = delete;
-
- private:
-  bool pushed_ = false;
-};
-
 /// A context with the stream, page-locked allocator and device copies of one element.
 class CudaSession {
  public:
@@ -129,9 +63,9 @@ class CudaSession {
   CudaSession(const CudaSession&) = delete;
   CudaSession& operator=(const CudaSession&) = delete;
 
-  /// Throws PlanError where a trial launch fails.
-  std::unique_ptr<Backend> make_backend();
-
+  /// Makes the context current for the calling thread; pop() ends that.
+  bool push() noexcept;
+  void pop() noexcept;
   GstObject* context() const;
   int device_id() const;
   void* stream() const;
@@ -143,10 +77,10 @@ class CudaSession {
   /// True for CUDA memory of this context.
   bool owns(GstBuffer* buffer) const;
   /// What is queued from now on comes after what the buffer's memory still waits for.
-  void follow(GstBuffer* buffer);
+  void wait_for(GstBuffer* buffer);
   /// What comes after on the stream of the buffer's memory waits for all that is queued by now. False: the memory has
   /// no stream, so that only synchronize() makes it safe to hand on or to let go of.
-  bool precede(GstBuffer* buffer);
+  bool signal(GstBuffer* buffer);
 
   /// Device memory for one frame. Throws ElementError RESOURCE/NO_SPACE_LEFT when there is none after trim().
   DeviceFrame allocate(const FrameLayout& layout);
@@ -177,26 +111,44 @@ class CudaSession {
 
   /// True for a pool whose buffers are CUDA memory of this context.
   bool owns(GstBufferPool* pool) const;
-  /// Page-locked system memory. Transfer none.
-  GstAllocator* host_allocator() const;
+  /// Of page-locked system memory. Transfer none.
+  GstAllocator* pinned_allocator() const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
-  friend class CudaScope;
   friend class DeviceFrame;
-  friend GstBufferPool* make_cuda_pool(GstObject*, const CudaSession*, GstCaps*, guint&, guint, guint);
+  friend GstBufferPool* make_cuda_pool(GstObject*, const CudaSession*, GstCaps*, guint&, guint);
+};
+
+/// Makes the session's context current for its own duration.
+class CudaScope {
+ public:
+  /// Throws DeviceError where the context cannot be made current: the CUDA runtime would work in another one of its
+  /// own.
+  explicit CudaScope(CudaSession& session);
+  /// The same for the way down, where what cannot be freed goes with the context.
+  CudaScope(CudaSession& session, std::nothrow_t) noexcept : session_(session), pushed_(session.push()) {}
+  ~CudaScope() {
+    if (pushed_) session_.pop();
+  }
+  CudaScope(const CudaScope&) = delete;
+  CudaScope& operator=(const CudaScope&) = delete;
+
+ private:
+  CudaSession& session_;
+  const bool pushed_;
 };
 
 /// Waits for what is queued where its scope is left by an exception.
-class DrainOnFault {
+class DrainOnError {
  public:
-  explicit DrainOnFault(CudaSession& session) : session_(session) {}
-  ~DrainOnFault() {
+  explicit DrainOnError(CudaSession& session) : session_(session) {}
+  ~DrainOnError() {
     if (std::uncaught_exceptions() > before_) session_.drain();
   }
-  DrainOnFault(const DrainOnFault&) = delete;
-  DrainOnFault& operator=(const DrainOnFault&) = delete;
+  DrainOnError(const DrainOnError&) = delete;
+  DrainOnError& operator=(const DrainOnError&) = delete;
 
  private:
   CudaSession& session_;

@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// CudaContextSlot: the element's GstCudaContext (cuda_interop.hpp).
+#include "gpu.hpp"
+
 #define GST_USE_UNSTABLE_API
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudaloader.h>
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "cuda_interop.hpp"
+#include "gstcuda_versions.hpp"
+#include "memory.hpp"
+#include "session.hpp"
 
 namespace convolve {
 namespace {
@@ -21,30 +22,59 @@ namespace {
 // gst_cuda_ensure_element_context() asks the neighbours and the application, which answer by set_context() on the same
 // thread, and then looks into the pointer that it was given. That pointer is noted here meanwhile.
 thread_local struct {
-  const CudaContextSlot* slot = nullptr;
+  const CudaGpu* gpu = nullptr;
   GstCudaContext** context = nullptr;
 } being_ensured;
 
 }  // namespace
 
-void CudaContextSlot::set_context(GstElement* element, GstContext* context, int device_id) {
-  if (being_ensured.slot == this) {
+void CudaGpu::set_context(GstElement* element, GstContext* context, int device_id) {
+  if (being_ensured.gpu == this) {
     gst_cuda_handle_set_context(element, context, device_id, being_ensured.context);
     return;
   }
   GstCudaContext* offered = nullptr;
   gst_cuda_handle_set_context(element, context, device_id, &offered);
-  Owned unused(reinterpret_cast<GstObject*>(offered));  // let go of after the lock
+  Context unused(reinterpret_cast<GstObject*>(offered));  // let go of after the lock
   const std::lock_guard lock(mutex_);
   if (!context_) context_ = unused.release();
 }
 
-bool CudaContextSlot::answer(GstElement* element, GstQuery* query) {
-  const Owned context = get();
+std::span<const GstVideoFormat> CudaGpu::formats() const {
+  return cuda_formats;
+}
+
+bool CudaGpu::holds(GstBuffer* buffer) const {
+  return is_cuda_buffer(buffer);
+}
+
+bool CudaGpu::answer(GstElement* element, GstQuery* query) {
+  const Context context = get();
   return context && gst_cuda_handle_context_query(element, query, GST_CUDA_CONTEXT(context.get()));
 }
 
-void CudaContextSlot::ensure(GstElement* element, int device_id) {
+std::unique_ptr<FrameMemory> CudaGpu::open(GstElement* element, int device_id) {
+  ensure(element, device_id);
+  try {
+    return make_cuda_memory(get().get());
+  } catch (const std::runtime_error&) {
+    // A context that is lost stays so, and whoever shares it gives it back: one of our own may do.
+    renew(device_id);
+    return make_cuda_memory(get().get());
+  }
+}
+
+std::unique_ptr<FrameMemory> CudaGpu::open_where(GstBuffer* buffer) {
+  replace(cuda_buffer_context(buffer));
+  return make_cuda_memory(get().get());
+}
+
+GstBufferPool* CudaGpu::make_pool(GstElement* element, int device_id, GstCaps* caps, guint& size, guint min) {
+  ensure(element, device_id);
+  return make_cuda_pool(get().get(), nullptr, caps, size, min);
+}
+
+void CudaGpu::ensure(GstElement* element, int device_id) {
   if (!gst_cuda_load_library())
     throw std::runtime_error("no NVIDIA driver was found (libcuda.so.1), or it is too old for GStreamer");
   gst_cuda_memory_init_once();
@@ -52,32 +82,28 @@ void CudaContextSlot::ensure(GstElement* element, int device_id) {
   const auto before = std::exchange(being_ensured, {this, &context});
   const bool good = gst_cuda_ensure_element_context(element, device_id, &context);
   being_ensured = before;
-  const Owned owned(reinterpret_cast<GstObject*>(context));
+  const Context owned(reinterpret_cast<GstObject*>(context));
   if (!good || !owned)
     throw std::runtime_error(device_id < 0 ? "no GPU could be opened"
                                            : "GPU " + std::to_string(device_id) + " could not be opened");
   replace(owned.get());
 }
 
-void CudaContextSlot::renew(int device_id) {
-  const Owned context(reinterpret_cast<GstObject*>(gst_cuda_context_new(device_id < 0 ? 0 : device_id)));
+void CudaGpu::renew(int device_id) {
+  const Context context(reinterpret_cast<GstObject*>(gst_cuda_context_new(device_id < 0 ? 0 : device_id)));
   if (!context) throw std::runtime_error("the GPU could not be opened anew");
   replace(context.get());
 }
 
-void CudaContextSlot::replace(GstObject* context) {
-  Owned old(context ? GST_OBJECT(gst_object_ref(context)) : nullptr);  // let go of after the lock
+void CudaGpu::replace(GstObject* context) {
+  Context old(context ? GST_OBJECT(gst_object_ref(context)) : nullptr);  // let go of after the lock
   const std::lock_guard lock(mutex_);
   old.reset(std::exchange(context_, old.release()));
 }
 
-void CudaContextSlot::clear() {
-  replace(nullptr);
-}
-
-CudaContextSlot::Owned CudaContextSlot::get() const {
+CudaGpu::Context CudaGpu::get() const {
   const std::lock_guard lock(mutex_);
-  return Owned(context_ ? GST_OBJECT(gst_object_ref(context_)) : nullptr);
+  return Context(context_ ? GST_OBJECT(gst_object_ref(context_)) : nullptr);
 }
 
 }  // namespace convolve

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Gpu: what one element knows of CUDA, besides the frames that it filters there (frame_memory.hpp): the context that it
+// shares with its neighbours, and the formats and pools of CUDA memory. This class itself is a machine without CUDA.
+// The other one, of a build with CUDA, lies in cuda/gpu.cpp; make_gpu() is the one place that chooses.
+//
+// Any thread may call set_context(), answer(), holds() and clear(), at any time: applications and neighbours set and
+// ask while the streaming thread replaces.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+
+#include "frame_memory.hpp"
+
+namespace convolve {
+
+#ifdef CONVOLVE_HAVE_CUDA
+inline constexpr bool built_with_cuda = true;
+#else
+inline constexpr bool built_with_cuda = false;
+#endif
+
+inline constexpr const char* cuda_memory_feature = "memory:CUDAMemory";
+
+class Gpu {
+ public:
+  Gpu() = default;
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+  virtual ~Gpu() = default;
+
+  /// Formats whose frames can be allocated in CUDA memory by the gstcuda that this build knows. GStreamer aborts where
+  /// it is asked for another.
+  virtual std::span<const GstVideoFormat> formats() const { return {}; }
+  /// True for CUDA memory of any context.
+  virtual bool holds(GstBuffer*) const { return false; }
+
+  /// Takes a GstContext that is offered, where there is none yet.
+  virtual void set_context(GstElement*, GstContext*, int) {}
+  /// Answers a CONTEXT query. False: there is no context to answer with.
+  virtual bool answer(GstElement*, GstQuery*) { return false; }
+  /// Opens the memory of a GPU with the CUDA backend, in the neighbours' context or in one of its own. Throws
+  /// std::runtime_error with why not.
+  virtual std::unique_ptr<FrameMemory> open(GstElement*, int) {
+    throw std::runtime_error("this build of the plugin has no CUDA");
+  }
+  /// Opens the memory that a buffer of CUDA memory lies in. Throws likewise.
+  virtual std::unique_ptr<FrameMemory> open_where(GstBuffer*) { return nullptr; }
+  /// A pool of CUDA memory for frames that the CPU backend makes; `size` becomes that of its buffers. Null: none can be
+  /// made. Throws std::runtime_error where there is no context. Transfer full.
+  virtual GstBufferPool* make_pool(GstElement*, int, GstCaps*, guint&, guint) { return nullptr; }
+  /// Lets go of the context.
+  virtual void clear() {}
+};
+
+std::unique_ptr<Gpu> make_gpu();
+
+}  // namespace convolve
