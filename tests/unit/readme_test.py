@@ -28,7 +28,19 @@ def missing_tests():
             yield f"tests/README.md names the test {name}, which is not there"
 
 
+def missing_targets():
+    """Links from page to page, and to files."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
+    pages += [ROOT / folder / "README.md" for folder in ("kernels", "plugin", "tests", "tests/bench", "python")]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            path = target.split("#")[0]
+            if path and ":" not in path and not (page.parent / path).exists():
+                yield f"{page.relative_to(ROOT)} links to {target}, which is not there"
+
+
 if __name__ == "__main__":
-    wrong = [line for page, bases in PAGES.items() for line in missing_files(page, bases)] + list(missing_tests())
+    wrong = [line for page, bases in PAGES.items() for line in missing_files(page, bases)] + [
+        *missing_tests(), *missing_targets()]
     print("\n".join(wrong) or "all that is named is there")
     sys.exit(bool(wrong))
