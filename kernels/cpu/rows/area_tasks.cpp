@@ -42,35 +42,59 @@ void RowPlan::list_areas(std::span<const PixelRect> areas) {
     height = std::max(height, part.group.height);
   }
   const std::span<const PixelRect> merged = merger_.merge(areas, width, height);
-  area_tasks_.clear();
+  area_ranges_.clear();
+  area_ends_.clear();
   const auto range_of = [&](const Part& part, const PixelRect& area) {
     const Interval rows = samples_of(area.top, area.bottom, height, part.group.height);
     const Interval columns = samples_of(area.left, area.right, width, part.group.width);
     return RowRange{&part, rows.first, rows.last, columns.first, columns.last};
   };
-  const auto work_of = [](const RowRange& r) {
-    const int halo = r.part->engine.kernel.height - 1;
-    return static_cast<double>(r.last - r.first + halo) * (r.right - r.left) * r.part->group.components *
-           r.part->engine.cost;
-  };
   double total = 0;
   for (const PixelRect& area : merged)
-    for (const Part& part : parts_)
-      if (part.engine.kernel.run) total += work_of(range_of(part, area));
+    for (const Part& part : parts_) total += work(range_of(part, area));
   area_workers_ = static_cast<unsigned>(std::clamp(total / least_work, 1.0, static_cast<double>(workers_)));
   const double piece = area_workers_ > 1 ? total / (area_workers_ * pieces_a_worker) : total;
   for (const PixelRect& area : merged)
-    for (const Part& part : parts_) {
-      if (!part.engine.kernel.run) continue;
-      RowRange range = range_of(part, area);
-      if (range.first >= range.last || range.left >= range.right) continue;
-      const int height_of = range.last - range.first, block = part.engine.block_rows;
-      const int pieces = std::max(1, static_cast<int>(work_of(range) / std::max(piece, 1.0)));
-      const int least = 2 * (part.engine.kernel.height + block);
-      const int rows = std::max((height_of + pieces - 1) / pieces, least);
-      for (int y = range.first; y < range.last; y += rows)
-        area_tasks_.push_back({&part, y, std::min(range.last, y + rows), range.left, range.right});
+    for (const Task& task : tasks_) {
+      plane_ranges_.clear();
+      for (const Part* part = task.begin; part != task.end; ++part)
+        if (const RowRange range = range_of(*part, area); work(range) > 0) plane_ranges_.push_back(range);
+      list_pieces(piece);
     }
+}
+
+// In the units of Engine::cost.
+double RowPlan::work(const RowRange& range) {
+  const Part& part = *range.part;
+  if (!part.engine.kernel.run || range.first >= range.last || range.left >= range.right) return 0;
+  const int halo = part.engine.kernel.height - 1;
+  return static_cast<double>(range.last - range.first + halo) * (range.right - range.left) * part.group.components *
+         part.engine.cost;
+}
+
+// Cuts what an area has of one plane, `plane_ranges_`, into pieces of about so much work. A piece has all groups of the
+// plane: what scatters the samples of one group touches those of others.
+void RowPlan::list_pieces(double piece) {
+  if (plane_ranges_.empty()) return;
+  const RowRange& all = plane_ranges_.front();
+  double total = 0;
+  bool same_rows = true;
+  int least = 1;
+  for (const RowRange& range : plane_ranges_) {
+    total += work(range);
+    same_rows &= range.first == all.first && range.last == all.last;
+    least = std::max(least, 2 * (range.part->engine.kernel.height + range.part->engine.block_rows));
+  }
+  const int pieces = same_rows ? std::max(1, static_cast<int>(total / std::max(piece, 1.0))) : 1;
+  const int height = all.last - all.first, rows = std::max((height + pieces - 1) / pieces, least);
+  for (int y = 0; y<height; y += pieces> 1 ? rows : height) {
+    for (RowRange range : plane_ranges_) {
+      if (pieces > 1) range.last = std::min(all.last, all.first + y + rows);
+      if (pieces > 1) range.first = all.first + y;
+      area_ranges_.push_back(range);
+    }
+    area_ends_.push_back(area_ranges_.size());
+  }
 }
 
 const char* RowPlan::enqueue_areas(const Window& window, const Image& out, std::span<const PixelRect> areas,
@@ -86,11 +110,11 @@ const char* RowPlan::enqueue_areas(const Window& window, const Image& out, std::
   } call{this, {&window, &out}};
   const Pool::Task task = [](void* context, unsigned index, unsigned worker) noexcept {
     const Call& c = *static_cast<Call*>(context);
-    const std::size_t start = whole_lines(reinterpret_cast<std::uintptr_t>(c.plan->memory_.get()));
-    c.plan->filter(c.plan->area_tasks_[index], c.frame,
-                   reinterpret_cast<unsigned char*>(start) + worker * c.plan->worker_bytes_);
+    const std::size_t first = index > 0 ? c.plan->area_ends_[index - 1] : 0;
+    for (std::size_t i = first; i < c.plan->area_ends_[index]; ++i)
+      c.plan->filter(c.plan->area_ranges_[i], c.frame, c.plan->memory_of(worker));
   };
-  const auto tasks = static_cast<unsigned>(area_tasks_.size());
+  const auto tasks = static_cast<unsigned>(area_ends_.size());
   if (area_workers_ > 1 && pool_)
     pool_->run(area_workers_, tasks, task, &call);
   else

@@ -112,6 +112,9 @@ class RowPlan final : public Plan {
   void run(unsigned owner, const Frame& frame, unsigned char* memory) const noexcept;
   void run(WorkStealingRanges::Range units, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
   void list_areas(std::span<const PixelRect> areas);
+  void list_pieces(double piece);
+  static double work(const RowRange& range);
+  unsigned char* memory_of(unsigned worker) const noexcept;
   void copy(const RowRange& range, const Frame& frame) const noexcept;
   void filter(const RowRange& range, const Frame& frame, unsigned char* memory) const noexcept;
   void filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
@@ -135,7 +138,9 @@ class RowPlan final : public Plan {
   int least_stolen_ = 1;                          ///< units
   std::shared_ptr<Pool> pool_;
   AreaMerger merger_;
-  std::vector<RowRange> area_tasks_;  ///< of enqueue_areas()
+  std::vector<RowRange> area_ranges_;   ///< of enqueue_areas(), piece after piece
+  std::vector<std::size_t> area_ends_;  ///< where each piece ends in `area_ranges_`
+  std::vector<RowRange> plane_ranges_;  ///< of one area and plane, while they are cut into pieces
   unsigned area_workers_ = 1;
   std::size_t worker_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;
