@@ -111,6 +111,27 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
   return arithmetic;
 }
 
+std::vector<double> frame_weights(const Filter& filter, const Arithmetic& arithmetic) {
+  if (!combines_frames(filter)) return {};
+  if (!arithmetic.exact_taps) return filter.time_factor();
+  return {filter.exact_time_factor().begin(), filter.exact_time_factor().end()};
+}
+
+std::vector<double> spatial_coefficients(const Filter& filter, const Arithmetic& arithmetic) {
+  if (!combines_frames(filter)) return arithmetic.coefficients;
+  const Filter space = filter.space_filter();
+  if (!arithmetic.exact_taps) return space.taps();
+  return {space.exact()->taps.begin(), space.exact()->taps.end()};
+}
+
+SpaceFactors in_numbers_of(const Arithmetic& arithmetic, SpaceFactors factors) {
+  if (arithmetic.exact_taps) {
+    factors.column.assign(factors.exact_column.begin(), factors.exact_column.end());
+    factors.row.assign(factors.exact_row.begin(), factors.exact_row.end());
+  }
+  return factors;
+}
+
 std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic& arithmetic, const FrameLayout& layout,
                                          bool constant_border) {
   const bool frames = filter.depth() > 1;

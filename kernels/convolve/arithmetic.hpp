@@ -85,6 +85,16 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
 /// The same over all components, for plans that sum them alike.
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
 
+/// What frames are multiplied by before they are added up, in the numbers of the arithmetic; empty where the filter
+/// does not combine frames.
+std::vector<double> frame_weights(const Filter& filter, const Arithmetic& arithmetic);
+
+/// What multiplies the sum of combined frames, [row][column]; of other filters all coefficients, [time][row][column].
+std::vector<double> spatial_coefficients(const Filter& filter, const Arithmetic& arithmetic);
+
+/// The factors with `column` and `row` in the numbers of the arithmetic: integers where its taps are exact.
+SpaceFactors in_numbers_of(const Arithmetic& arithmetic, SpaceFactors factors);
+
 inline constexpr int max_terms = 3;  ///< of a filter's sum of products of a column and a row
 
 /// The terms, at most `max_terms`, that the spatial part of a filter without space factors is the sum of, for row

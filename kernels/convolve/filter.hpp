@@ -142,6 +142,12 @@ class Filter {
   std::vector<std::int32_t> exact_time_, exact_space_;
 };
 
+/// Whether the frames of a window may be added up, weighted, before one spatial filter: the filter factors into
+/// time x space.
+inline bool combines_frames(const Filter& filter) {
+  return filter.depth() > 1 && !filter.time_factor().empty();
+}
+
 /// Whether all taps of a frame may be summed at once; larger filters are summed by their factors alone.
 inline bool is_dense(const Filter& filter) {
   return filter.height() <= max_dense_taps && filter.width() <= max_dense_taps;

@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "convolve/host_device.hpp"
 #include "convolve/plane.hpp"
 
 namespace convolve {
@@ -34,6 +35,11 @@ enum class RegionEffect : std::uint8_t {
   pixelate,  ///< the mean of each cell
   fill       ///< one colour
 };
+
+/// Whether the effect is made of the means of cells.
+CONVOLVE_HD constexpr bool hides_by_means(RegionEffect effect) {
+  return effect == RegionEffect::blur || effect == RegionEffect::pixelate;
+}
 
 enum class RegionShape : std::uint8_t {
   rectangle,

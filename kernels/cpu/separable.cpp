@@ -18,15 +18,6 @@ bool factors_over_space(const Filter& filter) {
   return combines_frames(filter) && filter.space_filter().space_factors().has_value();
 }
 
-// The factors to sum with: integers where the arithmetic has them.
-SpaceFactors in_numbers_of(const Arithmetic& arithmetic, SpaceFactors factors) {
-  if (arithmetic.exact_taps) {
-    factors.column.assign(factors.exact_column.begin(), factors.exact_column.end());
-    factors.row.assign(factors.exact_row.begin(), factors.exact_row.end());
-  }
-  return factors;
-}
-
 // The centre tap as a column times a row.
 SpaceFactors centre_term(const Filter& filter, double centre) {
   SpaceFactors term;

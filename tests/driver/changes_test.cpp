@@ -131,10 +131,5 @@ ELEMENT_TEST(the_plans_of_slabs_are_made_with_the_caps_and_the_settings_and_neve
 }  // namespace element_test
 
 int main() {
-  gst_init(nullptr, nullptr);
-  if (!element_test::have_gpu()) {
-    std::puts("SKIP: GStreamer's cudaupload does not register here");
-    return 77;
-  }
-  return element_test::run_tests("driver-changes", false);
+  return element_test::run_gpu_tests("driver-changes");
 }

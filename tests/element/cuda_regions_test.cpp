@@ -129,10 +129,5 @@ ELEMENT_TEST(a_frame_in_cuda_memory_without_a_region_leaves_as_it_came) {
 }  // namespace element_test
 
 int main() {
-  gst_init(nullptr, nullptr);
-  if (!element_test::have_gpu()) {
-    std::puts("SKIP: no GPU with GStreamer's cudaupload and cudadownload: tests in CUDA memory do not run");
-    return 77;
-  }
-  return element_test::run_tests("cuda_regions", false);
+  return element_test::run_gpu_tests("cuda_regions");
 }

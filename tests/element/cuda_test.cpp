@@ -426,10 +426,5 @@ ELEMENT_TEST(each_cuda_algorithm_is_right_or_says_which_ones_serve) {
 }  // namespace element_test
 
 int main() {
-  gst_init(nullptr, nullptr);
-  if (!element_test::have_gpu()) {
-    std::puts("SKIP: no GPU with GStreamer's cudaupload and cudadownload: tests in CUDA memory do not run");
-    return 77;
-  }
-  return element_test::run_tests("cuda", false);
+  return element_test::run_gpu_tests("cuda");
 }

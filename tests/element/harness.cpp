@@ -59,6 +59,15 @@ int run_tests(const char* suite_name, bool fork) {
   return failures;
 }
 
+int run_gpu_tests(const char* suite) {
+  gst_init(nullptr, nullptr);
+  if (!have_gpu()) {
+    std::puts("SKIP: no GPU with GStreamer's cudaupload and cudadownload: tests in CUDA memory do not run");
+    return 77;
+  }
+  return run_tests(suite, false);
+}
+
 std::vector<Report> take_reports(GstBus* bus, GstMessageType mask) {
   std::vector<Report> reports;
   while (Owned<GstMessage> message{gst_bus_pop(bus)}) {

@@ -29,6 +29,8 @@ namespace element_test {
 bool add_test(const char* name, int rows, void (*entry)(int row));
 /// Runs them all. CUDA has no life after a fork, so its tests say `fork = false`.
 int run_tests(const char* suite, bool fork = true);
+/// The same without forks, which CUDA does not survive; 77, with a word why, where there is no GPU.
+int run_gpu_tests(const char* suite);
 
 /// A test case whose body runs once for each `row` of 0..rows-1, each run reported with its row.
 #define ELEMENT_TEST_ROWS(name, rows)                                                                            \

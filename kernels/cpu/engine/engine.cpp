@@ -52,14 +52,4 @@ Arithmetic choose_arithmetic(const PlanDesc& desc, const ComponentGroup& group) 
                                      {group.component, static_cast<std::size_t>(group.components)});
 }
 
-bool combines_frames(const Filter& filter) {
-  return filter.depth() > 1 && !filter.time_factor().empty();
-}
-
-std::vector<double> frame_weights(const Filter& filter, const Arithmetic& arithmetic) {
-  if (!combines_frames(filter)) return {};
-  if (!arithmetic.exact_taps) return filter.time_factor();
-  return {filter.exact_time_factor().begin(), filter.exact_time_factor().end()};
-}
-
 }  // namespace convolve::cpu

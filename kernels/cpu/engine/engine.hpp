@@ -172,13 +172,6 @@ Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& 
 /// The arithmetic of one group: components of other groups have no say in it.
 Arithmetic choose_arithmetic(const PlanDesc& desc, const ComponentGroup& group);
 
-/// Frames are combined while they are staged where the filter factors into time x space.
-bool combines_frames(const Filter& filter);
-
-/// The weights that combined frames are summed with, integers where the arithmetic is exact; empty where frames are not
-/// combined.
-std::vector<double> frame_weights(const Filter& filter, const Arithmetic& arithmetic);
-
 /// Makes the engine of one component group; an algorithm has one.
 using EngineMaker = Engine (*)(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group);
 

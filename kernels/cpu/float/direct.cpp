@@ -11,17 +11,12 @@ Engine make_float_direct(const PlanDesc& desc, const Arithmetic& arithmetic, con
   Engine engine;
   const Filter& filter = desc.filter;
   const int taps = filter.height() * filter.width();
-  std::vector<double> coefficients = arithmetic.coefficients;
+  const std::vector<double> coefficients = spatial_coefficients(filter, arithmetic);
   int depth = filter.depth();
   engine.cost = depth * taps + 6;
   if (combines_frames(filter)) {
-    const Filter space = filter.space_filter();
     engine.cost = 3 * depth + taps + 6;
     depth = 1;
-    if (arithmetic.exact_taps)
-      coefficients.assign(space.exact()->taps.begin(), space.exact()->taps.end());
-    else
-      coefficients = space.taps();
   }
   if (make_sample_kernel(engine, desc, arithmetic, group)) return engine;
   make_float_staging(engine, desc, arithmetic, group);

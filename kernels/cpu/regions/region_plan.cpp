@@ -15,10 +15,6 @@ constexpr int rows_a_task = 16;
 // What a worker is worth waking for, in pixels.
 constexpr double pixels_a_worker = 60000;
 
-bool hides_by_means(const RegionTreatment& treatment) {
-  return treatment.effect == RegionEffect::blur || treatment.effect == RegionEffect::pixelate;
-}
-
 }  // namespace
 
 CpuRegionPlan::CpuRegionPlan(const RegionDesc& desc, const Threads& threads)
@@ -56,7 +52,7 @@ bool CpuRegionPlan::set_regions(std::span<const Region> regions, const RegionTre
     }
   }
   // A region whose feather alone reaches the frame has no means to give.
-  weights_.set(regions, treatment.outside, treatment.feather, hides_by_means(treatment));
+  weights_.set(regions, treatment.outside, treatment.feather, hides_by_means(treatment.effect));
   areas_.clear();
   for (const Layer& layer : weights_.layers()) areas_.push_back(layer.window);
   plan_tasks();
@@ -71,7 +67,7 @@ void CpuRegionPlan::plan_tasks() {
   double pixels = 0;
   for (const Layer& layer : layers)
     pixels += static_cast<double>(layer.window.right - layer.window.left) * (layer.window.bottom - layer.window.top);
-  if (hides_by_means(treatment_)) {
+  if (hides_by_means(treatment_.effect)) {
     if (means_.size() < layers.size() * parts_.size()) means_.resize(layers.size() * parts_.size());
     for (int l = 0; l < static_cast<int>(layers.size()); ++l) {
       const CellGrid& grid = grids_.emplace_back(layers[l].box, treatment_.cells, desc_.width, desc_.height);
@@ -108,7 +104,7 @@ void CpuRegionPlan::plan_tasks() {
 const char* CpuRegionPlan::apply(const Image& image, const Image* filtered, void*) noexcept {
   const Frame frame{image, filtered};
   run(static_cast<unsigned>(mean_tasks_.size()), frame, &CpuRegionPlan::take_means);
-  if (hides_by_means(treatment_))
+  if (hides_by_means(treatment_.effect))
     for (int l = 0; l < static_cast<int>(grids_.size()); ++l)
       for (int p = 0; p < static_cast<int>(parts_.size()); ++p)
         if (parts_[p].any) means(l, p).fill_empty(grids_[l]);

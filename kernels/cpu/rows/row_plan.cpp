@@ -156,6 +156,11 @@ void RowPlan::deal(double total_work) {
   dealt_.resize(workers_);
 }
 
+unsigned char* RowPlan::memory_of(unsigned worker) const noexcept {
+  const std::size_t start = whole_lines(reinterpret_cast<std::uintptr_t>(memory_.get()));
+  return reinterpret_cast<unsigned char*>(start) + worker * worker_bytes_;
+}
+
 const char* RowPlan::enqueue(const Window& window, const Image& out, void*) noexcept {
   struct Call {
     const RowPlan* plan;
@@ -163,8 +168,7 @@ const char* RowPlan::enqueue(const Window& window, const Image& out, void*) noex
   } call{this, {&window, &out}};
   const Pool::Task task = [](void* context, unsigned index, unsigned worker) noexcept {
     const Call& c = *static_cast<Call*>(context);
-    const std::size_t start = whole_lines(reinterpret_cast<std::uintptr_t>(c.plan->memory_.get()));
-    c.plan->run(index, c.frame, reinterpret_cast<unsigned char*>(start) + worker * c.plan->worker_bytes_);
+    c.plan->run(index, c.frame, c.plan->memory_of(worker));
   };
   for (unsigned i = 0; i < workers_; ++i) ranges_->deal(i, dealt_[i]);
   if (pool_)

@@ -216,12 +216,8 @@ int compiled_reach(const Filter& filter, SampleType type, bool many_taps) {
                        [&](int r) { return r >= radius && compiled(r, bytes_per_sample(type), many_taps); });
 }
 
-bool combines(const Filter& filter) {
-  return filter.depth() > 1 && !filter.time_factor().empty();
-}
-
 bool has_many_taps(const Filter& filter, SampleType type) {
-  const int frames = combines(filter) ? 1 : filter.depth();
+  const int frames = combines_frames(filter) ? 1 : filter.depth();
   return frames * filter.height() * (2 * compiled_reach(filter, type, false) + 1) > few_taps;
 }
 
@@ -235,17 +231,11 @@ class CachedHalo final : public Plan {
       args_.ghost[c] = static_cast<float>(args_.frame.component[c].ghost);
     }
     const Filter& filter = desc.filter;
-    args_.combine = combines(filter);
-    std::vector<double> coefficients = arithmetic.coefficients;
+    args_.combine = combines_frames(filter);
+    const std::vector<double> coefficients = spatial_coefficients(filter, arithmetic),
+                              weights = frame_weights(filter, arithmetic);
     std::fill(std::begin(args_.weight), std::end(args_.weight), 1.f);
-    if (args_.combine) {
-      const Filter space = filter.space_filter();
-      const bool exact = arithmetic.accumulator == Accumulator::exact;
-      for (int t = 0; t < filter.depth(); ++t)
-        args_.weight[t] = static_cast<float>(exact ? filter.exact_time_factor()[t] : filter.time_factor()[t]);
-      coefficients = space.taps();
-      if (exact) coefficients.assign(space.exact()->taps.begin(), space.exact()->taps.end());
-    }
+    std::copy(weights.begin(), weights.end(), args_.weight);
     // Each row is padded to 2 * reach + 1 taps with the centre in its middle.
     const int pad = radius - filter.centre_x();
     for (std::size_t i = 0; i < coefficients.size(); ++i)

@@ -5,8 +5,14 @@
 // Entry.
 #pragma once
 
+#include "convolve/filter.hpp"
+
 namespace convolve::cuda {
 
 inline constexpr int max_taps = 15;  ///< on each axis, frames included
+
+inline bool is_over_max_taps(const Filter& filter) {
+  return filter.height() > max_taps || filter.width() > max_taps;
+}
 
 }  // namespace convolve::cuda

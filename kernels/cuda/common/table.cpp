@@ -5,22 +5,15 @@
 #include <algorithm>
 #include <bit>
 #include <new>
-#include <string>
 
-#include "convolve/plan.hpp"
+#include "cuda/common/device_array.hpp"
 
 namespace convolve::cuda {
 namespace {
 
 // Idle memory beyond this is freed before more is allocated: sums of frames of another size.
 constexpr std::size_t megabyte = 1 << 20, most_idle = 64 * megabyte;
-
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  cudaGetLastError();
-  if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
-  throw PlanError(std::string("device memory for the filter: ") + cudaGetErrorString(error));
-}
+constexpr const char* what = "device memory for the filter";
 
 void free_slot(TablePool::Slot& slot) noexcept {
   cudaFree(slot.device);  // first: it waits for copies from `host`
@@ -69,10 +62,10 @@ TablePool::Slot* TablePool::make(std::size_t bytes, bool with_host) {
   idle_.reserve(slots_.size() + 1);
   slot->bytes = bytes;
   try {
-    check(cudaMalloc(&slot->device, bytes));
+    check(cudaMalloc(&slot->device, bytes), what);
     if (with_host) {
-      check(cudaHostAlloc(&slot->host, bytes, cudaHostAllocDefault));
-      check(cudaEventCreateWithFlags(&slot->sent, cudaEventDisableTiming));
+      check(cudaHostAlloc(&slot->host, bytes, cudaHostAllocDefault), what);
+      check(cudaEventCreateWithFlags(&slot->sent, cudaEventDisableTiming), what);
     }
   } catch (...) {
     free_slot(*slot);

@@ -162,7 +162,7 @@ __device__ __forceinline__ RowWeights weigh(const RegionArgs& args, const Region
 template <class Sample>
 __device__ __forceinline__ void treat_part(const RegionArgs& args, const RegionTile& tile, const OtherLayers& others,
                                            const TileMeans& means, const RegionPart& part, std::uint16_t* weights) {
-  const bool by_means = args.effect == RegionEffect::blur || args.effect == RegionEffect::pixelate;
+  const bool by_means = hides_by_means(args.effect);
   const bool filters = args.effect == RegionEffect::filter;
   const ThreadSamples s = samples_of(tile, part);
   const RowWeights weight = weigh(args, tile, others, part, s, weights);
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(region_threads, 4) effect_kernel(const __grid_
   __shared__ TileMeans means;
   __shared__ OtherLayers others;
   __shared__ std::uint16_t weights[max_thread_rows * region_threads];
-  const bool blurred = args.effect == RegionEffect::blur, by_means = blurred || args.effect == RegionEffect::pixelate;
+  const bool blurred = args.effect == RegionEffect::blur, by_means = hides_by_means(args.effect);
   const int id = static_cast<int>(threadIdx.x);
   RegionTile& tile = *reinterpret_cast<RegionTile*>(tile_memory);
   find_tile(args, tile);

@@ -18,10 +18,6 @@
 namespace convolve::cuda {
 namespace {
 
-bool hides_by_means(RegionEffect effect) {
-  return effect == RegionEffect::blur || effect == RegionEffect::pixelate;
-}
-
 int drawn_in(std::int64_t coordinate) {
   constexpr std::int64_t far = 1 << 29;
   return static_cast<int>(std::clamp(coordinate, -far, far));

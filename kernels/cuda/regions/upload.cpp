@@ -3,18 +3,11 @@
 #include "cuda/regions/upload.hpp"
 
 #include <algorithm>
-#include <new>
-#include <string>
 
 namespace convolve::cuda {
 namespace {
 
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  cudaGetLastError();
-  if (error == cudaErrorMemoryAllocation) throw std::bad_alloc();
-  throw PlanError(std::string("page-locked memory for the regions: ") + cudaGetErrorString(error));
-}
+constexpr const char* what = "page-locked memory for the regions";
 
 }  // namespace
 
@@ -25,7 +18,7 @@ Upload::Slot& Upload::free_slot() {
   }
   Slot slot;
   cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), what);
   slot.sent.reset(event);
   return slots_.emplace_back(std::move(slot));
 }
@@ -37,7 +30,7 @@ std::byte* Upload::prepare(std::size_t bytes) {
     slot_->memory.reset();
     slot_->capacity = 0;
     void* memory = nullptr;
-    check(cudaHostAlloc(&memory, enough, cudaHostAllocDefault));
+    check(cudaHostAlloc(&memory, enough, cudaHostAllocDefault), what);
     slot_->memory.reset(static_cast<std::byte*>(memory));
     slot_->capacity = enough;
   }

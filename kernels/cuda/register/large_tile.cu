@@ -5,6 +5,7 @@
 // floats; a thread keeps the sums of 4 neighbouring outputs in each of 8 rows in registers. Each group of cells that it
 // reads serves up to 128 multiply-adds, with taps from the kernel's parameters, which are constant memory. Frames that
 // share their spatial taps are combined while the tile is loaded.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -105,12 +106,8 @@ __global__ void __launch_bounds__(32 * warps) large_tile_kernel(const __grid_con
   }
 }
 
-bool combines(const Filter& filter) {
-  return filter.depth() > 1 && !filter.time_factor().empty();
-}
-
 int rows_of(const Filter& filter) {
-  return combines(filter) ? filter.height() : filter.depth() * filter.height();
+  return combines_frames(filter) ? filter.height() : filter.depth() * filter.height();
 }
 
 template <class Sample, int rows>
@@ -119,18 +116,12 @@ class LargeTilePlan final : public Plan {
   LargeTilePlan(const PlanDesc& desc, const Arithmetic& arithmetic)
       : planes_(desc.layout.planes), shape_(desc.filter.shape()) {
     const Filter& filter = desc.filter;
-    const bool exact = arithmetic.accumulator == Accumulator::exact;
     args_.frame = make_frame_args(desc, arithmetic);
     tiles_ = set_tiles(args_.frame, tile_width, tile_height);
-    args_.combine = combines(filter);
-    std::vector<double> taps = arithmetic.coefficients;
-    if (args_.combine) {
-      const Filter space = filter.space_filter();
-      for (int t = 0; t < filter.depth(); ++t)
-        args_.weight[t] = static_cast<float>(exact ? filter.exact_time_factor()[t] : filter.time_factor()[t]);
-      taps = space.taps();
-      if (exact) taps.assign(space.exact()->taps.begin(), space.exact()->taps.end());
-    }
+    args_.combine = combines_frames(filter);
+    const std::vector<double> taps = spatial_coefficients(filter, arithmetic),
+                              weights = frame_weights(filter, arithmetic);
+    std::copy(weights.begin(), weights.end(), args_.weight);
     for (std::size_t i = 0; i < taps.size(); ++i)
       args_.taps[i / filter.width()][i % filter.width()] = static_cast<float>(taps[i]);
   }

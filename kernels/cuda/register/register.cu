@@ -6,6 +6,9 @@
 // "Communication-Minimizing 2D Convolution in GPU Registers" (2013), who keep the window instead of the sums. No
 // shared memory, but for filters of over 15 taps an axis (large_tile.cu); coefficients ride in the kernel's parameters.
 // Here: its plans, and the table of the register tile's kernels.
+#include <algorithm>
+#include <vector>
+
 #include "cuda/common/launch.hpp"
 #include "cuda/register/large_tile.hpp"
 #include "cuda/register/register.hpp"
@@ -57,7 +60,7 @@ Padded pad(const Filter& filter) {
   Padded padded{};
   while (register_classes[padded.index] < 2 * filter.reach_x() + 1) ++padded.index;
   padded.width = register_classes[padded.index];
-  const bool factors = !filter.time_factor().empty();
+  const bool factors = combines_frames(filter);
   padded.sums = factors ? 1 : filter.depth();
   padded.combined = factors ? filter.depth() : 1;
   padded.square = filter.depth() == 1 && 2 * filter.reach_y() + 1 <= padded.width;
@@ -137,19 +140,16 @@ class RegisterPlan final : public Plan {
 
  private:
   void set_coefficients(const Filter& filter, const Arithmetic& arithmetic) {
-    const bool exact = arithmetic.accumulator == Accumulator::exact;
-    const Filter space = padded_.combined > 1 ? filter.space_filter() : filter;
-    for (int t = 0; t < padded_.combined; ++t)
-      tile_args_.time[t] = padded_.combined == 1 ? 1.f
-                           : exact               ? static_cast<float>(filter.exact_time_factor()[t])
-                                                 : static_cast<float>(filter.time_factor()[t]);
+    const std::vector<double> taps = spatial_coefficients(filter, arithmetic),
+                              weights = frame_weights(filter, arithmetic);
+    tile_args_.time[0] = 1;
+    std::copy(weights.begin(), weights.end(), tile_args_.time);
     const int right = padded_.width / 2 - filter.centre_x(), down = padded_.width / 2 - filter.centre_y();
     std::size_t from = 0;
     for (int t = 0; t < padded_.sums; ++t)
       for (int y = 0; y < filter.height(); ++y)
         for (int x = 0; x < filter.width(); ++x, ++from) {
-          const float tap =
-              exact ? static_cast<float>(space.exact()->taps[from]) : static_cast<float>(space.taps()[from]);
+          const float tap = static_cast<float>(taps[from]);
           tile_args_.taps[(t * filter.height() + y) * padded_.width + x + right] = tap;
           if (stream_) stream_args_.taps[(y + down) * padded_.width + x + right] = tap;
         }
@@ -167,14 +167,10 @@ class RegisterPlan final : public Plan {
   const RowStreamKernel* stream_ = nullptr;
 };
 
-bool is_large(const Filter& filter) {
-  return filter.height() > max_taps || filter.width() > max_taps;
-}
-
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, layout, desc.border == Border::constant);
-  if (is_large(desc.filter)) return serves_large_tile(device, desc, arithmetic, why);
+  if (is_over_max_taps(desc.filter)) return serves_large_tile(device, desc, arithmetic, why);
   const Padded padded = pad(desc.filter);
   if (!has_sample_planes(layout, arithmetic, why)) return false;
   if (!find_register_tile(layout.type, count_components(layout)))
@@ -188,7 +184,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
-  if (is_large(desc.filter)) return make_large_tile(desc, arithmetic);
+  if (is_over_max_taps(desc.filter)) return make_large_tile(desc, arithmetic);
   return std::make_unique<RegisterPlan>(device, desc, arithmetic);
 }
 

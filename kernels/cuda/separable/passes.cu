@@ -12,6 +12,7 @@
 // that what it reads from shared or device memory serves as many multiply-adds.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/common/dispatch.hpp"
@@ -213,23 +214,19 @@ struct Pass {
 
 /// The passes of a filter that has frame_factors(), in the numbers of its arithmetic.
 std::vector<Pass> passes_of(const Filter& filter, const Arithmetic& arithmetic) {
-  const bool combined = filter.depth() > 1 && !filter.time_factor().empty(), exact = arithmetic.exact_taps;
+  const bool combined = combines_frames(filter);
   const std::vector<FrameFactors> frames = combined ? filter.space_filter().frame_factors() : filter.frame_factors();
   std::vector<Pass> passes;
   for (const FrameFactors& frame : frames) {
     Pass& pass = passes.emplace_back();
     pass.first_frame = static_cast<int>(passes.size()) - 1;
     pass.weight = {1.0};
-    pass.row = frame.factors.row, pass.column = frame.factors.column, pass.centre = frame.centre;
-    if (exact) {
-      pass.row.assign(frame.factors.exact_row.begin(), frame.factors.exact_row.end());
-      pass.column.assign(frame.factors.exact_column.begin(), frame.factors.exact_column.end());
-      pass.centre = frame.exact_centre;
-    }
+    SpaceFactors factors = in_numbers_of(arithmetic, frame.factors);
+    pass.row = std::move(factors.row), pass.column = std::move(factors.column);
+    pass.centre = arithmetic.exact_taps ? frame.exact_centre : frame.centre;
     if (!combined) continue;
     pass.frames = filter.depth();
-    pass.weight = filter.time_factor();
-    if (exact) pass.weight.assign(filter.exact_time_factor().begin(), filter.exact_time_factor().end());
+    pass.weight = frame_weights(filter, arithmetic);
   }
   return passes;
 }

@@ -107,24 +107,15 @@ class SharedPlan final : public Plan {
 /// Without terms where the filter has no such factors.
 Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   const Filter& filter = desc.filter;
-  const bool frames = filter.depth() > 1, exact = arithmetic.exact_taps;
-  if (frames && filter.time_factor().empty()) return {};
+  const bool frames = filter.depth() > 1;
+  if (frames && !combines_frames(filter)) return {};
   const Filter space = filter.space_filter();
   Factors factors{{1.0}, {}};
-  if (frames && exact)
-    factors.time.assign(filter.exact_time_factor().begin(), filter.exact_time_factor().end());
-  else if (frames)
-    factors.time = filter.time_factor();
-  if (space.space_factors()) {
-    factors.space = {*space.space_factors()};
-    SpaceFactors& term = factors.space.front();
-    if (exact) {
-      term.column.assign(term.exact_column.begin(), term.exact_column.end());
-      term.row.assign(term.exact_row.begin(), term.exact_row.end());
-    }
-  } else {
+  if (frames) factors.time = frame_weights(filter, arithmetic);
+  if (space.space_factors())
+    factors.space = {in_numbers_of(arithmetic, *space.space_factors())};
+  else
     factors.space = low_rank_terms(filter, arithmetic, desc.layout, desc.border == Border::constant);
-  }
   return factors;
 }
 
@@ -140,10 +131,6 @@ Decomposition decompose(const PlanDesc& desc) {
   return {arithmetic, factors_of(desc, arithmetic)};
 }
 
-bool is_large(const Filter& filter) {
-  return filter.height() > max_taps || filter.width() > max_taps;
-}
-
 /// The factors of a filter that has a tap at the centre beside them; null for others.
 const FrameFactors* centred_factors(const Filter& filter) {
   const std::vector<FrameFactors>& frames = filter.frame_factors();
@@ -151,7 +138,7 @@ const FrameFactors* centred_factors(const Filter& filter) {
 }
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
-  if (is_large(desc.filter)) {
+  if (is_over_max_taps(desc.filter)) {
     if (!desc.filter.frame_factors().empty()) return true;
     why = "a filter of over " + std::to_string(max_taps) +
           " taps an axis that is no column times a row, nor that and " + "one more tap at the centre";
@@ -172,7 +159,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  if (is_large(desc.filter)) return make_separable_passes(device, desc);
+  if (is_over_max_taps(desc.filter)) return make_separable_passes(device, desc);
   const Decomposition it = decompose(desc);
   if (const FrameFactors* frame = centred_factors(desc.filter))
     if (auto plan = make_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) return plan;
