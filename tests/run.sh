@@ -60,7 +60,7 @@ step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step "the code is formatted, and its headers compile alone" tests/lint.sh
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/fuzz/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/fuzz/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
 if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
   pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
 else
@@ -68,6 +68,12 @@ else
   echo "$fuzzed"
 fi
 step "sets of values by GstPreset" tests/presets.py
+if pages=$(docs/build.sh --recipes 2>&1 </dev/null); then
+  pass "documentation: $(grep -o '^[0-9]* recipes' <<<"$pages") run, links, drawings, reference"
+else
+  fail "documentation"
+  tail -n 60 <<<"$pages"
+fi
 step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
 step "pipelines/file.sh" pipelines/file.sh "$work/clip.mp4" "$work/file.mp4"
 step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
