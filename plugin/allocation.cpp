@@ -11,10 +11,7 @@
 namespace convolve {
 namespace {
 
-struct PoolUnref {
-  void operator()(GstBufferPool* p) const { gst_object_unref(p); }
-};
-using PoolPtr = std::unique_ptr<GstBufferPool, PoolUnref>;
+using PoolPtr = std::unique_ptr<GstBufferPool, ObjectUnref>;
 
 bool asks_for_cuda(GstCaps* caps) {
   return gst_caps_features_contains(gst_caps_get_features(caps, 0), cuda_memory_feature);

@@ -198,11 +198,10 @@ void FrameMap::align(const FrameLayout& layout, int flags) {
     if (view.stride % bytes_per_sample(layout.type) == 0) continue;
     if (flags != GST_MAP_READ) refuse("a stride of " + std::to_string(view.stride) + " bytes splits samples");
     const int width = row_bytes(layout, p), height = rows(layout, p);
-    aligned_[p].resize(static_cast<std::size_t>(width) * height);
-    for (int y = 0; y < height; ++y)
-      std::memcpy(aligned_[p].data() + static_cast<std::size_t>(y) * width,
-                  static_cast<const std::byte*>(view.data) + y * view.stride, width);
-    view = {aligned_[p].data(), width};
+    aligned_[p].resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    const PlaneView aligned{aligned_[p].data(), width};
+    copy_rows(view, aligned, width, 0, height);
+    view = aligned;
     in_place_ = false;
   }
 }

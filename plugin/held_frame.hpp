@@ -18,6 +18,9 @@ struct GstUnref {
   void operator()(GstBuffer* p) const { gst_buffer_unref(p); }
   void operator()(GstEvent* p) const { gst_event_unref(p); }
 };
+struct ObjectUnref {
+  void operator()(gpointer object) const { gst_object_unref(object); }
+};
 using BufferPtr = std::unique_ptr<GstBuffer, GstUnref>;
 using EventPtr = std::unique_ptr<GstEvent, GstUnref>;
 

@@ -3,7 +3,6 @@
 //
 // FrameMemory of the CPU backend: frames are filtered where upstream put them, into downstream's buffers.
 #include <cstddef>
-#include <cstring>
 #include <new>
 #include <vector>
 
@@ -53,23 +52,14 @@ class HostMemory : public FrameMemory {
   }
 
   Image scratch(const FrameLayout& layout) override {
-    Image image;
-    std::size_t bytes = 0, at[max_planes] = {};
-    for (int p = 0; p < layout.planes; ++p) {
-      at[p] = bytes;
-      bytes += static_cast<std::size_t>(row_bytes(layout, p)) * static_cast<std::size_t>(rows(layout, p));
-    }
-    scratch_.resize(bytes);
-    for (int p = 0; p < layout.planes; ++p) image.plane[p] = {scratch_.data() + at[p], row_bytes(layout, p)};
-    return image;
+    const PackedPlanes planes = pack_planes(layout);
+    scratch_.resize(planes.bytes);
+    return planes.at(scratch_.data());
   }
 
   void copy(const Image& from, const Image& to, const FrameLayout& layout) override {
     for (int p = 0; p < layout.planes; ++p)
-      for (int y = 0; y < rows(layout, p); ++y)
-        std::memcpy(static_cast<std::byte*>(to.plane[p].data) + y * to.plane[p].stride,
-                    static_cast<const std::byte*>(from.plane[p].data) + y * from.plane[p].stride,
-                    static_cast<std::size_t>(row_bytes(layout, p)));
+      copy_rows(from.plane[p], to.plane[p], row_bytes(layout, p), 0, rows(layout, p));
   }
 
  private:

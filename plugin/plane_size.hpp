@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Rows: how many a plane has, and the bytes of each, padding at its end left out.
+// Sizes of planes: how many rows one has, the bytes of each, padding at its end left out, and the memory that all
+// planes of a frame take.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "convolve/plane.hpp"
 
@@ -24,6 +27,40 @@ inline int rows(const FrameLayout& layout, int plane) {
   for (int c = 0; c < layout.plane[plane].components; ++c)
     most = std::max(most, layout.plane[plane].component[c].height);
   return most;
+}
+
+/// The planes of a frame, one behind the other in one piece of memory.
+struct PackedPlanes {
+  int planes = 0;
+  std::array<std::size_t, max_planes> offset{};
+  std::array<std::ptrdiff_t, max_planes> stride{};
+  std::size_t bytes = 0;
+
+  Image at(void* memory) const {
+    Image image;
+    for (int p = 0; p < planes; ++p) image.plane[p] = {static_cast<std::byte*>(memory) + offset[p], stride[p]};
+    return image;
+  }
+};
+
+/// Strides are multiples of `row_unit` bytes, and planes begin at multiples of `plane_unit` bytes.
+inline PackedPlanes pack_planes(const FrameLayout& layout, int row_unit = 1, std::size_t plane_unit = 1) {
+  PackedPlanes packed;
+  packed.planes = layout.planes;
+  for (int p = 0; p < layout.planes; ++p) {
+    packed.offset[p] = packed.bytes;
+    packed.stride[p] = (row_bytes(layout, p) + row_unit - 1) / row_unit * row_unit;
+    const std::size_t bytes = static_cast<std::size_t>(packed.stride[p]) * static_cast<std::size_t>(rows(layout, p));
+    packed.bytes += (bytes + plane_unit - 1) / plane_unit * plane_unit;
+  }
+  return packed;
+}
+
+/// Copies rows `first` to `last` - 1 of a plane in host memory.
+inline void copy_rows(const PlaneView& from, const PlaneView& to, int bytes, int first, int last) {
+  for (int y = first; y < last; ++y)
+    std::memcpy(static_cast<std::byte*>(to.data) + y * to.stride,
+                static_cast<const std::byte*>(from.data) + y * from.stride, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace convolve

@@ -29,6 +29,21 @@ int plane_row(const FrameLayout& layout, int plane, int height, int y) {
   return y == height ? rows(layout, plane) : y / subsampling(layout, plane, height);
 }
 
+PlaneRows plane_rows(const FrameLayout& layout, int height, int first, int last) {
+  PlaneRows range;
+  for (int p = 0; p < layout.planes; ++p) {
+    range.first[p] = plane_row(layout, p, height, first);
+    range.last[p] = plane_row(layout, p, height, last);
+  }
+  return range;
+}
+
+PlaneRows all_rows(const FrameLayout& layout) {
+  PlaneRows range;
+  for (int p = 0; p < layout.planes; ++p) range.last[p] = rows(layout, p);
+  return range;
+}
+
 std::vector<Slab> cut_into_slabs(const FrameLayout& layout, int height, const Filter& filter, Border border) {
   std::size_t bytes = 0;
   int unit = 1;

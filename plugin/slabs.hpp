@@ -5,6 +5,7 @@
 // Rows count those of the frame; a subsampled plane has fewer, found by plane_row().
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "convolve/border.hpp"
@@ -22,6 +23,14 @@ struct Slab {
 
 /// The row of a plane where row `y` of the frame lies; `y` is a multiple of the plane's subsampling, or `height`.
 int plane_row(const FrameLayout& layout, int plane, int height, int y);
+
+/// Rows of each plane, from first to last - 1.
+struct PlaneRows {
+  std::array<int, max_planes> first{}, last{};
+};
+/// Those that rows first to last - 1 of the frame cover, likewise multiples.
+PlaneRows plane_rows(const FrameLayout& layout, int height, int first, int last);
+PlaneRows all_rows(const FrameLayout& layout);
 
 /// Slabs of about equal height, from the top; none where cutting would not be right or not worth it. With images of
 /// slabs k and k+2 never overlapping outputs, two frames of output memory taken in turn suffice.

@@ -35,7 +35,7 @@ void CudaGpu::set_context(GstElement* element, GstContext* context, int device_i
   }
   GstCudaContext* offered = nullptr;
   gst_cuda_handle_set_context(element, context, device_id, &offered);
-  Context unused(reinterpret_cast<GstObject*>(offered));  // let go of after the lock
+  Context unused(offered);  // let go of after the lock
   const std::lock_guard lock(mutex_);
   if (!context_) context_ = unused.release();
 }
@@ -45,12 +45,12 @@ std::span<const GstVideoFormat> CudaGpu::formats() const {
 }
 
 bool CudaGpu::holds(GstBuffer* buffer) const {
-  return is_cuda_buffer(buffer);
+  return cuda_memory(buffer) != nullptr;
 }
 
 bool CudaGpu::answer(GstElement* element, GstQuery* query) {
   const Context context = get();
-  return context && gst_cuda_handle_context_query(element, query, GST_CUDA_CONTEXT(context.get()));
+  return context && gst_cuda_handle_context_query(element, query, context.get());
 }
 
 std::unique_ptr<FrameMemory> CudaGpu::open(GstElement* element, int device_id) {
@@ -65,7 +65,7 @@ std::unique_ptr<FrameMemory> CudaGpu::open(GstElement* element, int device_id) {
 }
 
 std::unique_ptr<FrameMemory> CudaGpu::open_where(GstBuffer* buffer) {
-  replace(cuda_buffer_context(buffer));
+  replace(cuda_memory(buffer)->context);
   return make_cuda_memory(get().get());
 }
 
@@ -78,11 +78,11 @@ void CudaGpu::ensure(GstElement* element, int device_id) {
   if (!gst_cuda_load_library())
     throw std::runtime_error("no NVIDIA driver was found (libcuda.so.1), or it is too old for GStreamer");
   gst_cuda_memory_init_once();
-  GstCudaContext* context = reinterpret_cast<GstCudaContext*>(get().release());
+  GstCudaContext* context = get().release();
   const auto before = std::exchange(being_ensured, {this, &context});
   const bool good = gst_cuda_ensure_element_context(element, device_id, &context);
   being_ensured = before;
-  const Context owned(reinterpret_cast<GstObject*>(context));
+  const Context owned(context);
   if (!good || !owned)
     throw std::runtime_error(device_id < 0 ? "no GPU could be opened"
                                            : "GPU " + std::to_string(device_id) + " could not be opened");
@@ -90,20 +90,20 @@ void CudaGpu::ensure(GstElement* element, int device_id) {
 }
 
 void CudaGpu::renew(int device_id) {
-  const Context context(reinterpret_cast<GstObject*>(gst_cuda_context_new(device_id < 0 ? 0 : device_id)));
+  const Context context(gst_cuda_context_new(device_id < 0 ? 0 : device_id));
   if (!context) throw std::runtime_error("the GPU could not be opened anew");
   replace(context.get());
 }
 
-void CudaGpu::replace(GstObject* context) {
-  Context old(context ? GST_OBJECT(gst_object_ref(context)) : nullptr);  // let go of after the lock
+void CudaGpu::replace(GstCudaContext* context) {
+  Context old(context ? GST_CUDA_CONTEXT(gst_object_ref(context)) : nullptr);  // let go of after the lock
   const std::lock_guard lock(mutex_);
   old.reset(std::exchange(context_, old.release()));
 }
 
 CudaGpu::Context CudaGpu::get() const {
   const std::lock_guard lock(mutex_);
-  return Context(context_ ? GST_OBJECT(gst_object_ref(context_)) : nullptr);
+  return Context(context_ ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr);
 }
 
 }  // namespace convolve

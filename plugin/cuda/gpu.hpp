@@ -5,6 +5,9 @@
 // it. The lock is never held while GStreamer is called, since that may call back.
 #pragma once
 
+#define GST_USE_UNSTABLE_API
+#include <gst/cuda/gstcudacontext.h>
+
 #include <mutex>
 
 #include "../gpu.hpp"
@@ -25,20 +28,17 @@ class CudaGpu : public Gpu {
   void clear() override { replace(nullptr); }
 
  private:
-  struct Unref {
-    void operator()(GstObject* p) const { gst_object_unref(p); }
-  };
-  using Context = std::unique_ptr<GstObject, Unref>;
+  using Context = std::unique_ptr<GstCudaContext, ObjectUnref>;
 
   /// Takes the neighbours' context, or makes one. Throws std::runtime_error with why not.
   void ensure(GstElement* element, int device_id);
   /// Makes one of its own, where the neighbours' may be lost. Throws likewise.
   void renew(int device_id);
-  void replace(GstObject* context);
+  void replace(GstCudaContext* context);
   Context get() const;
 
   mutable std::mutex mutex_;
-  GstObject* context_ = nullptr;  ///< under the mutex; null until there is one
+  GstCudaContext* context_ = nullptr;  ///< under the mutex; null until there is one
 };
 
 }  // namespace convolve

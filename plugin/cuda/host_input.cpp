@@ -3,11 +3,8 @@
 #include "host_input.hpp"
 
 #include <cuda_runtime_api.h>
-#define GST_USE_UNSTABLE_API
-#include <gst/cuda/gstcudacontext.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -22,7 +19,7 @@ namespace convolve {
 // Which memories' pages are locked, and where; null: they cannot be. Shared with the notices of those memories' ends,
 // which come from any thread and may come after the session's.
 struct HostInput::Locks {
-  explicit Locks(GstObject* of) : context(GST_CUDA_CONTEXT(gst_object_ref(of))) {}
+  explicit Locks(GstCudaContext* of) : context(GST_CUDA_CONTEXT(gst_object_ref(of))) {}
   ~Locks() { gst_object_unref(context); }
 
   void unlock(void* at) {
@@ -54,7 +51,7 @@ struct HostInput::Staging {
   std::shared_ptr<Pool> pool = Pool::shared();
   unsigned threads = std::min(available_processors(), 4u);
 
-  explicit Staging(GstObject* context) : allocator(make_pinned_allocator(context)) { pool->reserve(threads - 1); }
+  explicit Staging(GstCudaContext* context) : allocator(make_pinned_allocator(context)) { pool->reserve(threads - 1); }
   ~Staging() {
     release();
     gst_object_unref(allocator);
@@ -66,22 +63,18 @@ struct HostInput::Staging {
     memory = nullptr;
   }
   void allocate(const FrameLayout& layout) {
-    gsize bytes = 0, offset[max_planes] = {};
-    for (int p = 0; p < layout.planes; ++p) {
-      offset[p] = bytes;
-      bytes += static_cast<gsize>(row_bytes(layout, p)) * rows(layout, p);
-    }
-    if (!memory || map.size != bytes) {
+    const PackedPlanes planes = pack_planes(layout);
+    if (!memory || map.size != planes.bytes) {
       release();
-      memory = gst_allocator_alloc(allocator, bytes, nullptr);
+      memory = gst_allocator_alloc(allocator, planes.bytes, nullptr);
       if (!memory) throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "memory ran out: a frame's copy on its way up");
       gst_memory_map(memory, &map, GST_MAP_READWRITE);
     }
-    for (int p = 0; p < layout.planes; ++p) image.plane[p] = {map.data + offset[p], row_bytes(layout, p)};
+    image = planes.at(map.data);
   }
 };
 
-HostInput::HostInput(GstObject* context) : locks_(std::make_shared<Locks>(context)) {}
+HostInput::HostInput(GstCudaContext* context) : locks_(std::make_shared<Locks>(context)) {}
 
 HostInput::~HostInput() {
   const std::lock_guard lock(locks_->mutex);
@@ -114,26 +107,23 @@ bool HostInput::reaches(GstBuffer* buffer) {
   return all;
 }
 
-const Image& HostInput::stage(const Image& frame, const FrameLayout& layout, const CudaSession::Rows& range) {
-  if (!staging_) staging_ = std::make_unique<Staging>(GST_OBJECT(locks_->context));
+const Image& HostInput::stage(const Image& frame, const FrameLayout& layout, const PlaneRows& range) {
+  if (!staging_) staging_ = std::make_unique<Staging>(locks_->context);
   staging_->allocate(layout);
   struct Job {
     const Image& from;
     const Image& to;
     const FrameLayout& layout;
-    const CudaSession::Rows& range;
+    const PlaneRows& range;
     unsigned parts;
   } job{frame, staging_->image, layout, range, staging_->threads};
   const auto copy_part = [](void* context, unsigned part, unsigned) noexcept {
     const Job& all = *static_cast<const Job*>(context);
     for (int p = 0; p < all.layout.planes; ++p) {
-      const PlaneView &from = all.from.plane[p], &to = all.to.plane[p];
       const auto count = static_cast<unsigned>(all.range.last[p] - all.range.first[p]);
       const int first = all.range.first[p] + static_cast<int>(count * part / all.parts);
       const int last = all.range.first[p] + static_cast<int>(count * (part + 1) / all.parts);
-      for (int y = first; y < last; ++y)
-        std::memcpy(static_cast<std::byte*>(to.data) + y * to.stride,
-                    static_cast<const std::byte*>(from.data) + y * from.stride, static_cast<std::size_t>(to.stride));
+      copy_rows(all.from.plane[p], all.to.plane[p], row_bytes(all.layout, p), first, last);
     }
   };
   staging_->pool->run(job.parts, job.parts, copy_part, &job);

@@ -9,14 +9,16 @@
 
 #include <memory>
 
-#include "session.hpp"
+#define GST_USE_UNSTABLE_API
+#include <gst/cuda/gstcudacontext.h>
+
+#include "slabs.hpp"
 
 namespace convolve {
 
 class HostInput {
  public:
-  /// `context`: a GstCudaContext.
-  explicit HostInput(GstObject* context);
+  explicit HostInput(GstCudaContext* context);
   /// Unlocks what is locked. No copy may be under way.
   ~HostInput();
   HostInput(const HostInput&) = delete;
@@ -26,7 +28,7 @@ class HostInput {
   bool reaches(GstBuffer* buffer);
   /// Copies these rows to where asynchronous copies read them: the same rows of the image that is returned. It is one
   /// frame's, good until the next one's first rows. Throws ElementError where no memory is left.
-  const Image& stage(const Image& frame, const FrameLayout& layout, const CudaSession::Rows& range);
+  const Image& stage(const Image& frame, const FrameLayout& layout, const PlaneRows& range);
 
  private:
   struct Locks;

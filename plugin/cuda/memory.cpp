@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "memory.hpp"
 
-#define GST_USE_UNSTABLE_API
-#include <gst/cuda/gstcudamemory.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "element_error.hpp"
+#include "host_input.hpp"
+#include "pinned_allocator.hpp"
 #include "session.hpp"
 
 namespace convolve {
@@ -38,11 +37,13 @@ BufferPtr shell_of(GstBuffer* buffer) {
 
 class CudaMemory : public FrameMemory {
  public:
-  explicit CudaMemory(GstObject* context) : session_(context) {
+  explicit CudaMemory(GstCudaContext* context)
+      : session_(context), host_input_(context), allocator_(make_pinned_allocator(context)) {
     const CudaScope scope(session_);
     backend_ = make_cuda_backend();
   }
   ~CudaMemory() override {
+    session_.drain();
     const CudaScope scope(session_, std::nothrow);
     backend_.reset();
   }
@@ -62,16 +63,21 @@ class CudaMemory : public FrameMemory {
   bool edit(HeldFrame& frame, const FrameMap::Format& format, const Work& work) override;
   Image scratch(const FrameLayout& layout) override { return image_of(scratch_, layout); }
   void release_scratch() noexcept override { scratch_ = {}, result_[0] = {}, result_[1] = {}; }
-  void copy(const Image& from, const Image& to, const FrameLayout& layout) override { session_.copy(from, to, layout); }
+  void copy(const Image& from, const Image& to, const FrameLayout& layout) override {
+    session_.copy(from, to, layout, cudaMemcpyDeviceToDevice);
+  }
 
-  GstAllocator* pinned_allocator() const override { return session_.pinned_allocator(); }
-  bool owns(GstBufferPool* pool) const override { return session_.owns(pool); }
+  GstAllocator* pinned_allocator() const override { return allocator_.get(); }
+  bool owns(GstBufferPool* pool) const override {
+    return pool && GST_IS_CUDA_BUFFER_POOL(pool) && session_.is_context(GST_CUDA_BUFFER_POOL(pool)->context);
+  }
   GstBufferPool* make_pool(GstCaps* caps, guint& size, guint min) const override {
-    return make_cuda_pool(session_.context(), &session_, caps, size, min);
+    return make_cuda_pool(session_.context(), session_.shared_stream(), caps, size, min);
   }
   bool should_move_to(GstBuffer* buffer, int cuda_device_id) const override {
-    return is_cuda_buffer(buffer) && !session_.owns(buffer) &&
-           (cuda_device_id < 0 || cuda_buffer_device(buffer) == session_.device_id());
+    const GstCudaMemory* memory = cuda_memory(buffer);
+    return memory && !session_.is_context(memory->context) &&
+           (cuda_device_id < 0 || device_of(memory->context) == device_of(session_.context()));
   }
 
  private:
@@ -80,7 +86,7 @@ class CudaMemory : public FrameMemory {
 
   const Image& image_of(DeviceFrame& frame, const FrameLayout& layout) {
     if (!frame) frame = session_.allocate(layout);
-    return frame.image();
+    return frame->image;
   }
   void upload(std::span<HeldFrame> frames);
   void mark_uploaded(std::span<HeldFrame> frames, bool frames_stay);
@@ -88,6 +94,8 @@ class CudaMemory : public FrameMemory {
   void produce_in_slabs(std::span<HeldFrame> frames, const Output& out, const Image& host, const Work& work);
 
   CudaSession session_;
+  HostInput host_input_;
+  const std::unique_ptr<GstAllocator, ObjectUnref> allocator_;
   std::unique_ptr<Backend> backend_;
   FrameLayout layout_;     ///< of the frames that are held
   DeviceFrame result_[2];  ///< outputs on their way to system memory; the second is for every other slab
@@ -105,15 +113,15 @@ HeldFrame CudaMemory::import_frame(BufferPtr buffer, const FrameMap::Format& for
   if (!on_device || detached) {
     auto copy = std::make_unique<DeviceCopy>();
     copy->frame = session_.allocate(layout_);
-    copy->pageable = !on_device && (!frame.map.in_place() || !session_.reaches(buffer.get()));
+    copy->pageable = !on_device && (!frame.map.in_place() || !host_input_.reaches(buffer.get()));
     if (on_device) {
-      session_.copy(frame.image, copy->frame.image(), layout_);
+      session_.copy(frame.image, copy->frame->image, layout_, cudaMemcpyDeviceToDevice);
       session_.synchronize();
       copy->uploaded = true;
       frame.map.unmap();
       buffer = shell_of(buffer.get());
     }
-    frame.image = copy->frame.image();
+    frame.image = copy->frame->image;
     frame.copy = std::move(copy);
   }
   frame.buffer = std::move(buffer);
@@ -123,7 +131,8 @@ HeldFrame CudaMemory::import_frame(BufferPtr buffer, const FrameMap::Format& for
 // Queues the uploads that are left.
 void CudaMemory::upload(std::span<HeldFrame> frames) {
   for (HeldFrame& frame : frames)
-    if (DeviceCopy* copy = copy_to_upload(frame)) session_.upload(frame.map.image(), copy->frame, layout_);
+    if (DeviceCopy* copy = copy_to_upload(frame))
+      session_.copy(frame.map.image(), copy->frame->image, layout_, cudaMemcpyHostToDevice);
 }
 
 // Notes that all uploads are complete. Buffers of frames that stay go back to upstream.
@@ -157,7 +166,7 @@ void CudaMemory::produce(std::span<HeldFrame> frames, const Output& out, const W
       work(map.image(), nullptr);
     } else {
       work(image_of(result_[0], layout), nullptr);
-      session_.download(result_[0], map.image(), layout);
+      session_.copy(result_[0]->image, map.image(), layout, cudaMemcpyDeviceToHost);
     }
     if (!on_device || !order_neighbours(frames, out.buffer)) session_.synchronize();
     if (!on_device) map.fill_spare_rows();
@@ -177,14 +186,6 @@ bool CudaMemory::order_neighbours(std::span<HeldFrame> frames, GstBuffer* out) {
 void CudaMemory::produce_in_slabs(std::span<HeldFrame> frames, const Output& out, const Image& host, const Work& work) {
   const FrameLayout& layout = out.format.layout;
   const int height = out.format.info.height;
-  const auto rows_between = [&](int first, int last) {
-    CudaSession::Rows rows;
-    for (int p = 0; p < layout.planes; ++p) {
-      rows.first[p] = plane_row(layout, p, height, first);
-      rows.last[p] = plane_row(layout, p, height, last);
-    }
-    return rows;
-  };
   // While the stream goes on, only the newest frame is still to be uploaded: it goes up in slabs.
   upload(frames.first(frames.size() - 1));
   DeviceCopy* newest = copy_to_upload(frames.back());
@@ -195,15 +196,15 @@ void CudaMemory::produce_in_slabs(std::span<HeldFrame> frames, const Output& out
   for (std::size_t k = 0; k < out.slabs.size(); ++k) {
     const Slab& slab = out.slabs[k];
     if (newest) {
-      const CudaSession::Rows fresh = rows_between(uploaded, slab.bottom);
+      const PlaneRows fresh = plane_rows(layout, height, uploaded, slab.bottom);
       const Image& source = frames.back().map.image();
-      session_.upload_slab(newest->pageable ? session_.stage(source, layout, fresh) : source, newest->frame.image(),
+      session_.upload_slab(newest->pageable ? host_input_.stage(source, layout, fresh) : source, newest->frame->image,
                            layout, fresh);
     }
     uploaded = slab.bottom;
-    const Image& result = result_[k % 2].image();
+    const Image& result = result_[k % 2]->image;
     work(result, &slab);
-    session_.download_slab(result, host, layout, rows_between(slab.first, slab.last));
+    session_.download_slab(result, host, layout, plane_rows(layout, height, slab.first, slab.last));
   }
   session_.finish_slabs();
 }
@@ -219,10 +220,10 @@ bool CudaMemory::edit(HeldFrame& frame, const FrameMap::Format& format, const Wo
     if (!session_.signal(frame.buffer.get())) session_.synchronize();
   } else {
     auto* copy = static_cast<DeviceCopy*>(frame.copy.get());
-    session_.upload(frame.map.image(), copy->frame, format.layout);
+    session_.copy(frame.map.image(), copy->frame->image, format.layout, cudaMemcpyHostToDevice);
     copy->uploaded = true;
     work(frame.image, nullptr);
-    session_.download(copy->frame, frame.map.image(), format.layout);
+    session_.copy(copy->frame->image, frame.map.image(), format.layout, cudaMemcpyDeviceToHost);
     session_.synchronize();
     frame.map.fill_spare_rows();
   }
@@ -232,7 +233,7 @@ bool CudaMemory::edit(HeldFrame& frame, const FrameMap::Format& format, const Wo
 
 }  // namespace
 
-std::unique_ptr<FrameMemory> make_cuda_memory(GstObject* context) {
+std::unique_ptr<FrameMemory> make_cuda_memory(GstCudaContext* context) {
   return std::make_unique<CudaMemory>(context);
 }
 

@@ -3,8 +3,6 @@
 #include "pinned_allocator.hpp"
 
 #include <cuda_runtime_api.h>
-#define GST_USE_UNSTABLE_API
-#include <gst/cuda/gstcudacontext.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -105,7 +103,7 @@ void gst_video_convolve_pinned_allocator_init(GstVideoConvolvePinnedAllocator* a
 
 namespace convolve {
 
-GstAllocator* make_pinned_allocator(GstObject* context) {
+GstAllocator* make_pinned_allocator(GstCudaContext* context) {
   auto* allocator = static_cast<GstVideoConvolvePinnedAllocator*>(
       g_object_new(gst_video_convolve_pinned_allocator_get_type(), nullptr));
   gst_object_ref_sink(allocator);

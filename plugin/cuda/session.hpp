@@ -8,72 +8,66 @@
 // From 1.24 on it is the stream of the pools that the element proposes and uses, so that neighbours queue on it too;
 // memory of another stream is waited for, and waits, on the device. Slabs of rows go up on a second and down on a
 // third stream, in step with it.
-// Threads: a session belongs to the streaming thread, its allocator of pinned memory to any. Each function that touches
-// the GPU pushes the session's context for its own duration; callers of Backend and Plan hold a CudaScope.
+// Threads: a session belongs to the streaming thread. Each function that touches the GPU pushes the session's context
+// for its own duration. Those that can fail throw DeviceError.
 #pragma once
 
-#include <gst/video/video.h>
-
-#include <array>
 #include <exception>
 #include <memory>
 #include <new>
-#include <utility>
+#include <vector>
 
 #include "convolve/plane.hpp"
+#include "gstcuda_versions.hpp"
+#include "held_frame.hpp"
+#include "slabs.hpp"
 
 namespace convolve {
 
-/// True for CUDA memory of any context.
-bool is_cuda_buffer(GstBuffer* buffer);
-/// The GstCudaContext of a buffer of CUDA memory, and its GPU. Transfer none.
-GstObject* cuda_buffer_context(GstBuffer* buffer);
-int cuda_buffer_device(GstBuffer* buffer);
+/// The memory of a buffer of CUDA memory, of any context; null for others.
+GstCudaMemory* cuda_memory(GstBuffer* buffer);
+/// The number of a context's GPU.
+int device_of(GstCudaContext* context);
+/// A pool of CUDA memory, configured for these caps, on a stream where that is not null; `size` becomes its buffers'.
+/// Transfer full, null on failure.
+GstBufferPool* make_cuda_pool(GstCudaContext* context, SharedStream* stream, GstCaps* caps, guint& size, guint min);
+
 class CudaSession;
-/// A pool of CUDA memory, configured for these caps, on the session's stream where there is a session; `size` becomes
-/// its buffers'. Transfer full, null on failure.
-GstBufferPool* make_cuda_pool(GstObject* context, const CudaSession* session, GstCaps* caps, guint& size, guint min);
 
-/// A frame's samples in device memory, in rows of the session's own pitch. Goes back to the session's free list, and
-/// may not outlive the session.
-class DeviceFrame {
- public:
-  struct Slot;
-  DeviceFrame() = default;
-  explicit DeviceFrame(Slot* slot) : slot_(slot) {}
-  DeviceFrame(DeviceFrame&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
-  DeviceFrame& operator=(DeviceFrame&& other) noexcept {
-    std::swap(slot_, other.slot_);
-    return *this;
-  }
-  ~DeviceFrame();
-  explicit operator bool() const { return slot_ != nullptr; }
-  const Image& image() const;
-
- private:
-  Slot* slot_ = nullptr;
+/// Device memory for one frame, in rows of the session's own pitch.
+struct DeviceMemory {
+  CudaSession* session = nullptr;
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  Image image;
 };
+/// Puts it on the free list of the session, which outlives it.
+struct GiveBack {
+  void operator()(DeviceMemory* memory) const;
+};
+using DeviceFrame = std::unique_ptr<DeviceMemory, GiveBack>;
 
-/// A context with the stream, page-locked allocator and device copies of one element.
 class CudaSession {
  public:
   /// Throws std::runtime_error with why not.
-  explicit CudaSession(GstObject* context);
+  explicit CudaSession(GstCudaContext* context);
   ~CudaSession();
   CudaSession(const CudaSession&) = delete;
   CudaSession& operator=(const CudaSession&) = delete;
 
   /// Makes the context current for the calling thread; pop() ends that.
-  bool push() noexcept;
-  void pop() noexcept;
-  GstObject* context() const;
-  int device_id() const;
-  void* stream() const;
-  /// Waits for the stream. Throws DeviceError.
+  bool push() noexcept { return gst_cuda_context_push(context_.get()); }
+  void pop() noexcept { gst_cuda_context_pop(nullptr); }
+  GstCudaContext* context() const { return context_.get(); }
+  SharedStream* shared_stream() const { return shared_; }
+  cudaStream_t stream() const { return stream_; }
+  /// Waits for the stream.
   void synchronize();
   /// Waits for it and for the slabs' streams, whatever they come to.
   void drain() noexcept;
 
+  /// Whether a context is this one.
+  bool is_context(GstCudaContext* context) const;
   /// True for CUDA memory of this context.
   bool owns(GstBuffer* buffer) const;
   /// What is queued from now on comes after what the buffer's memory still waits for.
@@ -82,43 +76,36 @@ class CudaSession {
   /// no stream, so that only synchronize() makes it safe to hand on or to let go of.
   bool signal(GstBuffer* buffer);
 
-  /// Device memory for one frame. Throws ElementError RESOURCE/NO_SPACE_LEFT when there is none after trim().
+  /// Throws ElementError RESOURCE/NO_SPACE_LEFT when there is no memory after trim().
   DeviceFrame allocate(const FrameLayout& layout);
   /// Frees device memory that is not in use.
-  void trim();
-  /// Queues copies of all planes. Throws DeviceError.
-  void upload(const Image& host, const DeviceFrame& frame, const FrameLayout& layout);
-  void download(const DeviceFrame& frame, const Image& host, const FrameLayout& layout);
-  void copy(const Image& from, const Image& to, const FrameLayout& layout);
-
-  /// Rows of each plane of an image, from first to last - 1.
-  struct Rows {
-    std::array<int, max_planes> first{}, last{};
-  };
-  /// Whether asynchronous copies can read a buffer's system memory where it lies. Where not, stage() copies these rows
-  /// to where they can: to the same rows of the image that is returned, which is one frame's.
-  bool reaches(GstBuffer* buffer);
-  const Image& stage(const Image& host, const FrameLayout& layout, const Rows& range);
+  void trim() noexcept;
+  /// Queues copies of all planes.
+  void copy(const Image& from, const Image& to, const FrameLayout& layout, cudaMemcpyKind kind);
 
   /// Starts a frame in slabs: what is queued on the stream by now comes before all of them.
-  void begin_slabs();
+  void begin_slabs() { order(stream_, up_); }
   /// Queues an upload; what is queued on the stream after this waits for it.
-  void upload_slab(const Image& host, const Image& device, const FrameLayout& layout, const Rows& range);
+  void upload_slab(const Image& host, const Image& device, const FrameLayout& layout, const PlaneRows& range);
   /// Queues a download that waits for what is on the stream by now.
-  void download_slab(const Image& device, const Image& host, const FrameLayout& layout, const Rows& range);
-  /// Waits for all slabs. Throws DeviceError.
+  void download_slab(const Image& device, const Image& host, const FrameLayout& layout, const PlaneRows& range);
+  /// Waits for all slabs.
   void finish_slabs();
 
-  /// True for a pool whose buffers are CUDA memory of this context.
-  bool owns(GstBufferPool* pool) const;
-  /// Of page-locked system memory. Transfer none.
-  GstAllocator* pinned_allocator() const;
-
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-  friend class DeviceFrame;
-  friend GstBufferPool* make_cuda_pool(GstObject*, const CudaSession*, GstCaps*, guint&, guint);
+  friend GiveBack;
+  static constexpr std::size_t max_events = 64;
+
+  void release();
+  void order(cudaStream_t first, cudaStream_t second);
+
+  const std::unique_ptr<GstCudaContext, ObjectUnref> context_;
+  SharedStream* shared_ = nullptr;
+  cudaStream_t stream_ = nullptr, up_ = nullptr, down_ = nullptr;  ///< the first is that of `shared_`
+  std::vector<cudaEvent_t> events_;                                ///< used in turn
+  std::size_t next_event_ = 0;
+  std::vector<std::unique_ptr<DeviceMemory>> memories_;
+  std::vector<DeviceMemory*> unused_;
 };
 
 /// Makes the session's context current for its own duration.
