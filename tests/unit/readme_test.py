@@ -40,6 +40,15 @@ def missing_targets():
                 yield f"{page.relative_to(ROOT)} links to {target}, which is not there"
 
 
+def missing_messages():
+    """The messages that docs/troubleshooting.md quotes are those of the sources, where they stand in pieces."""
+    code = "".join(path.read_text(encoding="utf-8") for folder in ("plugin", "kernels/cuda")
+                   for path in (ROOT / folder).glob("**/*.[ch]*"))
+    for message in re.findall(r'^\| "([^"]+)" \|', (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8"), re.M):
+        if message not in re.sub(r'"\s*\n\s*"', "", code):
+            yield f"docs/troubleshooting.md quotes '{message}', which no source says"
+
+
 def readme_speed():
     """Each row of README's table of speed is that of the result file which the section links to."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").split("## Speed")[1].split("\n## ")[0]
@@ -60,6 +69,6 @@ def readme_speed():
 
 if __name__ == "__main__":
     wrong = [line for page, bases in PAGES.items() for line in missing_files(page, bases)] + [
-        *missing_tests(), *missing_targets(), *readme_speed()]
+        *missing_tests(), *missing_targets(), *missing_messages(), *readme_speed()]
     print("\n".join(wrong) or "all that is named is there")
     sys.exit(bool(wrong))
