@@ -60,7 +60,7 @@ step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step "the code is formatted, and its headers compile alone" tests/lint.sh
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/fuzz/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
 if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
   pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
 else
@@ -90,6 +90,7 @@ else
 fi
 
 step "Python package: wheel, filters of arrays, the element it carries" python/test.sh
+step "faces of a real detector are hidden" tests/detector/test.sh build/plugin
 if [ -x build-wheel/venv/bin/python ]; then
   step "errors beside PyPI's NumPy" build-wheel/venv/bin/python tests/element/errors_beside_numpy.py
 fi

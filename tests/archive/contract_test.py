@@ -49,6 +49,26 @@ class SameFrames(ArchiveTest):
         job("run", self.job)
         self.assert_same_frames(self.joined(), plain(source, self.folder / "plain.mkv", text))
 
+    def check_filter(self, name, text):
+        source = clip(name, self.folder)
+        job("plan", source, "--filter", text, "--seconds", 1, "-o", self.job)
+        self.assertGreater(len(segments(self.job)), 1)
+        job("run", self.job)
+        expected = plain(source, self.folder / "plain.mkv", text)
+        self.assert_same_frames(self.joined(), expected)
+        return expected
+
+    def test_scenes_that_are_kept_apart(self):
+        # The clip turns to its negative and back every half second: cuts within segments and near their seams.
+        text = "preset=temporal-mean temporal-radius=3 backend=cpu"
+        apart = self.check_filter("false-keys.ts", f"{text} scene-threshold=0.1")
+        mixed = plain(self.folder / "false-keys.ts", self.folder / "mixed.mkv", text)
+        self.assertGreater(sum(a != m for a, m in zip(apart, mixed)), 20)
+
+    def test_regions_that_are_held(self):
+        self.check_filter("open-gop.mp4", "preset=temporal-mean regions=inside region-boxes=<<20,10,40,30>,<70,40,50,50>> "
+                          "region-feather=8 region-hold=300000000 backend=cpu")
+
     def test_stream_that_starts_between_key_frames(self):
         whole = clip("false-keys.ts", self.folder)
         source = self.folder / "tuned-in.ts"
