@@ -7,7 +7,20 @@
  *
  * Convolves video with any 2D filter of up to 31 x 31 taps (255 an axis where it factors), or with a 3D filter over a
  * window of up to 15 frames. The filter is a preset, an array of taps, or a text file. It runs on an NVIDIA GPU where
- * there is one, on frames in system or CUDA memory, else on the CPU.
+ * there is one, on frames in system or CUDA memory, else on the CPU; #GstVideoConvolve:active-backend tells which.
+ *
+ * Taps act on the distance from a component's zero level: black for luma and colours, neutral for chroma. Results are
+ * rounded to nearest, ties to even. All properties but #GstVideoConvolve:backend, #GstVideoConvolve:cuda-device-id and
+ * #GstVideoConvolve:n-threads may change while the element plays, and a change takes hold whole, at the next frame.
+ *
+ * A filter over several frames adds the latency of the frames after the one that leaves, unless
+ * #GstVideoConvolve:window is causal.
+ *
+ * With #GstVideoConvolve:regions the filter, or an effect that hides, is confined to boxes of the frame: fixed ones, or
+ * those that detectors attach to frames as #GstVideoRegionOfInterestMeta or GstAnalyticsRelationMeta.
+ *
+ * The element implements #GstPreset, which loads sets of values by name. The property #GstVideoConvolve:preset is
+ * another thing: it names a kernel.
  *
  * ## Example launch lines
  * |[
@@ -25,6 +38,13 @@
  * gst-launch-1.0 filesrc location=in.mp4 ! qtdemux ! h264parse ! nvh264dec ! \
  *     videoconvolve preset=gaussian-blur radius=3 ! cudadownload ! videoconvert ! autovideosink
  * ]| Decodes and blurs in GPU memory.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! \
+ *     videoconvolve regions=inside region-boxes="<<100,80,200,120>>" region-effect=pixelate ! \
+ *     videoconvert ! autovideosink
+ * ]| Hides a fixed box of the picture.
+ *
+ * Since: 0.1
  */
 
 #include <gst/gst.h>
