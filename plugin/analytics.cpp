@@ -75,7 +75,7 @@ std::vector<guint> values_of(GstAnalyticsRelationMeta* relations, const GstAnaly
   return values;
 }
 
-// What a mask's buffer holds of these values; null where it cannot be read.
+// The part of a mask's buffer that has these values; null where it cannot be read.
 std::shared_ptr<RegionMask> read_mask(GstBuffer* buffer, const std::vector<guint>& values) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
   if (!meta || (meta->format != GST_VIDEO_FORMAT_GRAY8 && meta->format != GST_VIDEO_FORMAT_GRAY16_LE)) return nullptr;

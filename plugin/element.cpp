@@ -130,15 +130,16 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, 
       crops_to_caps(*reinterpret_cast<GstVideoCropMeta*>(meta), process.info()))
     return FALSE;
   // The picture's geometry and colours stay, so what describes them does too.
-  static constexpr std::array kept{GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
-                                   GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_COLORSPACE_STR};
-  bool keep = true;
+  static constexpr std::array still_true{GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
+                                         GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_COLORSPACE_STR};
+  bool all_still_true = true;
   for (const gchar* const* tag = gst_meta_api_type_get_tags(meta->info->api); tag && *tag; ++tag) {
     bool known = false;
-    for (const char* name : kept) known |= g_str_equal(*tag, name);
-    keep &= known;
+    for (const char* name : still_true) known |= g_str_equal(*tag, name);
+    all_still_true &= known;
   }
-  return keep || GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->transform_meta(trans, out, meta, in);
+  return all_still_true ||
+         GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->transform_meta(trans, out, meta, in);
 }
 
 // --- Data flow ---------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ enum ComponentFlags : unsigned {
   component_alpha = 32,
 };
 
-/// What of the settings goes into a layout: which components are filtered, and their levels.
+/// The part of the settings that goes into a layout: which components are filtered, and their levels.
 struct Levels {
   unsigned components = 0;  ///< ComponentFlags that are filtered; the others are copied
   double bias = 0;          ///< fraction of the nominal range
@@ -37,17 +37,17 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
 /// Samples from the start of a row of its plane to the first one of GStreamer's component `c`.
 int component_offset(const GstVideoFormatInfo* finfo, unsigned c);
 
-/// The same caps on both pads: every format of the table in system memory, and those that are among `cuda_formats` in
-/// CUDA memory. Transfer full.
+/// The template caps of both pads: every format of the table in system memory, and those that are among `cuda_formats`
+/// in CUDA memory. Transfer full.
 GstCaps* make_template_caps(std::span<const GstVideoFormat> cuda_formats);
 
 /// Why frames of these caps are not served though their format is, fit for the user; null where they are.
 const char* why_unserved(const GstVideoInfo& info);
-/// The same of fixed caps, null also where they are no video.
+/// Why fixed caps are not served; null also where they are no video.
 const char* why_unserved(const GstCaps* caps);
 /// Takes out of caps what why_unserved() refuses. Transfer full, both ways.
 GstCaps* served_part(GstCaps* caps);
-/// The same caps with those of CUDA memory behind the others. Transfer full, both ways.
+/// Moves caps of CUDA memory behind those of system memory. Transfer full, both ways.
 GstCaps* system_memory_first(GstCaps* caps);
 
 }  // namespace convolve

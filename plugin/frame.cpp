@@ -11,7 +11,7 @@
 
 namespace convolve {
 
-// Where a plane lies in its buffer: its first row, and the bytes between which all rows lie.
+// The place of a plane in its buffer: its first row, and the bytes between which all rows lie.
 struct FrameMap::Place {
   std::int64_t first = 0, begin = 0, end = 0;
   std::ptrdiff_t stride = 0;
@@ -64,7 +64,7 @@ Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const FrameMap::
            std::to_string(crop->x) + ", " + std::to_string(crop->y) + ") on, in a frame of " +
            size_text(width, height));
   Corner corner{static_cast<int>(crop->x), static_cast<int>(crop->y)};
-  // Where luma and chroma share a plane, the picture can only begin at a whole group of pixels.
+  // The picture can only begin at a whole group of pixels where luma and chroma share a plane.
   const GstVideoFormatInfo* finfo = info.finfo;
   if (GST_VIDEO_FORMAT_INFO_N_PLANES(finfo) == 1)
     for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c)
@@ -84,7 +84,7 @@ std::ptrdiff_t skip_to(Corner corner, const FrameMap::Format& format, int plane,
                           GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c);
 }
 
-// The rows of a plane in GStreamer's own layout. For most of the interlaced formats it rounds those of subsampled
+// The rows of a plane in GStreamer's own layout. For nearly all interlaced formats it rounds those of subsampled
 // chroma up to an even number, for P010 and its like not.
 int rows_of_default_layout(const GstVideoInfo& info, const FrameLayout& layout, int plane) {
   const gsize begin = info.offset[plane], stride = static_cast<gsize>(info.stride[plane]);

@@ -19,7 +19,7 @@ namespace convolve {
 
 class FrameMap {
  public:
-  /// What a buffer is mapped as. `layout` is that of the whole frame, also where the frame is interlaced.
+  /// The format that a buffer is mapped as. `layout` is that of the whole frame, also of an interlaced one.
   struct Format {
     const GstVideoInfo& info;
     const FrameLayout& layout;
@@ -63,14 +63,14 @@ class FrameMap {
   void find_spare_rows(const Places& places, const FrameLayout& layout);
 
   GstBuffer* buffer_ = nullptr;
-  GstVideoMeta* meta_ = nullptr;  ///< whose functions map and unmap, where they are not the usual ones
+  GstVideoMeta* meta_ = nullptr;  ///< has functions of its own to map and unmap; null: the usual ones do
   std::array<GstMapInfo, max_planes> map_{};
   int maps_ = 0;
   bool in_place_ = true;
   Image image_;
-  std::array<std::size_t, max_planes> spare_bytes_{};       ///< of the spare row below a plane's last one; 0: none
-  std::array<int, max_planes> rows_{};                      ///< of those planes
-  std::array<std::vector<std::byte>, max_planes> aligned_;  ///< of planes whose stride splits samples
+  std::array<std::size_t, max_planes> spare_bytes_{};       ///< bytes of a spare row below a plane's last; 0: none
+  std::array<int, max_planes> rows_{};                      ///< rows above that spare row
+  std::array<std::vector<std::byte>, max_planes> aligned_;  ///< copies of planes whose stride splits samples
 };
 
 /// True where the frame's crop meta says which part of a larger frame the caps describe: that part is what FrameMap

@@ -36,7 +36,7 @@ void FrameInterval::add(std::optional<std::uint64_t> timestamp, std::optional<st
     if (first)
       estimate_ = differences_.median();
     else
-      follow(differences_.median());
+      move_towards(differences_.median());
   }
   if (timestamp) last_ = timestamp;
   if (duration && *duration > 0) {
@@ -45,7 +45,7 @@ void FrameInterval::add(std::optional<std::uint64_t> timestamp, std::optional<st
   }
 }
 
-void FrameInterval::follow(std::uint64_t median) {
+void FrameInterval::move_towards(std::uint64_t median) {
   if (clearly_above(median, estimate_)) {
     estimate_ = median;
     frames_below_ = 0;

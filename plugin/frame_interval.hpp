@@ -19,7 +19,7 @@ namespace convolve {
 
 class FrameInterval {
  public:
-  /// What is assumed of a stream of which nothing is known yet: 25 frames a second.
+  /// Assumed as long as nothing is known of the stream: 25 frames a second.
   static constexpr std::uint64_t guess = 40'000'000;
 
   /// Takes note of a frame, in order of arrival.
@@ -45,7 +45,7 @@ class FrameInterval {
     int count_ = 0, next_ = 0;
   };
 
-  void follow(std::uint64_t median);
+  void move_towards(std::uint64_t median);
 
   std::optional<std::uint64_t> last_;  ///< timestamp of the frame before
   Recent differences_, durations_;

@@ -45,7 +45,7 @@ class FrameMemory {
     const bool entered_;
   };
 
-  /// What one output is made of.
+  /// One output, and how it may be made.
   struct Output {
     GstBuffer* buffer;
     FrameMap::Format format;
@@ -66,9 +66,9 @@ class FrameMemory {
   // --- The backend and its plans ------------------------------------------------------------------------------------
 
   virtual Backend& backend() = 0;
-  /// What plans queue their work on; null for the CPU backend.
+  /// The CUDA stream on which plans queue their work; null for the CPU backend.
   virtual void* stream() const { return nullptr; }
-  /// Throws what a fault that a plan reported comes to.
+  /// Throws the error that a fault reported by a plan amounts to.
   [[noreturn]] virtual void fail(const std::string& fault) const = 0;
   /// Waits for all that is queued, whatever becomes of it.
   virtual void drain() noexcept {}

@@ -33,10 +33,10 @@ struct FrameCopy {
 struct HeldFrame {
   BufferPtr buffer;  ///< the frame itself, or its timestamps, flags and metas where `copy` holds the samples
   std::unique_ptr<FrameCopy> copy;
-  FrameMap map;  ///< of `buffer`
-  Image image;   ///< what the backend reads
+  FrameMap map;  ///< maps `buffer` for as long as its samples are needed
+  Image image;   ///< the samples, in memory that the backend reads
   bool interlaced = false;
-  std::vector<EventPtr> events;  ///< that arrived after this frame, and leave after its output
+  std::vector<EventPtr> events;  ///< arrived after this frame, and leave after its output
 };
 
 }  // namespace convolve

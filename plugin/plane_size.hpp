@@ -23,10 +23,9 @@ inline int row_bytes(const FrameLayout& layout, int plane) {
 }
 
 inline int rows(const FrameLayout& layout, int plane) {
-  int most = 0;
-  for (int c = 0; c < layout.plane[plane].components; ++c)
-    most = std::max(most, layout.plane[plane].component[c].height);
-  return most;
+  int max = 0;
+  for (int c = 0; c < layout.plane[plane].components; ++c) max = std::max(max, layout.plane[plane].component[c].height);
+  return max;
 }
 
 /// The planes of a frame, one behind the other in one piece of memory.

@@ -86,14 +86,14 @@ class Process {
   struct Prepared {
     std::shared_ptr<const Recipe> recipe;
     bool reversed = false;
-    Filter filter;                      ///< as it meets frames in order of arrival
+    Filter filter;                      ///< in order of the frames' arrival: reversed in time for reverse playback
     FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
     Field field[2];                     ///< its fields, where some of its frames are interlaced
     std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
     std::vector<Slab> slabs;            ///< of frames that cross to a GPU and back, where cutting them is worth it
     std::vector<Plan*> slab_plan;       ///< of each slab
     std::vector<std::unique_ptr<Plan>> slab_plans;  ///< the plans themselves, of slabs of unlike heights
-    std::unique_ptr<RegionPlan> regions;            ///< where the effect is confined to regions
+    std::unique_ptr<RegionPlan> regions;            ///< null where the whole frame is filtered
     RegionTreatment treatment;
   };
 

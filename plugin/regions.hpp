@@ -28,7 +28,7 @@ class RegionTracker {
   void collect(GstBuffer* frame, const RegionSettings& settings);
   void collect_roi(GstBuffer* frame, const RegionSettings& settings);
 
-  std::vector<FoundRegion> found_, held_;          ///< those held keep the masks that `regions_` point to
+  std::vector<FoundRegion> found_, held_;          ///< `held_` owns the masks that `regions_` point to
   GstClockTime held_since_ = GST_CLOCK_TIME_NONE;  ///< pts of the last frame that had them
   std::vector<Region> regions_;
 };

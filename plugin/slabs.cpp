@@ -51,18 +51,18 @@ std::vector<Slab> cut_into_slabs(const FrameLayout& layout, int height, const Fi
     bytes += static_cast<std::size_t>(row_bytes(layout, p)) * rows(layout, p);
     unit = std::max(unit, subsampling(layout, p, height));
   }
-  // The widest reach of the filter, in the most subsampled plane.
-  const int reach = unit * std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y());
+  // The filter's radius in rows of the frame, where the most subsampled plane has the fewest rows.
+  const int radius = unit * std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y());
   const int count = std::min<int>(static_cast<int>(bytes / bytes_per_slab), max_slabs);
-  if (count < 2 || (border == Border::wrap && reach > 0)) return {};
+  if (count < 2 || (border == Border::wrap && radius > 0)) return {};
   const int step = round_up((height + count - 1) / count, unit);
-  if (step <= 2 * reach) return {};
+  if (step <= 2 * radius) return {};
 
   std::vector<Slab> slabs;
   for (int y = 0; y < height; y += step) {
     // A sliver at the end joins the slab before it.
     const int last = height - (y + step) < step / 2 ? height : y + step;
-    slabs.push_back({y, last, std::max(0, y - reach), std::min(height, last + reach)});
+    slabs.push_back({y, last, std::max(0, y - radius), std::min(height, last + radius)});
     if (last == height) break;
   }
   return slabs;

@@ -106,7 +106,7 @@ bool Stream::is_scene_cut(const HeldFrame& frame) {
 GstFlowReturn Stream::push_outputs(bool draining) {
   push_due_events();
   while (window_.ready(draining)) {
-    // Of a frame that passes through, submit() has seen to this.
+    // submit() has seen to this for a frame that passes through.
     if (!gst_base_transform_is_passthrough(trans_)) {
       sync_controllers(window_.centre().buffer.get());
       latch();
@@ -154,7 +154,7 @@ GstFlowReturn Stream::produce(BufferPtr& out) {
 GstFlowReturn Stream::produce_regions(BufferPtr& out) {
   HeldFrame& centre = window_.centre();
   GstBuffer* buffer = centre.buffer.get();
-  // Of a frame with a crop meta, what is inside of the crop is the picture: the copy holds that alone.
+  // A crop meta makes the part inside of the crop the picture: the copy holds that alone.
   const bool fits = process_.leaves_as_it_came(centre) && !gst_buffer_get_video_crop_meta(buffer) &&
                     (downstream_takes_video_meta_ || gpu_.holds(buffer) || has_default_layout(buffer, process_.info()));
   if (fits && (!treated_ || process_.treat_in_place(window_))) {

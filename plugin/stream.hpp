@@ -34,8 +34,8 @@ class Stream {
   Stream(GstBaseTransform* trans, Gpu& gpu, std::mutex& mutex)
       : trans_(trans), gpu_(gpu), mutex_(mutex), process_(GST_ELEMENT(trans)), quality_(trans) {}
 
-  /// What the next output is filtered with. The caller holds the mutex, and gets what was there before, to let
-  /// go of after the lock.
+  /// Publishes the recipe of the next output. The caller holds the mutex, and gets the recipe that was published before
+  /// in its place, to let go of after the lock.
   void publish_locked(std::shared_ptr<const Recipe>& recipe) { published_.swap(recipe); }
   std::shared_ptr<const Recipe> published() const;
 
@@ -54,9 +54,9 @@ class Stream {
   bool hold_event(GstEvent* event);
   /// Drops all frames. Sticky events among those held stay sticky.
   void flush();
-  /// As flush(), and forgets lateness and the position: a FLUSH_STOP event.
+  /// Drops all frames, lateness and the position: a FLUSH_STOP event.
   void restart();
-  /// As before the first caps.
+  /// Returns to the state before the first caps.
   void reset();
 
   /// Notes that an ALLOCATION query of upstream was answered by us, or by downstream where `query` is its answer.
@@ -109,7 +109,7 @@ class Stream {
   std::shared_ptr<const Recipe> refused_;   ///< published, but no plan could be made of it for this format
   std::string refusal_;                     ///< why; empty once a recipe was good again
   bool latching_ = false;                   ///< outputs that leave meanwhile are made with what there was
-  bool warned_of_scenes_ = false;           ///< that scene cuts are not looked for on the GPU
+  bool warned_of_scenes_ = false;           ///< a warning said that scene cuts are not looked for on the GPU
   bool fell_back_ = false;                  ///< from CUDA to the CPU, until the next start
 
   bool allocation_is_stale_ = false;              ///< what was agreed on with downstream no longer fits

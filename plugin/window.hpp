@@ -6,6 +6,9 @@
 //
 // Positions count from the oldest frame held. `behind` and `ahead` are the frames before and after the centre that a
 // filter asks for; beyond the frames that have come, the border mode says which of them stands in.
+//
+// A frame is held from push() until the last output that may need it: as the centre, as one of the `behind` of later
+// ones, or as one that stands in for those `ahead` at the end of the stream.
 #pragma once
 
 #include <gst/gst.h>
@@ -20,7 +23,7 @@ namespace convolve {
 
 class FrameWindow {
  public:
-  /// Takes hold for all frames whose output has not been made.
+  /// Sets what a filter asks for, for all frames whose output has not been made.
   void set_shape(int depth, int centre, Border border);
 
   void push(HeldFrame frame) { frames_.push_back(std::move(frame)); }
@@ -32,8 +35,9 @@ class FrameWindow {
   bool ready(bool draining) const { return pending() > (draining ? 0 : ahead_); }
   int ahead() const { return ahead_; }
 
-  /// Of the next output: the frame that it answers, and the images that the filter sees.
+  /// The frame that the next output answers.
   HeldFrame& centre() { return frames_[next_]; }
+  /// The images that the filter sees for the next output. They stay valid until advance() lets go of their frames.
   Window images() const;
   /// Whether any of the frames that the filter sees has this buffer flag.
   bool sees_flag(GstBufferFlags flag) const;

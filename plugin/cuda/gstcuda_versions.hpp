@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What differs between gstcuda's versions, 1.22 to 1.26: the formats that it allocates, and streams, which came with
+// The differences between gstcuda's versions, 1.22 to 1.26: the formats that it allocates, and streams, which came with
 // 1.24. A plugin built with 1.22 waits for the streams of others, and its outputs are finished when they are pushed.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace convolve {
 
-/// What GstCudaAllocator lays out.
+/// The formats that GstCudaAllocator lays out.
 inline constexpr GstVideoFormat cuda_formats[] = {
     GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_YV12,      GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_Y42B,
     GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_NV21,

@@ -67,7 +67,8 @@ struct HostInput::Staging {
     if (!memory || map.size != planes.bytes) {
       release();
       memory = gst_allocator_alloc(allocator, planes.bytes, nullptr);
-      if (!memory) throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "memory ran out: a frame's copy on its way up");
+      if (!memory)
+        throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "memory ran out: a frame's copy in pinned memory");
       gst_memory_map(memory, &map, GST_MAP_READWRITE);
     }
     image = planes.at(map.data);
@@ -82,7 +83,7 @@ HostInput::~HostInput() {
   locks_->pages.clear();
 }
 
-bool HostInput::reaches(GstBuffer* buffer) {
+bool HostInput::can_copy_from(GstBuffer* buffer) {
   bool all = true;
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
     GstMemory* memory = gst_buffer_peek_memory(buffer, i);

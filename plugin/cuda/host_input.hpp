@@ -25,7 +25,7 @@ class HostInput {
   HostInput& operator=(const HostInput&) = delete;
 
   /// Whether asynchronous copies can read the buffer's memory where it lies; locks a pool's until that memory goes.
-  bool reaches(GstBuffer* buffer);
+  bool can_copy_from(GstBuffer* buffer);
   /// Copies these rows to where asynchronous copies read them: the same rows of the image that is returned. It is one
   /// frame's, good until the next one's first rows. Throws ElementError where no memory is left.
   const Image& stage(const Image& frame, const FrameLayout& layout, const PlaneRows& range);

@@ -113,7 +113,7 @@ HeldFrame CudaMemory::import_frame(BufferPtr buffer, const FrameMap::Format& for
   if (!on_device || detached) {
     auto copy = std::make_unique<DeviceCopy>();
     copy->frame = session_.allocate(layout_);
-    copy->pageable = !on_device && (!frame.map.in_place() || !host_input_.reaches(buffer.get()));
+    copy->pageable = !on_device && (!frame.map.in_place() || !host_input_.can_copy_from(buffer.get()));
     if (on_device) {
       session_.copy(frame.image, copy->frame->image, layout_, cudaMemcpyDeviceToDevice);
       session_.synchronize();

@@ -132,10 +132,11 @@ bool CudaSession::owns(GstBuffer* buffer) const {
   return memory && is_context(memory->context);
 }
 
-// What is queued on `second` from now on waits for what is on `first`.
+// Work that is queued on `second` from now on waits for the work that is on `first` by now.
 void CudaSession::order(cudaStream_t first, cudaStream_t second) {
   const CudaScope scope(*this);
-  if (next_event_ == max_events) next_event_ = 0;  // a wait keeps what its event stood for when it was queued
+  if (next_event_ == max_events)
+    next_event_ = 0;  // events may be reused: a wait means the event's last record before it
   if (next_event_ == events_.size()) {
     cudaEvent_t event = nullptr;
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event");

@@ -63,17 +63,17 @@ class CudaSession {
   cudaStream_t stream() const { return stream_; }
   /// Waits for the stream.
   void synchronize();
-  /// Waits for it and for the slabs' streams, whatever they come to.
+  /// Waits for all three streams, whatever becomes of their work.
   void drain() noexcept;
 
   /// Whether a context is this one.
   bool is_context(GstCudaContext* context) const;
   /// True for CUDA memory of this context.
   bool owns(GstBuffer* buffer) const;
-  /// What is queued from now on comes after what the buffer's memory still waits for.
+  /// Work that is queued from now on comes after the work that the buffer's memory still waits for.
   void wait_for(GstBuffer* buffer);
-  /// What comes after on the stream of the buffer's memory waits for all that is queued by now. False: the memory has
-  /// no stream, so that only synchronize() makes it safe to hand on or to let go of.
+  /// Later work on the stream of the buffer's memory waits for all that is queued by now. False: the memory has no
+  /// stream, so that only synchronize() makes it safe to hand it on or to let go of it.
   bool signal(GstBuffer* buffer);
 
   /// Throws ElementError RESOURCE/NO_SPACE_LEFT when there is no memory after trim().
@@ -114,7 +114,7 @@ class CudaScope {
   /// Throws DeviceError where the context cannot be made current: the CUDA runtime would work in another one of its
   /// own.
   explicit CudaScope(CudaSession& session);
-  /// The same for the way down, where what cannot be freed goes with the context.
+  /// Never throws: for the way down, where anything that cannot be freed goes with the context.
   CudaScope(CudaSession& session, std::nothrow_t) noexcept : session_(session), pushed_(session.push()) {}
   ~CudaScope() {
     if (pushed_) session_.pop();

@@ -36,7 +36,7 @@ constexpr const char* upload = "cudaupload ! video/x-raw(memory:CUDAMemory) ! ";
 constexpr const char* download = " ! video/x-raw(memory:CUDAMemory) ! cudadownload";
 constexpr Row rows[] = {
     {"system memory", "", "", "NV12", 34, 22, 1, 3},
-    {"system memory in bands", "", "", "RGBA", 1024, 800, 1, 3},
+    {"system memory in slabs", "", "", "RGBA", 1024, 800, 1, 3},
     {"CUDA memory", upload, download, "NV12", 34, 22, 1, 5},
     {"CUDA memory, three frames", upload, download, "I420", 34, 22, 3, 3},
 };

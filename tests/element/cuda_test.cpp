@@ -352,9 +352,9 @@ ELEMENT_TEST(every_format_in_system_memory_is_filtered_on_the_gpu) {
   }
 }
 
-// Frames that are large enough to cross in bands, from memory that upstream allocated itself: new for each frame, or a
+// Frames that are large enough to cross in slabs, from memory that upstream allocated itself: new for each frame, or a
 // pool's, whose buffers come again and whose memory goes while the element runs on.
-ELEMENT_TEST(pageable_frames_cross_in_bands) {
+ELEMENT_TEST(pageable_frames_cross_in_slabs) {
   std::mt19937 random(93);
   const GstVideoInfo info = video_info("RGBA", 1280, 720);
   const Filtering f{random_kernel(random, 1, 3, 3, 4, 16)};
