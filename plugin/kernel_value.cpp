@@ -103,6 +103,20 @@ TapArray parse_kernel_value(const GValue* value) {
   return array;
 }
 
+std::vector<TapArray> parse_bank_value(const GValue* value) {
+  const Items top{value};
+  std::vector<TapArray> kernels;
+  for (guint i = 0; i < top.size(); ++i) {
+    const std::string where = "kernel " + std::to_string(i + 1) + " of the bank";
+    const bool is_kernel = Items::hold(top.at(i)) && Items{top.at(i)}.size() > 0 && Items::hold(Items{top.at(i)}.at(0));
+    if (!is_kernel)
+      fail(where + " is " + show(top.at(i)) +
+           "; a bank is an array of kernels, each an array of rows, like <<<1,0>,<0,-1>>,<<0,1>,<-1,0>>>");
+    append_frame(kernels.emplace_back(TapArray{1, 0, 0, {}}), Items{top.at(i)}, true, where);
+  }
+  return kernels;
+}
+
 ArrayValue::ArrayValue(const GValue* value) {
   auto* copy = new GValue(G_VALUE_INIT);
   g_value_init(copy, G_VALUE_TYPE(value));

@@ -7,6 +7,7 @@
 #include <glib-object.h>
 
 #include <memory>
+#include <vector>
 
 #include "convolve/filter.hpp"
 
@@ -15,6 +16,9 @@ namespace convolve {
 /// Throws std::invalid_argument that names the place and the value at fault, and what is allowed. `value` holds a
 /// non-empty GST_TYPE_ARRAY.
 TapArray parse_kernel_value(const GValue* value);
+
+/// The kernels of a bank, each an array of rows. Throws likewise; says nothing of their number or size.
+std::vector<TapArray> parse_bank_value(const GValue* value);
 
 /// A copy of an array that a property was set to; null where it is empty. Copies of one array share it.
 class ArrayValue {

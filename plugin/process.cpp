@@ -15,7 +15,7 @@ namespace convolve {
 namespace {
 
 // Whether each output equals its input to the bit.
-bool is_passthrough(const Filter& filter, const FrameLayout& layout) {
+bool is_passthrough(const Filter& filter, const Bank& bank, const FrameLayout& layout) {
   bool copies = true, biased = false;
   for (int p = 0; p < layout.planes; ++p)
     for (int c = 0; c < layout.plane[p].components; ++c) {
@@ -24,7 +24,7 @@ bool is_passthrough(const Filter& filter, const FrameLayout& layout) {
       biased |= component.filtered && component.bias != 0;
     }
   // A shifted format's padding bits come out 0, whatever came in.
-  return filter.depth() == 1 && (copies || (filter.is_identity() && !biased && layout.shift == 0));
+  return filter.depth() == 1 && (copies || (bank.empty() && filter.is_identity() && !biased && layout.shift == 0));
 }
 
 bool hides_nothing(const RegionSettings& regions, const FrameLayout& layout) {
@@ -79,7 +79,7 @@ void Process::clear_format() noexcept {
 std::unique_ptr<Plan> Process::make_plan(Backend& backend, const Prepared& with, const FrameLayout& layout,
                                          bool announced) const {
   const Settings& settings = with.recipe->settings;
-  const PlanDesc desc{layout, with.filter, settings.border, settings.algorithm};
+  const PlanDesc desc{layout, with.filter, settings.border, settings.algorithm, with.recipe->bank};
   std::unique_ptr<Plan> plan = backend.make_plan(desc);
   if (announced)
     GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend.name(), with.filter.shape().c_str(),
@@ -125,8 +125,9 @@ bool Process::asks_for_the_same(const Recipe& recipe, bool reversed) const {
   const Settings &settings = recipe.settings, &before = now_.recipe->settings;
   if (!(settings.regions == before.regions)) return false;
   const Filter filter = reversed && !settings.causal() ? recipe.filter.reversed_in_time() : recipe.filter;
-  const PlanDesc next{make_layout(info_, info_.height, settings.levels()), filter, settings.border, settings.algorithm};
-  return next == PlanDesc{now_.layout, now_.filter, before.border, before.algorithm};
+  const PlanDesc next{make_layout(info_, info_.height, settings.levels()), filter, settings.border, settings.algorithm,
+                      recipe.bank};
+  return next == PlanDesc{now_.layout, now_.filter, before.border, before.algorithm, now_.recipe->bank};
 }
 
 bool Process::can_be_served_by(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) noexcept {
@@ -157,8 +158,9 @@ bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool rever
   }
   if (now_.regions || next.regions) memory_->drain();  // other plans may go while work is queued
   std::swap(now_, next);
-  changes_nothing_ = hides_nothing(now_.recipe->settings.regions, now_.layout) ||
-                     (!now_.recipe->settings.regions.hides() && is_passthrough(now_.filter, now_.layout));
+  changes_nothing_ =
+      hides_nothing(now_.recipe->settings.regions, now_.layout) ||
+      (!now_.recipe->settings.regions.hides() && is_passthrough(now_.filter, now_.recipe->bank, now_.layout));
   return true;
 }
 

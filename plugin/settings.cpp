@@ -45,8 +45,19 @@ void parse_kernel(Settings& s, const GValue* value) {
   }
 }
 
-// What makes the filter.
-void append_filter_rows(std::vector<Property>& rows) {
+void parse_bank(Settings& s, const GValue* value) {
+  s.bank_kernels.reset();
+  s.bank_fault.clear();
+  if (!value) return;
+  try {
+    s.bank_kernels = parse_bank_value(value);
+  } catch (const std::invalid_argument& error) {
+    s.bank_fault = error.what();
+  }
+}
+
+// The filter's own kernels.
+void append_kernel_rows(std::vector<Property>& rows) {
   using namespace property;
   rows.insert(
       rows.end(),
@@ -63,7 +74,27 @@ void append_filter_rows(std::vector<Property>& rows) {
             "Text file of taps: one row a line, a blank line between frames, # comments. "
             "Wins over preset"},
            [](auto& s) -> auto& { return s.kernel_location; }, while_playing),
+       array(
+           {"bank", "Bank",
+            "Several kernels whose results are combined (combine): an array of 1 to 16 kernels, each an array of rows "
+            "of "
+            "up to 15x15 taps, <<<1,0>,<0,-1>>,<<0,1>,<-1,0>>>; on the CPU. Wins over kernel, kernel-location and "
+            "preset "
+            "unless empty"},
+           [](auto& s) -> auto& { return s.bank; }, parse_bank, while_playing),
        choice(
+           {"combine", "Combine",
+            "How the results of a bank's kernels become one; magnitude, sum-abs and max-abs of one kernel are its "
+            "absolute value; on the CPU"},
+           "GstVideoConvolveCombine", combinations, [](auto& s) -> auto& { return s.combine; }, controllable)});
+}
+
+// The kernels that have a name, and how taps become the filter.
+void append_preset_rows(std::vector<Property>& rows) {
+  using namespace property;
+  rows.insert(
+      rows.end(),
+      {choice(
            {"preset", "Preset", "Named filter"}, "GstVideoConvolvePreset", presets(),
            [](auto& s) -> auto& { return s.preset; }, controllable),
        integer(
@@ -147,7 +178,8 @@ void append_use_rows(std::vector<Property>& rows) {
 const std::vector<Property>& table() {
   static const std::vector<Property> rows = [] {
     std::vector<Property> all;
-    append_filter_rows(all);
+    append_kernel_rows(all);
+    append_preset_rows(all);
     append_use_rows(all);
     append_region_rows(all);
     return all;
@@ -163,6 +195,7 @@ const Property* row_of(guint id) {
 
 void install_properties(GObjectClass* klass) {
   g_assert(g_str_equal(row_of(prop_kernel)->text.name, "kernel"));
+  g_assert(g_str_equal(row_of(prop_bank)->text.name, "bank"));
   g_assert(g_str_equal(row_of(prop_kernel_location)->text.name, "kernel-location"));
   for (guint id = 1; const Property* row = row_of(id); ++id)
     g_object_class_install_property(klass, id, row->make_spec());
@@ -184,11 +217,31 @@ bool get_setting(const Settings& settings, const ActiveNames& active, guint id, 
 
 void load_kernel_file(Settings& settings) {
   settings.location_taps.reset();
-  if (!settings.kernel_location.empty() && !settings.kernel)
+  if (!settings.kernel_location.empty() && !settings.kernel && !settings.bank)
     settings.location_taps = read_kernel_file(settings.kernel_location);
 }
 
+namespace {
+
+// The kernels that the settings ask for, by the order in which one wins over another.
+PresetKernels chosen_kernels(const Settings& settings) {
+  PresetKernels chosen;
+  if (settings.bank_kernels)
+    chosen.kernels = *settings.bank_kernels;
+  else if (settings.kernel_taps)
+    chosen.kernels = {*settings.kernel_taps};
+  else if (settings.location_taps)
+    chosen.kernels = {*settings.location_taps};
+  else
+    chosen = make_preset_kernels(settings.preset, settings.parameters);
+  if (settings.combine != Combine::none) chosen.combine = settings.combine;
+  return chosen;
+}
+
+}  // namespace
+
 std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
+  if (!settings.bank_fault.empty()) throw std::invalid_argument("bank: " + settings.bank_fault);
   if (!settings.kernel_fault.empty()) throw std::invalid_argument("kernel: " + settings.kernel_fault);
   if (!settings.regions.boxes_fault.empty()) throw std::invalid_argument(settings.regions.boxes_fault);
   for (const double value :
@@ -196,12 +249,14 @@ std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
         settings.parameters.wavelength, settings.parameters.amount, settings.parameters.angle})
     if (!std::isfinite(value))
       throw std::invalid_argument("bias, border-value, sigma, sigma2, wavelength, amount and angle are finite");
-  Filter filter(settings.kernel_taps     ? *settings.kernel_taps
-                : settings.location_taps ? *settings.location_taps
-                                         : make_preset(settings.preset, settings.parameters),
-                settings.options);
+  const PresetKernels chosen = chosen_kernels(settings);
+  if (chosen.combine != Combine::none || chosen.kernels.size() > 1) {
+    Bank bank(chosen.kernels, chosen.combine, settings.options);
+    return std::make_shared<const Recipe>(Recipe{settings, bank.kernels().front(), bank});
+  }
+  Filter filter(chosen.kernels.front(), settings.options);
   if (settings.causal()) filter = filter.ending_at_newest();
-  return std::make_shared<const Recipe>(Recipe{settings, std::move(filter)});
+  return std::make_shared<const Recipe>(Recipe{settings, std::move(filter), {}});
 }
 
 }  // namespace convolve

@@ -11,8 +11,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "convolve/algorithm.hpp"
+#include "convolve/bank.hpp"
 #include "convolve/border.hpp"
 #include "convolve/filter.hpp"
 #include "convolve/preset.hpp"
@@ -43,7 +45,11 @@ struct Settings {
   std::optional<TapArray> kernel_taps;  ///< of a kernel that can be parsed
   std::string kernel_fault;             ///< why it cannot
   std::string kernel_location;
-  std::optional<TapArray> location_taps;  ///< what the file held when it was read; see load_kernel_file()
+  std::optional<TapArray> location_taps;              ///< what the file held when it was read; see load_kernel_file()
+  ArrayValue bank;                                    ///< as it was set
+  std::optional<std::vector<TapArray>> bank_kernels;  ///< of a bank that can be parsed
+  std::string bank_fault;                             ///< why it cannot
+  Combine combine = Combine::none;                    ///< none: what a preset that is a bank says
   Preset preset = Preset::identity;
   PresetParameters parameters;  ///< `causal` is the property window
   FilterOptions options;
@@ -69,8 +75,8 @@ struct ActiveNames {
   const char *backend = nullptr, *algorithm = nullptr;
 };
 
-/// A property's id is its place in the table, from 1 on. These are the first two rows.
-inline constexpr guint prop_kernel = 1, prop_kernel_location = 2;
+/// A property's id is its place in the table, from 1 on. These are the first rows.
+inline constexpr guint prop_kernel = 1, prop_kernel_location = 2, prop_bank = 3;
 
 /// Installs every row of the table of properties.
 void install_properties(GObjectClass* klass);
@@ -86,7 +92,8 @@ void load_kernel_file(Settings& settings);
 /// Settings and the filter made of them: what the streaming thread latches whole.
 struct Recipe {
   Settings settings;
-  Filter filter;  ///< as for forward playback; of a causal window, its last frame is the centre
+  Filter filter;  ///< as for forward playback; of a causal window, its last frame is the centre; of a bank, its first
+  Bank bank{};    ///< empty: the filter alone
 };
 
 /// Throws std::invalid_argument with a message fit for the user.

@@ -22,21 +22,14 @@ double largest_input(const FrameLayout& layout, const Component& component, bool
   return constant_border ? std::max(largest, std::abs(component.ghost - component.zero)) : largest;
 }
 
-// The same over those of the components that are filtered.
+}  // namespace
+
 double largest_input(const FrameLayout& layout, bool constant_border, std::span<const Component* const> components) {
   if (layout.type == SampleType::f32) return 1;
   double largest = 0;
   for (const Component* component : components)
     if (component->filtered) largest = std::max(largest, largest_input(layout, *component, constant_border));
   return largest;
-}
-
-double largest_input(const FrameLayout& layout, bool constant_border) {
-  return largest_input(layout, constant_border, all_components(layout));
-}
-
-bool whole(double v) {
-  return v == std::floor(v);
 }
 
 // The sum of what single precision rounds, at the most, of inputs of 1: each multiply-add a partial sum, whatever the
@@ -51,6 +44,16 @@ double roundings(const Filter& filter) {
   for (const double tap : largest_first) direct += partial += tap;
   const double passes = (filter.depth() + filter.height() + filter.width()) * all;
   return std::min(std::max(direct, passes), filter.count() * all) + 2 * all;
+}
+
+namespace {
+
+double largest_input(const FrameLayout& layout, bool constant_border) {
+  return largest_input(layout, constant_border, all_components(layout));
+}
+
+bool whole(double v) {
+  return v == std::floor(v);
 }
 
 // Sums below this are exact in single precision.

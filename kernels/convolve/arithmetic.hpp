@@ -66,6 +66,12 @@ CONVOLVE_HD float remainder_value(float sum, float gain, float offset, float div
   return even + (fmaf(rest, gain * less, whole) - whole);
 }
 
+/// The largest magnitude that (in - z) can have, over those of the components that are filtered; 1 for f32.
+double largest_input(const FrameLayout& layout, bool constant_border, std::span<const Component* const> components);
+
+/// The sum of what single precision rounds, at the most, of inputs of 1; each rounding is by 2^-24 of it.
+double roundings(const Filter& filter);
+
 /// What a plan computes with: chosen once, for all components of a frame or for some of them.
 struct Arithmetic {
   Accumulator accumulator = Accumulator::single;

@@ -14,6 +14,8 @@ namespace {
 }  // namespace
 
 void validate(const PlanDesc& desc) {
+  if (!desc.bank.empty() && !(desc.filter == desc.bank.kernels().front()))
+    throw PlanError("a plan of a bank has its first kernel as the filter");
   const FrameLayout& layout = desc.layout;
   if (layout.planes < 1 || layout.planes > max_planes)
     refuse(std::to_string(layout.planes) + " planes; 1 to " + std::to_string(max_planes) + " are allowed");

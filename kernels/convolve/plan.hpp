@@ -10,6 +10,7 @@
 #include <string>
 
 #include "convolve/algorithm.hpp"
+#include "convolve/bank.hpp"
 #include "convolve/border.hpp"
 #include "convolve/filter.hpp"
 #include "convolve/plane.hpp"
@@ -19,9 +20,10 @@ namespace convolve {
 /// Everything a plan depends on. Which components are filtered, and their levels, are part of the layout.
 struct PlanDesc {
   FrameLayout layout;
-  Filter filter;
+  Filter filter;  ///< of a bank, its first kernel: all have its shape and centre
   Border border = Border::replicate;
   Algorithm algorithm = Algorithm::automatic;
+  Bank bank{};  ///< empty: `filter` alone. An algorithm that knows no banks refuses the others.
 
   bool operator==(const PlanDesc&) const = default;
 };

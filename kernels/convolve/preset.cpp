@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 
 namespace convolve {
 namespace {
@@ -281,7 +282,46 @@ TapArray temporal_difference(const Parameters& p) {
   return array;
 }
 
-constexpr std::array<PresetRow, 20> table{{
+std::vector<TapArray> sobel(const Parameters& p) {
+  return {sobel_x(p), sobel_y(p)};
+}
+std::vector<TapArray> scharr(const Parameters& p) {
+  return {scharr_x(p), scharr_y(p)};
+}
+std::vector<TapArray> prewitt(const Parameters& p) {
+  return {prewitt_x(p), prewitt_y(p)};
+}
+
+TapArray integers(int side, const std::vector<int>& taps) {
+  TapArray array = zeros(1, side, side);
+  std::transform(taps.begin(), taps.end(), array.taps.begin(), [](int tap) { return Tap::integer(tap); });
+  return array;
+}
+
+// The differences along both diagonals of 2x2 samples (Roberts, 1963).
+std::vector<TapArray> roberts(const Parameters&) {
+  return {integers(2, {1, 0, 0, -1}), integers(2, {0, 1, -1, 0})};
+}
+
+// A mask in eight directions: its outer taps, clockwise from the top left, turned by 45 degrees at a time.
+std::vector<TapArray> compass(std::array<int, 8> ring) {
+  std::vector<TapArray> masks;
+  for (int turn = 0; turn < 8; ++turn) {
+    masks.push_back(integers(3, {ring[0], ring[1], ring[2], ring[7], 0, ring[3], ring[6], ring[5], ring[4]}));
+    std::rotate(ring.begin(), ring.end() - 1, ring.end());
+  }
+  return masks;
+}
+// Kirsch, Computer determination of the constituent structure of biological images (1971).
+std::vector<TapArray> kirsch(const Parameters&) {
+  return compass({5, 5, 5, -3, -3, -3, -3, -3});
+}
+// Robinson, Edge detection by compass gradient masks (1977), the mask of 1 2 1.
+std::vector<TapArray> robinson(const Parameters&) {
+  return compass({1, 2, 1, 0, -1, -2, -1, 0});
+}
+
+constexpr std::array<PresetRow, 26> table{{
     {Preset::identity, "identity", "No change", 1, identity},
     {Preset::box_blur, "box-blur", "Mean of the square of this radius", 1, box_blur},
     {Preset::gaussian_blur, "gaussian-blur", "Gaussian blur (radius, sigma)", 1, gaussian_blur},
@@ -307,6 +347,15 @@ constexpr std::array<PresetRow, 20> table{{
      difference_of_gaussians},
     {Preset::gabor, "gabor", "Waves along a direction under a Gaussian (radius, sigma, wavelength, angle)",
      std::nullopt, gabor},
+    {Preset::sobel, "sobel", "Bank: Sobel gradient, both directions (radius)", 0, nullptr, sobel, Combine::magnitude},
+    {Preset::scharr, "scharr", "Bank: Scharr gradient, both directions, 3x3", 0, nullptr, scharr, Combine::magnitude},
+    {Preset::prewitt, "prewitt", "Bank: Prewitt gradient, both directions (radius)", 0, nullptr, prewitt,
+     Combine::magnitude},
+    {Preset::roberts, "roberts", "Bank: Roberts cross, both diagonals, 2x2", 0, nullptr, roberts, Combine::magnitude},
+    {Preset::kirsch, "kirsch", "Bank: Kirsch compass, the largest of eight directions, 3x3", 0, nullptr, kirsch,
+     Combine::max},
+    {Preset::robinson, "robinson", "Bank: Robinson compass, the largest of eight directions, 3x3", 0, nullptr, robinson,
+     Combine::max},
 }};
 
 }  // namespace
@@ -315,14 +364,21 @@ std::span<const PresetRow> presets() {
   return table;
 }
 
-TapArray make_preset(Preset preset, const PresetParameters& parameters) {
+PresetKernels make_preset_kernels(Preset preset, const PresetParameters& parameters) {
   if (parameters.radius < 0 || 2 * parameters.radius + 1 > max_factored_taps)
     throw std::invalid_argument("radius is " + std::to_string(parameters.radius) + "; it is 0 to 127");
   if (parameters.temporal_radius < 0 || 2 * parameters.temporal_radius + 1 > max_depth)
     throw std::invalid_argument("temporal-radius is " + std::to_string(parameters.temporal_radius) + "; it is 0 to 7");
   for (const PresetRow& row : table)
-    if (row.value == preset) return row.make(parameters);
+    if (row.value == preset)
+      return {row.make ? std::vector{row.make(parameters)} : row.make_bank(parameters), row.combine};
   throw std::invalid_argument("no preset has the number " + std::to_string(static_cast<int>(preset)));
+}
+
+TapArray make_preset(Preset preset, const PresetParameters& parameters) {
+  PresetKernels made = make_preset_kernels(preset, parameters);
+  if (made.combine != Combine::none) throw std::invalid_argument("the preset is a bank of kernels");
+  return std::move(made.kernels.front());
 }
 
 }  // namespace convolve

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "convolve/bank.hpp"
 #include "convolve/filter.hpp"
 
 namespace convolve {
@@ -34,6 +36,12 @@ enum class Preset : std::uint8_t {
   temporal_difference,
   difference_of_gaussians,
   gabor,
+  sobel,
+  scharr,
+  prewitt,
+  roberts,
+  kirsch,
+  robinson,
 };
 
 struct PresetParameters {
@@ -54,10 +62,21 @@ struct PresetRow {
   const char* nick;
   const char* description;
   std::optional<int> sum;  ///< what the taps sum to, whatever the parameters; empty: it depends on them
-  TapArray (*make)(const PresetParameters&);
+  TapArray (*make)(const PresetParameters&);                              ///< null: a bank
+  std::vector<TapArray> (*make_bank)(const PresetParameters&) = nullptr;  ///< null: one kernel
+  Combine combine = Combine::none;                                        ///< of a bank
+};
+
+/// What a preset is made of: one kernel and Combine::none, or a bank and how its results are combined.
+struct PresetKernels {
+  std::vector<TapArray> kernels;
+  Combine combine = Combine::none;
 };
 
 std::span<const PresetRow> presets();
+/// Throws std::invalid_argument with a message fit for the user: parameters out of range.
+PresetKernels make_preset_kernels(Preset preset, const PresetParameters& parameters);
+/// The kernel of a preset that is no bank. Throws likewise, also where it is one.
 TapArray make_preset(Preset preset, const PresetParameters& parameters);
 
 }  // namespace convolve

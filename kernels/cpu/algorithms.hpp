@@ -20,10 +20,11 @@ struct AlgorithmEntry {
   Algorithm algorithm;
   bool (*serves)(const PlanDesc& desc);
   EngineMaker make;
+  bool serves_banks = false;  ///< also PlanDesc::bank; else such cases are refused before `serves` is asked
 };
 
 inline constexpr AlgorithmEntry algorithm_table[]{
-    {Algorithm::direct, direct_serves, make_direct},
+    {Algorithm::direct, direct_serves, make_direct, true},
     {Algorithm::separable, separable_serves, make_separable},
     {Algorithm::matrix, matrix_serves, make_matrix},
 };

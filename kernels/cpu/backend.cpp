@@ -25,6 +25,10 @@ double cost(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
   return sum;
 }
 
+bool serves_case(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
+  return (desc.bank.empty() || entry.serves_banks) && entry.serves(desc);
+}
+
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(unsigned threads) : threads_(threads ? threads : available_processors()) {
@@ -39,7 +43,7 @@ class CpuBackend final : public Backend {
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
     return std::any_of(
         std::begin(cpu::algorithm_table), std::end(cpu::algorithm_table), [&](const cpu::AlgorithmEntry& entry) {
-          return (algorithm == Algorithm::automatic || entry.algorithm == algorithm) && entry.serves(desc);
+          return (algorithm == Algorithm::automatic || entry.algorithm == algorithm) && serves_case(entry, desc);
         });
   }
 
@@ -49,7 +53,7 @@ class CpuBackend final : public Backend {
     double least = 0;
     std::string serving;
     for (const cpu::AlgorithmEntry& entry : cpu::algorithm_table) {
-      if (!entry.serves(desc)) continue;
+      if (!serves_case(entry, desc)) continue;
       serving += (serving.empty() ? "" : ", ") + std::string(nick(entry.algorithm));
       if (desc.algorithm == Algorithm::automatic) {
         const double needed = cost(entry, desc);

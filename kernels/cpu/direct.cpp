@@ -3,6 +3,7 @@
 #include "cpu/dot/direct.hpp"
 
 #include "cpu/algorithms.hpp"
+#include "cpu/bank/bank.hpp"
 #include "cpu/float/direct.hpp"
 
 namespace convolve::cpu {
@@ -12,6 +13,7 @@ bool direct_serves(const PlanDesc& desc) {
 }
 
 Engine make_direct(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
+  if (!desc.bank.empty()) return make_bank(desc, arithmetic, group);
   Engine real = make_float_direct(desc, arithmetic, group), dot;
   return make_dot_direct(dot, desc, arithmetic, group) && dot.cost < real.cost ? dot : real;
 }

@@ -54,7 +54,15 @@ class ChosenPlan final : public Plan {
   std::string choice_;
 };
 
+constexpr const char* no_banks =
+    "the CUDA backend knows no banks of kernels (the properties bank and combine, and the presets that are banks); "
+    "backend=cpu runs them, as does backend=auto";
+
 bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
+  if (!desc.bank.empty()) {
+    why = no_banks;
+    return false;
+  }
   if (std::max(desc.filter.height(), desc.filter.width()) <= entry.max_side) return entry.serves(device, desc, why);
   const std::string most = std::to_string(entry.max_side);
   why = "it serves filters of up to " + most + "x" + most + " taps, but this one is " + desc.filter.shape();
@@ -81,6 +89,7 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
+    if (!desc.bank.empty()) throw PlanError(no_banks);
     if (desc.algorithm == Algorithm::automatic && is_packed_422(desc.layout)) {
       const Packed422 views = split_packed_422(desc);
       return make_packed_422(device_, desc.layout, make_plan(views.luma), make_plan(views.chroma));

@@ -49,17 +49,6 @@ bool multiple_of_quarter(double v) {
   return 4 * v == std::floor(4 * v);
 }
 
-// Every component is exact everywhere: the stricter class that the frame as a whole falls into.
-bool whole_frame_is_exact(const Case& c) {
-  for (int p = 0; p < c.desc.layout.planes; ++p)
-    for (int i = 0; i < c.desc.layout.plane[p].components; ++i) {
-      const convolve::Component& k = c.desc.layout.plane[p].component[i];
-      if (!k.filtered) continue;
-      if (!is_exact(c, k) || (c.desc.border == Border::constant && k.ghost != std::floor(k.ghost))) return false;
-    }
-  return true;
-}
-
 template <class T, std::size_t n>
 const T& rotate(const std::array<T, n>& values, std::size_t i) {
   return values[i % n];
@@ -69,23 +58,6 @@ const LayoutRow* layout_named(std::string_view name) {
   for (const LayoutRow& row : layouts())
     if (row.name == name) return &row;
   throw std::logic_error("no layout of that name");
-}
-
-// Draws what the systematic loops leave open.
-CaseOptions draw(Random& random) {
-  CaseOptions o;
-  o.layout = &random.pick(layouts());
-  o.kind = &random.pick(kinds());
-  o.border = random.pick(convolve::borders).value;
-  o.shape = random.pick(shapes);
-  const Size size = random.pick(sizes);
-  o.width = size.width;
-  o.height = size.height;
-  o.content = random.chance(0.5) ? Content::noise : static_cast<Content>(random.integer(0, 4));
-  o.levels = random.pick(level_choices);
-  o.in = static_cast<Placement>(random.integer(0, 5));
-  o.out = static_cast<Placement>(random.integer(0, 5));
-  return o;
 }
 
 bool makes_exact_taps(const KindRow& kind) {
@@ -142,6 +114,32 @@ bool is_exact(const Case& c, const convolve::Component& component) {
   return magnitude * input < 0x1p24;
 }
 
+bool is_exact(const Case& c) {
+  for (int p = 0; p < c.desc.layout.planes; ++p)
+    for (int i = 0; i < c.desc.layout.plane[p].components; ++i) {
+      const convolve::Component& k = c.desc.layout.plane[p].component[i];
+      if (!k.filtered) continue;
+      if (!is_exact(c, k) || (c.desc.border == Border::constant && k.ghost != std::floor(k.ghost))) return false;
+    }
+  return true;
+}
+
+CaseOptions draw_options(Random& random) {
+  CaseOptions o;
+  o.layout = &random.pick(layouts());
+  o.kind = &random.pick(kinds());
+  o.border = random.pick(convolve::borders).value;
+  o.shape = random.pick(shapes);
+  const Size size = random.pick(sizes);
+  o.width = size.width;
+  o.height = size.height;
+  o.content = random.chance(0.5) ? Content::noise : static_cast<Content>(random.integer(0, 4));
+  o.levels = random.pick(level_choices);
+  o.in = static_cast<Placement>(random.integer(0, 5));
+  o.out = static_cast<Placement>(random.integer(0, 5));
+  return o;
+}
+
 bool sees_fractional_ghost(const Case& c, const convolve::Component& component, int x, int y) {
   if (component.ghost == std::floor(component.ghost)) return false;
   if (c.ghosts) return true;
@@ -168,7 +166,7 @@ Case make_case(const CaseOptions& o, std::uint64_t seed) {
   c.out = o.out;
   if (o.border == Border::constant && o.shape.depth > 1 && random.chance(0.7))
     c.ghosts = static_cast<unsigned>(random.next()) & ((1u << o.shape.depth) - 1) & ~(1u << c.kernel.centre_t);
-  c.exact = whole_frame_is_exact(c);
+  c.exact = is_exact(c);
 
   char text[512];
   std::snprintf(text, sizeof text, "%s %dx%d, %s, %s value=%g bias=%g, %s, in %s, out %s%s%s, seed %llx",
@@ -183,7 +181,7 @@ Case make_case(const CaseOptions& o, std::uint64_t seed) {
 
 Case random_case(std::uint64_t seed) {
   Random random(~seed);
-  CaseOptions o = draw(random);
+  CaseOptions o = draw_options(random);
   o.shape = {random.chance(0.7) ? 1 : random.integer(1, 15), random.integer(1, 15), random.integer(1, 15)};
   if (o.shape.depth > 5) o.shape.height = random.integer(1, 5);
   const bool wide = random.chance(0.3);
@@ -210,7 +208,7 @@ std::vector<Case> beside_fractional_borders(Random& random) {
       for (const Shape& shape : border_shapes) {
         if (!makes_exact_taps(kind)) continue;
         const std::size_t turn = cases.size();
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = layout_named(name);
         o.border = Border::constant;
         o.kind = &kind;
@@ -238,7 +236,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   for (const LayoutRow& layout : layouts())
     for (const convolve::BorderRow& border : convolve::borders)
       for (const Shape& shape : shapes) {
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = &layout;
         o.border = border.value;
         o.shape = shape;
@@ -249,7 +247,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "yuy2"})
     for (const KindRow& kind : all_kinds)
       for (const Shape& shape : shapes) {
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = layout_named(name);
         o.kind = &kind;
         o.shape = shape;
@@ -260,7 +258,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
     for (const Size& size : sizes)
       for (const convolve::BorderRow& border : convolve::borders)
         for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 15, 15}, Shape{1, 4, 7}}) {
-          CaseOptions o = draw(random);
+          CaseOptions o = draw_options(random);
           o.layout = layout_named(name);
           o.border = border.value;
           o.shape = shape;
@@ -274,7 +272,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "rgbx8", "uyvy-chroma", "gray-f32"})
     for (int depth = 1; depth <= convolve::max_depth; ++depth)
       for (const convolve::BorderRow& border : convolve::borders) {
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = layout_named(name);
         o.border = border.value;
         o.shape = rotate(spatial, turn);
@@ -286,7 +284,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   // Large enough to be worth several threads, and several tiles each way.
   for (const char* name : {"gray8", "rgba8", "nv12", "gray16", "i420-10", "yuy2"})
     for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 5, 5}}) {
-      CaseOptions o = draw(random);
+      CaseOptions o = draw_options(random);
       o.layout = layout_named(name);
       o.shape = shape;
       o.width = 523;
@@ -299,7 +297,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   for (const char* name : {"gray8", "rgba8", "nv12", "gray-alpha8", "rgbx8", "i420"})
     for (const convolve::BorderRow& border : convolve::borders)
       for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 9}, Shape{1, 6, 2}, Shape{1, 15, 15}}) {
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = layout_named(name);
         o.border = border.value;
         o.shape = shape;
@@ -312,7 +310,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   // Wide enough to be cut into strips.
   for (const char* name : {"gray8", "rgba8", "gray16", "uyvy", "gray-f32"})
     for (const convolve::BorderRow& border : convolve::borders) {
-      CaseOptions o = draw(random);
+      CaseOptions o = draw_options(random);
       o.layout = layout_named(name);
       o.border = border.value;
       o.width = 4099;
@@ -327,7 +325,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   for (const char* name : {"gray8", "nv12", "rgba8", "i420"})
     for (const convolve::BorderRow& border : convolve::borders)
       for (const Shape& shape : tiled) {
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = layout_named(name);
         o.border = border.value;
         o.shape = shape;
@@ -340,7 +338,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
       }
   // The largest filter that there is.
   for (const convolve::BorderRow& border : convolve::borders) {
-    CaseOptions o = draw(random);
+    CaseOptions o = draw_options(random);
     o.shape = {15, 15, 15};
     o.border = border.value;
     o.width = 37;
@@ -352,7 +350,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   for (const char* name : {"gray8", "nv12", "rgba8", "p010"})
     for (const Shape& shape : dense)
       for (const KindRow& kind : all_kinds) {
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = layout_named(name);
         o.kind = &kind;
         o.shape = shape;
@@ -367,7 +365,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
     for (const Shape& shape : factored)
       for (const KindRow& kind : all_kinds) {
         if (!kind.factors) continue;
-        CaseOptions o = draw(random);
+        CaseOptions o = draw_options(random);
         o.layout = layout_named(name);
         o.border = convolve::borders[turn % convolve::borders.size()].value;
         o.kind = &kind;

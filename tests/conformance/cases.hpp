@@ -11,6 +11,7 @@
 #include "convolve/plan.hpp"
 #include "filters.hpp"
 #include "layouts.hpp"
+#include "oracle_bank.hpp"
 
 namespace conformance {
 
@@ -25,8 +26,10 @@ inline constexpr const char* placement_names[] = {"tight",   "aligned",   "odd-s
 struct Case {
   std::string name;  ///< all parameters, for --filter and for messages
   std::uint64_t seed = 0;
-  convolve::PlanDesc desc;  ///< algorithm: automatic
-  oracle::Kernel kernel;
+  convolve::PlanDesc desc;           ///< algorithm: automatic
+  oracle::Kernel kernel;             ///< of a bank, one of its extent, whose taps bound its sums
+  std::vector<oracle::Kernel> bank;  ///< empty: `kernel` alone
+  oracle::Combination combination = oracle::Combination::magnitude;
   oracle::Edge edge = oracle::Edge::replicate;
   bool exact = false;  ///< every component is exact and no ghost level is a fraction
   Content content = Content::noise;
@@ -50,8 +53,14 @@ struct CaseOptions {
 /// that sees no fractional ghost level.
 bool is_exact(const Case& c, const convolve::Component& component);
 
+/// Every component is exact everywhere: the stricter class that the frame as a whole falls into.
+bool is_exact(const Case& c);
+
 /// Whether the filter at sample (x, y) of a component reaches a ghost level that is no whole number.
 bool sees_fractional_ghost(const Case& c, const convolve::Component& component, int x, int y);
+
+/// Every option, drawn.
+CaseOptions draw_options(Random& random);
 
 Case make_case(const CaseOptions& options, std::uint64_t seed);
 

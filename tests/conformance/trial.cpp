@@ -193,7 +193,8 @@ Trial::Trial(const Case& c) : case_(c) {
       std::vector<const oracle::Plane*> window;
       for (int t = 0; t < depth; ++t) window.push_back(c.ghosts >> t & 1 ? nullptr : &values[t][p][i]);
       const oracle::Levels levels{real ? 0 : layout.bits, k.zero, k.bias, k.ghost};
-      expected_[p].push_back(oracle::filter(c.kernel, window, c.edge, levels));
+      expected_[p].push_back(c.bank.empty() ? oracle::filter(c.kernel, window, c.edge, levels)
+                                            : oracle::filter_bank(c.bank, c.combination, *window[0], c.edge, levels));
     }
   }
 }
@@ -207,7 +208,8 @@ double Trial::tolerance(const Component& component) const {
   for (const double tap : kernel.taps) magnitude += std::abs(tap);
   for (const std::int64_t n : kernel.integers) magnitude += std::abs(static_cast<double>(n)) / kernel.divisor;
   const double taps = kernel.depth * kernel.height * kernel.width;
-  return ((taps + 2) * magnitude + 4) * 0x1p-24;
+  const double combined = case_.bank.empty() ? 0 : static_cast<double>(case_.bank.size()) + 3;
+  return ((taps + 2 + combined) * magnitude + 4) * 0x1p-24;
 }
 
 std::string Trial::compare(ImageBytes found) const {

@@ -211,12 +211,14 @@ class StandinBackend final : public Backend {
   const char* name() const override { return "cuda"; }
   MemoryKind memory() const override { return MemoryKind::device; }
   std::span<const Algorithm> algorithms() const override { return served; }
-  bool serves(Algorithm algorithm, const PlanDesc&) const override {
+  bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
+    if (!desc.bank.empty()) return false;
     return algorithm == Algorithm::automatic || std::find(served.begin(), served.end(), algorithm) != served.end();
   }
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
+    if (!desc.bank.empty()) throw PlanError("the stand-in for CUDA knows no banks");
     if (!serves(desc.algorithm, desc)) {
       std::string text = std::string("algorithm \"") + nick(desc.algorithm) + "\" is not one of the CUDA backend's; " +
                          "these do: auto";

@@ -8,18 +8,22 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 namespace {
 
+using convolve::Bank;
+using convolve::Combine;
 using convolve::Filter;
 using convolve::make_preset;
+using convolve::make_preset_kernels;
 using convolve::Preset;
 using convolve::PresetParameters;
 using convolve::PresetRow;
 using convolve::presets;
 using convolve::TapArray;
 
-// Calls what it is given for every preset and a spread of parameters.
+// Calls what it is given for every kernel of every preset and a spread of parameters.
 template <class Check>
 void for_all(Check check) {
   for (const PresetRow& row : presets())
@@ -36,7 +40,7 @@ void for_all(Check check) {
             p.sigma = radius % 2 == 0 ? 0 : 0.8 * radius;
             SCOPED_TRACE(std::string(row.nick) + " radius " + std::to_string(radius) + " temporal " +
                          std::to_string(temporal) + " angle " + std::to_string(angle) + (causal ? " causal" : ""));
-            check(row, p, Filter(make_preset(row.value, p)));
+            for (const TapArray& kernel : make_preset_kernels(row.value, p).kernels) check(row, p, Filter(kernel));
             if (::testing::Test::HasFailure()) return;
           }
 }
@@ -70,8 +74,8 @@ TEST(Preset, FitsItsRadii) {
     EXPECT_LE(filter.width(), 2 * reach + 1);
     const bool temporal = std::string(row.nick).starts_with("temporal");
     EXPECT_LE(filter.depth(), temporal ? 2 * std::max(p.temporal_radius, 1) + 1 : 1);
-    EXPECT_EQ(filter.height() % 2, 1);
-    EXPECT_EQ(filter.width() % 2, 1);
+    EXPECT_EQ(filter.height() % 2, row.value == Preset::roberts ? 0 : 1);
+    EXPECT_EQ(filter.width() % 2, row.value == Preset::roberts ? 0 : 1);
   });
 }
 
@@ -87,11 +91,12 @@ TEST(Preset, BlursHaveNoNegativeTap) {
 
 // What a half turn does: +1 leaves the taps as they are, -1 changes their signs.
 TEST(Preset, HalfTurnSymmetry) {
-  const std::set<Preset> odd{Preset::sobel_x,  Preset::sobel_y,   Preset::scharr_x,
-                             Preset::scharr_y, Preset::prewitt_x, Preset::prewitt_y};
+  const std::set<Preset> odd{Preset::sobel_x,   Preset::sobel_y, Preset::scharr_x, Preset::scharr_y, Preset::prewitt_x,
+                             Preset::prewitt_y, Preset::sobel,   Preset::scharr,   Preset::prewitt,  Preset::robinson};
   for_all([&](const PresetRow& row, const PresetParameters& p, const Filter& filter) {
     if (row.value == Preset::emboss || row.value == Preset::temporal_difference) return;
     if (row.value == Preset::temporal_denoise && p.causal) return;
+    if (row.value == Preset::roberts || row.value == Preset::kirsch) return;
     const double sign = odd.contains(row.value) ? -1 : 1;
     for (int i = 0; i < filter.count(); ++i)
       EXPECT_NEAR(filter.taps()[i], sign * filter.taps()[filter.count() - 1 - i], 1e-12);
@@ -121,6 +126,54 @@ TEST(Preset, DerivativesRiseWithTheRamp) {
     for (int y = 0; y < 3; ++y)
       for (int x = 0; x < 3; ++x) answer += filter.tap(0, y, x) * x;
     EXPECT_GT(answer, 0);
+  }
+}
+
+// The gradients are the pairs that have presets of their own, whatever the radius.
+TEST(Preset, GradientsAreBanksOfBothDirections) {
+  for (const auto& [bank, x, y] : {std::tuple{Preset::sobel, Preset::sobel_x, Preset::sobel_y},
+                                   {Preset::scharr, Preset::scharr_x, Preset::scharr_y},
+                                   {Preset::prewitt, Preset::prewitt_x, Preset::prewitt_y}})
+    for (const int radius : {1, 2, 7}) {
+      PresetParameters p;
+      p.radius = radius;
+      const auto made = make_preset_kernels(bank, p);
+      EXPECT_EQ(made.combine, Combine::magnitude);
+      ASSERT_EQ(made.kernels.size(), 2u);
+      EXPECT_EQ(Filter(made.kernels[0]).taps(), taps(x, p));
+      EXPECT_EQ(Filter(made.kernels[1]).taps(), taps(y, p));
+      EXPECT_THROW(make_preset(bank, p), std::invalid_argument);
+    }
+}
+
+TEST(Preset, RobertsIsThePairOfDiagonals) {
+  const auto made = make_preset_kernels(Preset::roberts, {});
+  EXPECT_EQ(made.combine, Combine::magnitude);
+  ASSERT_EQ(made.kernels.size(), 2u);
+  const Filter down(made.kernels[0]), up(made.kernels[1]);
+  EXPECT_EQ(down.taps(), (Taps{1, 0, 0, -1}));
+  EXPECT_EQ(up.taps(), (Taps{0, 1, -1, 0}));
+  EXPECT_EQ(down.centre_y(), 1);
+  EXPECT_EQ(down.centre_x(), 1);
+}
+
+// The eight masks as the literature writes them, from the north clockwise, in any order.
+TEST(Preset, CompassOperatorsAreTheEightMasksOfTheLiterature) {
+  const std::set<Taps> kirsch{{5, 5, 5, -3, 0, -3, -3, -3, -3}, {-3, 5, 5, -3, 0, 5, -3, -3, -3},
+                              {-3, -3, 5, -3, 0, 5, -3, -3, 5}, {-3, -3, -3, -3, 0, 5, -3, 5, 5},
+                              {-3, -3, -3, -3, 0, -3, 5, 5, 5}, {-3, -3, -3, 5, 0, -3, 5, 5, -3},
+                              {5, -3, -3, 5, 0, -3, 5, -3, -3}, {5, 5, -3, 5, 0, -3, -3, -3, -3}};
+  const std::set<Taps> robinson{{1, 2, 1, 0, 0, 0, -1, -2, -1}, {0, 1, 2, -1, 0, 1, -2, -1, 0},
+                                {-1, 0, 1, -2, 0, 2, -1, 0, 1}, {-2, -1, 0, -1, 0, 1, 0, 1, 2},
+                                {-1, -2, -1, 0, 0, 0, 1, 2, 1}, {0, -1, -2, 1, 0, -1, 2, 1, 0},
+                                {1, 0, -1, 2, 0, -2, 1, 0, -1}, {2, 1, 0, 1, 0, -1, 0, -1, -2}};
+  for (const auto& [preset, masks] : {std::pair{Preset::kirsch, kirsch}, {Preset::robinson, robinson}}) {
+    const auto made = make_preset_kernels(preset, {});
+    EXPECT_EQ(made.combine, Combine::max);
+    ASSERT_EQ(made.kernels.size(), 8u);
+    std::set<Taps> found;
+    for (const TapArray& kernel : made.kernels) found.insert(Filter(kernel).taps());
+    EXPECT_EQ(found, masks);
   }
 }
 
@@ -281,12 +334,20 @@ TEST(Preset, LargeRadiiMakeFiltersOrNameTheLimit) {
       p.radius = radius;
       p.angle = 30;
       try {
-        const Filter filter(make_preset(row.value, p));
-        if (row.sum) {
-          EXPECT_NEAR(filter.sum(), *row.sum, 1e-12 * filter.sum_abs() + 1e-9) << row.nick << " " << radius;
+        const auto made = make_preset_kernels(row.value, p);
+        if (row.make_bank) Bank(made.kernels, made.combine);
+        for (const TapArray& kernel : made.kernels) {
+          const Filter filter(kernel);
+          if (row.sum) {
+            EXPECT_NEAR(filter.sum(), *row.sum, 1e-12 * filter.sum_abs() + 1e-9) << row.nick << " " << radius;
+          }
         }
       } catch (const std::invalid_argument& error) {
         const std::string text = error.what();
+        if (row.make_bank) {
+          EXPECT_NE(text.find("have 1 to 15"), std::string::npos) << row.nick << " " << radius << ": " << text;
+          continue;
+        }
         EXPECT_TRUE(text.find("31x31") != std::string::npos || text.find("1e30") != std::string::npos)
             << row.nick << " " << radius << ": " << text;
         EXPECT_GT(radius, 15) << row.nick << ": " << text;

@@ -30,7 +30,8 @@ std::size_t take(std::size_t& bytes, std::size_t size) {
 
 RowPlan::RowPlan(const PlanDesc& desc, EngineMaker make_engine, const Threads& threads)
     : desc_(desc), sample_size_(bytes_per_sample(desc.layout.type)) {
-  description_ = std::string(nick(desc_.algorithm)) + " " + desc_.filter.shape() + ", " + simd_target();
+  description_ = std::string(nick(desc_.algorithm)) + " " +
+                 (desc_.bank.empty() ? desc_.filter.shape() : desc_.bank.describe()) + ", " + simd_target();
   bool named = false;
   for (const ComponentGroup& group : make_component_groups(desc_.layout)) {
     Part part;

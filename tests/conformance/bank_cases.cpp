@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bank_cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+namespace conformance {
+namespace {
+
+using convolve::Combine;
+using convolve::Tap;
+using oracle::Combination;
+
+struct Way {
+  Combine combine;
+  Combination combination;
+};
+constexpr std::array ways{Way{Combine::magnitude, Combination::magnitude}, Way{Combine::sum_abs, Combination::sum_abs},
+                          Way{Combine::max_abs, Combination::max_abs}, Way{Combine::max, Combination::max}};
+
+// A scale as the user writes it, and as a fraction; divisor 0: it is none.
+struct Scale {
+  double value;
+  std::int64_t numerator, divisor;
+};
+constexpr std::array scales{Scale{1, 1, 1},       Scale{1, 1, 1},      Scale{0.5, 1, 2}, Scale{0.125, 1, 8},
+                            Scale{1.0 / 9, 1, 9}, Scale{-0.75, -3, 4}, Scale{3, 3, 1},   Scale{0.3, 3, 0}};
+
+// What holds for all kernels of a bank.
+struct Options {
+  Scale scale;
+  bool normalize, flip;
+};
+
+int centre_of(int n, bool flip) {
+  return flip ? n - 1 - n / 2 : n / 2;
+}
+
+// One kernel as the oracle takes it, from taps as they are written.
+oracle::Kernel oracle_kernel(const Taps& taps, int height, int width, const Options& options) {
+  oracle::Kernel kernel{1,  height, width, 0, centre_of(height, options.flip), centre_of(width, options.flip),
+                        {}, {},     0};
+  const bool real = taps.integers.empty() || options.scale.divisor == 0;
+  const std::int64_t sum = std::accumulate(taps.integers.begin(), taps.integers.end(), std::int64_t{0});
+  if (!real) {
+    std::int64_t divisor = (options.normalize && sum != 0 ? sum : taps.divisor) * options.scale.divisor;
+    std::int64_t common = divisor;
+    for (const std::int64_t n : taps.integers) {
+      kernel.integers.push_back(n * options.scale.numerator);
+      common = std::gcd(common, kernel.integers.back());
+    }
+    if (divisor < 0) common = -common;
+    for (std::int64_t& n : kernel.integers) n /= common;
+    kernel.divisor = divisor / common;
+  } else {
+    std::vector<double> values = taps.real;
+    if (values.empty())
+      for (const std::int64_t n : taps.integers) values.push_back(static_cast<double>(n) / taps.divisor);
+    double total = std::accumulate(values.begin(), values.end(), 0.0);
+    if (!taps.integers.empty()) total = static_cast<double>(sum) / taps.divisor;
+    for (const double value : values)
+      kernel.taps.push_back(value * options.scale.value / (options.normalize && total != 0 ? total : 1));
+  }
+  if (options.flip) {
+    std::reverse(kernel.taps.begin(), kernel.taps.end());
+    std::reverse(kernel.integers.begin(), kernel.integers.end());
+  }
+  return kernel;
+}
+
+double magnitude_of(const oracle::Kernel& kernel, std::int64_t divisor) {
+  double magnitude = 0;
+  for (const double tap : kernel.taps) magnitude += std::abs(tap);
+  for (const std::int64_t n : kernel.integers)
+    magnitude += std::abs(static_cast<double>(n)) * static_cast<double>(divisor) / static_cast<double>(kernel.divisor);
+  return magnitude;
+}
+
+// A kernel that has the extent of the whole bank, and the taps that decide whether its sums have to be exact: of all
+// kernels where they are added up, else of the largest. Not exact where one of them is not, or where the common divisor
+// is beyond 24 bits.
+oracle::Kernel envelope(const std::vector<oracle::Kernel>& bank, Combine combine, bool real_samples) {
+  oracle::Kernel all;
+  std::int64_t divisor = 1;
+  bool exact = true;
+  int below = 0, right = 0;
+  for (const oracle::Kernel& kernel : bank) {
+    all.centre_y = std::max(all.centre_y, kernel.centre_y);
+    all.centre_x = std::max(all.centre_x, kernel.centre_x);
+    below = std::max(below, kernel.height - kernel.centre_y);
+    right = std::max(right, kernel.width - kernel.centre_x);
+    exact &= kernel.divisor > 0;
+    if (exact) divisor = std::lcm(divisor, kernel.divisor);
+    exact &= divisor <= 1 << 24;
+  }
+  all.height = all.centre_y + below;
+  all.width = all.centre_x + right;
+  std::vector<oracle::Kernel> counted = bank;
+  if (combine != Combine::sum_abs && !real_samples && exact) {
+    const auto smaller = [](const auto& a, const auto& b) { return magnitude_of(a, 1) < magnitude_of(b, 1); };
+    counted = {*std::max_element(bank.begin(), bank.end(), smaller)};
+  }
+  if (exact) all.divisor = divisor;
+  for (const oracle::Kernel& kernel : counted) {
+    for (const double tap : kernel.taps) all.taps.push_back(tap);
+    for (const std::int64_t n : kernel.integers)
+      if (exact)
+        all.integers.push_back(n * (divisor / kernel.divisor));
+      else
+        all.taps.push_back(static_cast<double>(n) / static_cast<double>(kernel.divisor));
+  }
+  return all;
+}
+
+// The case with a bank in the place of its filter.
+Case with_bank(Case c, const Way& way, std::size_t count, int side, Random& random) {
+  Options options{random.pick(scales), random.chance(0.2), random.chance(0.25)};
+  const bool integers_alone = random.chance(0.6);
+  convolve::FilterOptions written{options.scale.value, options.normalize, options.flip};
+  std::vector<convolve::TapArray> arrays;
+  std::string text;
+  const bool one_size = random.chance(0.5);
+  Shape shape{1, side, side};
+  while (arrays.size() < count) {
+    const KindRow& kind = random.pick(kinds());
+    if (!one_size) shape = {1, random.integer(1, side), random.integer(1, side)};
+    const Taps taps = kind.make(shape, random);
+    if (integers_alone && taps.integers.empty()) continue;
+    const double total = std::accumulate(taps.real.begin(), taps.real.end(), 0.0);
+    // A sum of real taps that is nearly 0 is not one that anybody divides by.
+    if (options.normalize && taps.integers.empty() && std::abs(total) < 0.05) continue;
+    convolve::TapArray& array = arrays.emplace_back(convolve::TapArray{1, shape.height, shape.width, {}});
+    for (const std::int64_t n : taps.integers) array.taps.push_back(Tap::fraction(n, taps.divisor));
+    for (const double tap : taps.real) array.taps.push_back(Tap::real(tap));
+    c.bank.push_back(oracle_kernel(taps, shape.height, shape.width, options));
+    text += std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " + kind.name + ", ";
+  }
+  c.combination = way.combination;
+  c.desc.bank = convolve::Bank(arrays, way.combine, written);
+  c.desc.filter = c.desc.bank.kernels().front();
+  c.kernel = envelope(c.bank, way.combine, c.desc.layout.type == convolve::SampleType::f32);
+  c.ghosts = 0;
+  c.exact = is_exact(c);
+  c.name = std::string(nick(way.combine)) + " of " + text + "scale " + std::to_string(options.scale.value) +
+           (options.normalize ? ", normalize" : "") + (options.flip ? ", convolve" : "") + (c.exact ? ", exact" : "") +
+           "; but for its filter: " + c.name;
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> bank_cases(std::uint64_t seed) {
+  Random random(seed);
+  constexpr std::array<std::size_t, 8> counts{2, 1, 3, 8, 2, 5, 2, 16};
+  constexpr std::array sides{3, 3, 2, 5, 4, 3, 7, 15, 1};
+  std::vector<Case> cases;
+  for (const LayoutRow& layout : layouts())
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Way& way : ways) {
+        const std::size_t turn = cases.size();
+        CaseOptions o = draw_options(random);
+        o.layout = &layout;
+        o.border = border.value;
+        o.shape = {1, 1, 1};
+        const std::size_t count = counts[turn % counts.size()];
+        const int side = sides[turn % sides.size()];
+        // The oracle takes its time for large banks.
+        if (count * side * side > 200) o.width = std::min(o.width, 67), o.height = std::min(o.height, 23);
+        cases.push_back(with_bank(make_case(o, random.next()), way, count, side, random));
+      }
+  return cases;
+}
+
+}  // namespace conformance
