@@ -58,8 +58,7 @@ void Stream::sync_controllers(GstBuffer* frame) {
 // --- Frames --------------------------------------------------------------------------------------------------------
 
 GstFlowReturn Stream::submit(BufferPtr buffer) {
-  if (!gst_base_transform_reconfigure(trans_) || !process_.has_format())
-    return GST_PAD_IS_FLUSHING(trans_->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+  if (const GstFlowReturn flow = reconfigure(); flow != GST_FLOW_OK) return flow;
 
   if (GST_BUFFER_IS_DISCONT(buffer.get())) {
     drain();
@@ -67,10 +66,10 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
   }
   if (window_.pending() == 0) sync_controllers(buffer.get());  // it may decide whether the frame needs a plan
   if (process_.memory().should_move_to(buffer.get(), published()->settings.cuda_device_id))
-    move_to_memory_of(buffer.get());
+    if (const GstFlowReturn flow = move_to_memory_of(buffer.get()); flow != GST_FLOW_OK) return flow;
   latch();
   settle_passthrough();
-  renegotiate();
+  if (const GstFlowReturn flow = renegotiate(); flow != GST_FLOW_OK) return flow;
   announce();
 
   interval_.add(valid(GST_BUFFER_PTS(buffer.get())), valid(GST_BUFFER_DURATION(buffer.get())));
@@ -110,7 +109,7 @@ GstFlowReturn Stream::push_outputs(bool draining) {
     if (!gst_base_transform_is_passthrough(trans_)) {
       sync_controllers(window_.centre().buffer.get());
       latch();
-      renegotiate();
+      if (const GstFlowReturn flow = renegotiate(); flow != GST_FLOW_OK) return flow;
       announce();
       if (!window_.ready(draining)) break;
     }

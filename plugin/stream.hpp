@@ -79,9 +79,13 @@ class Stream {
   void use(const std::shared_ptr<const Recipe>& recipe, bool reversed);
   void refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError& why);
   bool fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why);
-  void move_to_memory_of(GstBuffer* buffer);
+  GstFlowReturn move_to_memory_of(GstBuffer* buffer);
   void settle_passthrough();
-  void renegotiate();
+  /// Settles caps and memory with downstream where one side has asked for it, and where our own needs have changed.
+  /// That fails where downstream refuses them, or, which is no fault, where the pads are being flushed or stopped
+  /// meanwhile.
+  GstFlowReturn reconfigure();
+  GstFlowReturn renegotiate();
   void sync_controllers(GstBuffer* frame);
   /// Whether a scene ends before this frame.
   bool is_scene_cut(const HeldFrame& frame);

@@ -105,12 +105,17 @@ void Stream::settle_passthrough() {
   if (!passthrough && downstream_answered_upstream_) gst_base_transform_reconfigure_sink(trans_);
 }
 
-void Stream::renegotiate() {
-  if (!allocation_is_stale_) return;
-  allocation_is_stale_ = false;
+GstFlowReturn Stream::reconfigure() {
+  if (gst_base_transform_reconfigure(trans_) && process_.has_format()) return GST_FLOW_OK;
+  return GST_PAD_IS_FLUSHING(trans_->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+}
+
+GstFlowReturn Stream::renegotiate() {
+  if (!allocation_is_stale_) return GST_FLOW_OK;
   gst_base_transform_reconfigure_src(trans_);
-  if (!gst_base_transform_reconfigure(trans_))
-    throw ElementError(GST_STREAM_ERROR_FORMAT, "no allocation could be agreed on with downstream");
+  const GstFlowReturn flow = reconfigure();
+  allocation_is_stale_ = flow != GST_FLOW_OK;
+  return flow;
 }
 
 void Stream::note_proposal(GstQuery* answer_of_downstream) {
@@ -122,12 +127,12 @@ void Stream::note_decision(GstQuery* query) {
   downstream_takes_video_meta_ = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
 }
 
-void Stream::move_to_memory_of(GstBuffer* buffer) {
+GstFlowReturn Stream::move_to_memory_of(GstBuffer* buffer) {
   GST_INFO_OBJECT(trans_, "taking over the CUDA context of the buffers that arrive");
   drain();
   process_.open(gpu_.open_where(buffer));
   allocation_is_stale_ = true;
-  renegotiate();
+  return renegotiate();
 }
 
 }  // namespace convolve

@@ -126,6 +126,39 @@ ELEMENT_TEST_ROWS(whatever_downstream_answers_goes_upstream_and_a_flush_mends_it
   }
 }
 
+// Another thread stops the element while it is busy with a frame, which the message of the new latency tells: the
+// frame's change of filter then finds the source pad inactive, without caps, in the midst of settling caps and memory.
+GstBusSyncReply stop_at_new_latency(GstBus*, GstMessage* message, gpointer source) {
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) gst_pad_set_active(static_cast<GstPad*>(source), FALSE);
+  return GST_BUS_PASS;
+}
+
+ELEMENT_TEST(a_stop_amid_a_change_of_filter_is_no_error) {
+  std::mt19937 random(5);
+  const GstVideoInfo info = small();
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, frames);
+  Harness harness("preset=identity", info);
+  push_all(harness, input, 0, 2);
+  const Owned<GstPad> source(gst_element_get_static_pad(harness.element(), "src"));
+  gst_bus_set_sync_handler(harness.bus(), stop_at_new_latency, source.get(), nullptr);
+  harness.set("preset", "temporal-mean");
+  const GstFlowReturn flow = harness.push(gst_buffer_copy_deep(input[2].get()));
+  CHECK(flow == GST_FLOW_FLUSHING, "upstream gets %s", gst_flow_get_name(flow));
+  gst_bus_set_sync_handler(harness.bus(), nullptr, nullptr, nullptr);
+  const std::vector<Report> errors = harness.errors();
+  CHECK(errors.empty(), "the stop is reported as \"%s\"", errors[0].text.c_str());
+
+  gst_element_set_state(harness.element(), GST_STATE_READY);
+  gst_element_set_state(harness.element(), GST_STATE_PLAYING);
+  harness.push_event(gst_event_new_stream_start("again"));
+  harness.set_caps(info);
+  harness.push_segment();
+  harness.tape().clear();
+  push_all(harness, input, 3);
+  harness.push_event(gst_event_new_eos());
+  CHECK(harness.tape().buffer_count() == frames - 3, "%zu frames came after it", harness.tape().buffer_count());
+}
+
 }  // namespace
 }  // namespace element_test
 
