@@ -53,7 +53,8 @@ const T& any_of(std::mt19937& random, const T (&list)[n]) {
 
 // --- One pipeline ---------------------------------------------------------------------------------------------------
 
-// The link before the filter, taken apart and put together while its source pad is idle.
+// The link before the filter, taken apart and put together while its source pad is blocked by what it is about to send.
+// An idle probe would not do: with identity in the filter's place it leaves the stream "not-linked" now and then.
 struct Relink {
   std::mutex mutex;
   bool cancelled = false;
@@ -153,7 +154,7 @@ class Pipeline {
     g_free(text);
   }
 
-  static GstPadProbeReturn idle(GstPad* pad, GstPadProbeInfo*, gpointer data) {
+  static GstPadProbeReturn blocked(GstPad* pad, GstPadProbeInfo*, gpointer data) {
     auto& relink = **static_cast<std::shared_ptr<Relink>*>(data);
     const std::lock_guard lock(relink.mutex);
     if (relink.cancelled || relink.done) return GST_PAD_PROBE_REMOVE;
@@ -166,10 +167,11 @@ class Pipeline {
     return GST_PAD_PROBE_REMOVE;
   }
 
-  // A paused stream never comes to rest, so that it is given up after a while.
+  // A stream that is stopped or paused sends nothing, so that it is given up after a while.
   void relink() {
     auto shared = std::make_shared<Relink>();
-    const gulong id = gst_pad_add_probe(source_pad_, GST_PAD_PROBE_TYPE_IDLE, idle, new std::shared_ptr<Relink>(shared),
+    const gulong id = gst_pad_add_probe(source_pad_, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, blocked,
+                                        new std::shared_ptr<Relink>(shared),
                                         [](gpointer data) { delete static_cast<std::shared_ptr<Relink>*>(data); });
     for (int i = 0; i < 50; ++i) {
       g_usleep(1000);
@@ -180,7 +182,7 @@ class Pipeline {
       const std::lock_guard lock(shared->mutex);
       shared->cancelled = true;
     }
-    if (id != 0) gst_pad_remove_probe(source_pad_, id);
+    gst_pad_remove_probe(source_pad_, id);
   }
 
   // Before a frame goes in: now and then a GAP of its length.
