@@ -196,7 +196,14 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
                self.stream.hold_event(event);
     }
   });
-  return held || GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->sink_event(trans, event);
+  if (held) return TRUE;
+  const bool is_caps = GST_EVENT_TYPE(event) == GST_EVENT_CAPS;
+  const gboolean good = GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->sink_event(trans, event);
+  if (good || !is_caps || !GST_PAD_IS_FLUSHING(trans->srcpad)) return good;
+  // These caps are not refused: the source pad was stopped while they were settled. FALSE would reach the application
+  // as the error "not negotiated". A frame that comes after a flush settles them.
+  gst_base_transform_reconfigure_src(trans);
+  return TRUE;
 }
 
 // Downstream hears of the drain after the outputs of all frames held, and all of upstream's buffers are back by then.

@@ -159,6 +159,21 @@ ELEMENT_TEST(a_stop_amid_a_change_of_filter_is_no_error) {
   CHECK(harness.tape().buffer_count() == frames - 3, "%zu frames came after it", harness.tape().buffer_count());
 }
 
+ELEMENT_TEST(a_stop_amid_a_change_of_caps_is_no_refusal) {
+  Harness harness("preset=temporal-mean", small());
+  GstVideoInfo slower = small();
+  slower.fps_n = 1;
+  slower.fps_d = 1;
+  const Owned<GstPad> source(gst_element_get_static_pad(harness.element(), "src"));
+  gst_bus_set_sync_handler(harness.bus(), stop_at_new_latency, source.get(), nullptr);
+  // As a peer gets it: a push of a sticky event says nothing.
+  const Owned<GstPad> sink(gst_element_get_static_pad(harness.element(), "sink"));
+  CHECK(gst_pad_send_event(sink.get(), gst_event_new_caps(Owned<GstCaps>(gst_video_info_to_caps(&slower)).get())),
+        "caps that are served are refused");
+  gst_bus_set_sync_handler(harness.bus(), nullptr, nullptr, nullptr);
+  CHECK(GST_PAD_IS_FLUSHING(source.get()), "nothing was stopped");
+}
+
 }  // namespace
 }  // namespace element_test
 
