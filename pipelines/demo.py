@@ -25,6 +25,8 @@ WAYS = [
     ("unsharp", "preset=unsharp radius=4 amount=2"),
     ("emboss", "preset=emboss angle=45 amount=2"),
     ("sobel-x", "preset=sobel-x bias=0.5"),
+    ("sobel", "preset=sobel scale=0.5"),
+    ("kirsch", "preset=kirsch scale=0.2"),
     ("laplacian-of-gaussian", "preset=laplacian-of-gaussian radius=3 scale=6 bias=0.5"),
     ("own-kernel", "kernel=<<-2,-1,0>,<-1,0,1>,<0,1,2>> bias=0.5"),
     ("temporal-difference", "preset=temporal-difference scale=4 bias=0.5"),

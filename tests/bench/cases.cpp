@@ -113,13 +113,25 @@ Filter box(int, int side) {
   return Filter(make_preset(Preset::box_blur, {.radius = side / 2}));
 }
 
-constexpr std::array<TapsRow, 6> taps_table{{
+/// The gradient of two kernels, and the compass of eight.
+Bank sobel() {
+  const PresetKernels made = make_preset_kernels(Preset::sobel, {});
+  return Bank(made.kernels, made.combine);
+}
+Bank kirsch() {
+  const PresetKernels made = make_preset_kernels(Preset::kirsch, {});
+  return Bank(made.kernels, made.combine);
+}
+
+constexpr std::array<TapsRow, 8> taps_table{{
     {"integer", true, random_integers},
     {"real", true, random_reals},
     {"separable-integer", true, triangle},
     {"separable-real", true, gaussian},
     {"rank-2-real", false, unsharp},
     {"box", false, box},
+    {"sobel-magnitude", false, nullptr, sobel},
+    {"kirsch-max", false, nullptr, kirsch},
 }};
 
 constexpr std::array sides{3, 5, 7, 9, 11, 15};
@@ -151,21 +163,27 @@ std::string Case::name() const {
 }
 
 PlanDesc Case::desc(int width, int height) const {
-  return {.layout = layout->make(width, height), .filter = taps->make(depth, side)};
+  PlanDesc desc;
+  desc.layout = layout->make(width, height);
+  if (taps->make_bank) desc.bank = taps->make_bank();
+  desc.filter = taps->make_bank ? desc.bank.kernels().front() : taps->make(depth, side);
+  return desc;
 }
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const LayoutRow& layout : layout_table) {
     for (int side : sides)
-      for (const TapsRow& taps : taps_table) cases.push_back({&layout, &taps, side, 1});
+      for (const TapsRow& taps : taps_table)
+        if (taps.make || side == 3) cases.push_back({&layout, &taps, side, 1});
     for (int side : {1, 3, 7})
       for (const TapsRow& taps : taps_table)
         if (taps.frames) cases.push_back({&layout, &taps, side, 5});
     if (!has(large_layouts, layout.name)) continue;
     for (int side : large_sides)
       for (const TapsRow& taps : taps_table)
-        if (side <= max_dense_taps || has(factoring_taps, taps.nick)) cases.push_back({&layout, &taps, side, 1});
+        if ((taps.make && side <= max_dense_taps) || has(factoring_taps, taps.nick))
+          cases.push_back({&layout, &taps, side, 1});
   }
   return cases;
 }
@@ -178,7 +196,9 @@ Work work_of(const PlanDesc& desc) {
       if (component.filtered) samples += static_cast<double>(component.width) * component.height;
     }
   const double frame = static_cast<double>(FrameShape(desc.layout).bytes);
-  return {.macs = samples * desc.filter.count(), .bytes = frame * (desc.filter.depth() + 1)};
+  return {
+      .macs = samples * desc.filter.count() * static_cast<double>(std::max<std::size_t>(1, desc.bank.kernels().size())),
+      .bytes = frame * (desc.filter.depth() + 1)};
 }
 
 FrameShape::FrameShape(const FrameLayout& layout) : planes(layout.planes) {

@@ -20,11 +20,12 @@ struct LayoutRow {
 };
 std::span<const LayoutRow> layouts();
 
-/// A class of filters that are alike in cost. All sum to 1; only the separable ones factor.
+/// A class of filters that are alike in cost. All but banks sum to 1; only the separable ones factor.
 struct TapsRow {
   const char* nick;
-  bool frames;  ///< there are filters over several frames
-  Filter (*make)(int depth, int side);
+  bool frames;                          ///< there are filters over several frames
+  Filter (*make)(int depth, int side);  ///< null: a bank
+  Bank (*make_bank)() = nullptr;        ///< of 3x3
 };
 std::span<const TapsRow> tap_classes();
 
@@ -36,7 +37,7 @@ struct Case {
   std::string name() const;
   PlanDesc desc(int width, int height) const;
 };
-/// Every layout by every side by every tap class, the 3D ones, and large sides of some layouts.
+/// Every layout by every side by every tap class, the 3D ones, banks, and large sides of some layouts.
 std::vector<Case> all_cases();
 
 /// What a case must do at least, whatever the algorithm.

@@ -8,6 +8,8 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "convolve/preset.hpp"
+
 namespace convolve::bench {
 namespace {
 
@@ -33,6 +35,14 @@ auto on_planes(const FrameLayout& layout, Filter2D filter) {
   };
 }
 
+/// Both Sobel derivatives in single precision and their magnitude, left in single precision.
+void sobel_magnitude(const cv::Mat& in, cv::Mat&) {
+  thread_local cv::Mat x, y, magnitude;
+  cv::Sobel(in, x, CV_32F, 1, 0, 3, 1, 0, cv::BORDER_REPLICATE);
+  cv::Sobel(in, y, CV_32F, 0, 1, 3, 1, 0, cv::BORDER_REPLICATE);
+  cv::magnitude(x, y, magnitude);
+}
+
 }  // namespace
 
 std::vector<Peer> opencv_peers(const PlanDesc& desc, unsigned threads) {
@@ -41,6 +51,11 @@ std::vector<Peer> opencv_peers(const PlanDesc& desc, unsigned threads) {
   for (int p = 0; p < desc.layout.planes; ++p)
     if (!desc.layout.plane[p].uniform()) return {};
   cv::setNumThreads(static_cast<int>(threads));
+  if (!desc.bank.empty()) {
+    const PresetKernels sobel = make_preset_kernels(Preset::sobel, {});
+    if (!(desc.bank == Bank(sobel.kernels, sobel.combine))) return {};
+    return {{"Sobel_magnitude", on_planes(desc.layout, sobel_magnitude)}};
+  }
 
   cv::Mat taps(filter.height(), filter.width(), CV_32F);
   for (int y = 0; y < filter.height(); ++y)

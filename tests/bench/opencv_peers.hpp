@@ -13,7 +13,7 @@
 namespace convolve::bench {
 
 struct Peer {
-  std::string name;  ///< "filter2D", "sepFilter2D", "GaussianBlur", "boxFilter"
+  std::string name;  ///< "filter2D", "sepFilter2D", "GaussianBlur", "boxFilter", "Sobel_magnitude"
   std::function<void(const Image& in, const Image& out)> run;
 };
 

@@ -218,7 +218,8 @@ class StandinBackend final : public Backend {
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
-    if (!desc.bank.empty()) throw PlanError("the stand-in for CUDA knows no banks");
+    if (!desc.bank.empty())
+      throw PlanError("the CUDA backend's stand-in knows no banks of kernels; backend=cpu runs them");
     if (!serves(desc.algorithm, desc)) {
       std::string text = std::string("algorithm \"") + nick(desc.algorithm) + "\" is not one of the CUDA backend's; " +
                          "these do: auto";

@@ -153,6 +153,25 @@ ELEMENT_TEST(presets_that_are_banks_blacken_a_flat_frame_at_every_radius) {
   CHECK(banks == std::size(presets), "%zu presets are banks", banks);
 }
 
+ELEMENT_TEST(bank_is_an_array_and_combine_a_controllable_choice) {
+  const Owned<GstElement> element = make_element();
+  GObjectClass* klass = G_OBJECT_GET_CLASS(element.get());
+  const GParamSpec *bank = g_object_class_find_property(klass, "bank"),
+                   *combine = g_object_class_find_property(klass, "combine");
+  CHECK(GST_IS_PARAM_SPEC_ARRAY_LIST(bank) && (bank->flags & GST_PARAM_MUTABLE_PLAYING), "bank");
+  CHECK(G_IS_PARAM_SPEC_ENUM(combine) && (combine->flags & GST_PARAM_CONTROLLABLE), "combine");
+  const GEnumClass* ways = G_PARAM_SPEC_ENUM(combine)->enum_class;
+  const std::vector<std::string> nicks{"none", "magnitude", "sum-abs", "max-abs", "max"};
+  CHECK(ways->n_values == nicks.size(), "combine has %u values", ways->n_values);
+  for (guint i = 0; i < ways->n_values; ++i)
+    CHECK(nicks[i] == ways->values[i].value_nick, "combine's value %u is %s", i, ways->values[i].value_nick);
+  gst_util_set_object_arg(G_OBJECT(element.get()), "bank", "<<<1,2>>,<<3>>>");
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element.get()), "bank", &value);
+  CHECK(gst_value_array_get_size(&value) == 2, "bank reads back with %u kernels", gst_value_array_get_size(&value));
+  g_value_unset(&value);
+}
+
 // --- Fields, regions, changes --------------------------------------------------------------------------------------
 
 Owned<GstBuffer> filtered(const std::string& properties, const GstVideoInfo& info, GstBuffer* input) {
@@ -304,5 +323,7 @@ ELEMENT_TEST(a_bank_without_a_combination_is_an_error_that_names_them) {
 }  // namespace element_test
 
 int main() {
+  // Whatever backend the other tests are to run on: banks run on the CPU.
+  g_setenv("ELEMENT_TEST_BACKEND", "cpu", TRUE);
   return element_test::run_tests("banks");
 }
