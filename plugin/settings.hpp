@@ -33,11 +33,8 @@ inline bool operator==(const TapArray& a, const TapArray& b) {
   return a.depth == b.depth && a.height == b.height && a.width == b.width && a.taps == b.taps;
 }
 inline bool operator==(const FilterOptions& a, const FilterOptions& b) {
-  return a.scale == b.scale && a.normalize == b.normalize && a.convolve == b.convolve;
-}
-inline bool operator==(const PresetParameters& a, const PresetParameters& b) {
-  return a.radius == b.radius && a.sigma == b.sigma && a.sigma2 == b.sigma2 && a.wavelength == b.wavelength &&
-         a.amount == b.amount && a.angle == b.angle && a.temporal_radius == b.temporal_radius && a.causal == b.causal;
+  const auto& [scale, normalize, convolve] = a;  // does not compile when a member is added: compare that one too
+  return scale == b.scale && normalize == b.normalize && convolve == b.convolve;
 }
 
 struct Settings {

@@ -321,7 +321,7 @@ std::vector<TapArray> robinson(const Parameters&) {
   return compass({1, 2, 1, 0, -1, -2, -1, 0});
 }
 
-constexpr std::array<PresetRow, 26> table{{
+constexpr auto table = std::to_array<PresetRow>({
     {Preset::identity, "identity", "No change", 1, identity},
     {Preset::box_blur, "box-blur", "Mean of the square of this radius", 1, box_blur},
     {Preset::gaussian_blur, "gaussian-blur", "Gaussian blur (radius, sigma)", 1, gaussian_blur},
@@ -356,7 +356,7 @@ constexpr std::array<PresetRow, 26> table{{
      Combine::max},
     {Preset::robinson, "robinson", "Bank: Robinson compass, the largest of eight directions, 3x3", 0, nullptr, robinson,
      Combine::max},
-}};
+});
 
 }  // namespace
 

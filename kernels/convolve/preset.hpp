@@ -55,6 +55,7 @@ struct PresetParameters {
   bool causal = false;      ///< temporal presets end at the current frame instead of being centred on it
 
   double effective_sigma() const { return sigma > 0 ? sigma : (2 * radius + 1) / 6.0; }
+  bool operator==(const PresetParameters&) const = default;
 };
 
 struct PresetRow {

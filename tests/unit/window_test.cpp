@@ -45,6 +45,7 @@ int walk(Border border, int at, int n) {
   if (at >= 0 && at < n) return at;
   if (border == Border::constant) return -1;
   if (border == Border::replicate || border == Border::wrap) return at < 0 ? 0 : n - 1;
+  EXPECT_TRUE(border == Border::reflect || border == Border::reflect_101) << "a mode that this walk does not know";
   int position = 0, step = 1;
   // Both reflections are symmetric, about the middle of frame 0 or about the gap before it.
   int left = at >= 0 ? at : border == Border::reflect ? -at - 1 : -at;
