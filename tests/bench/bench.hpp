@@ -33,6 +33,8 @@ void count(benchmark::State& state, const PlanDesc& desc, double us, double copy
 
 /// Registers every case that the backend's algorithms serve.
 void register_cpu(const Options& options);
+/// Effects on regions of frames; register_cpu() calls it.
+void register_cpu_regions(const Options& options);
 #ifdef CONVOLVE_HAVE_CUDA
 /// False, with the reason on stderr, where there is no CUDA.
 bool register_cuda(const Options& options);

@@ -9,63 +9,18 @@
 // two threads take turns with one thread too, by the same clock and after as many frames: a core's clock and its
 // neighbours' load change from row to row. Counters beside the shared ones: <peer>_us, and vs_<peer>, the peer's time
 // over ours; that peer is `one_thread`.
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <functional>
 #include <memory>
 
 #include "bench.hpp"
+#include "host_frames.hpp"
 #include "opencv_peers.hpp"
 #include "statistics.hpp"
 
 namespace convolve::bench {
 namespace {
 
-/// Host frames of one layout, inputs random; more than the caches of a core hold.
-class HostFrames {
- public:
-  static constexpr int count = 6;
-
-  explicit HostFrames(const FrameLayout& layout) : layout_(layout), shape_(layout) {
-    const std::vector<unsigned char> data = random_frames(layout.type, shape_.bytes);
-    for (int i = 0; i < 2 * count; ++i) {
-      memory_.emplace_back(static_cast<unsigned char*>(std::aligned_alloc(256, shape_.bytes)));
-      std::memcpy(memory_.back().get(), data.data(), shape_.bytes);
-      images_.push_back(shape_.at(memory_.back().get()));
-    }
-  }
-  const FrameLayout& layout() const { return layout_; }
-  Window window(int i, int depth) const {
-    Window window{.depth = depth};
-    for (int t = 0; t < depth; ++t) window.image[t] = &images_[static_cast<std::size_t>((i + t) % count)];
-    return window;
-  }
-  const Image& in(int i) const { return images_[static_cast<std::size_t>(i % count)]; }
-  const Image& out(int i) const { return images_[static_cast<std::size_t>(count + i % count)]; }
-  void copy(int i) const {
-    std::memcpy(memory_[static_cast<std::size_t>(count + i % count)].get(),
-                memory_[static_cast<std::size_t>(i % count)].get(), shape_.bytes);
-  }
-
- private:
-  struct Free {
-    void operator()(unsigned char* p) const { std::free(p); }
-  };
-  FrameLayout layout_;
-  FrameShape shape_;
-  std::vector<std::unique_ptr<unsigned char[], Free>> memory_;
-  std::vector<Image> images_;
-};
-
 constexpr int awake = 4;  // frames before the timed one
-
-double clock_us(bool cpu_time) {
-  timespec now{};
-  clock_gettime(cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
-}
 
 struct Cpu {
   std::shared_ptr<Backend> backend;
@@ -147,6 +102,7 @@ void register_cpu(const Options& options) {
   const std::shared_ptr<Backend> one = make_cpu_backend(1);
   cpus.push_back(std::make_shared<Cpu>(Cpu{one, 1, nullptr, frames}));
   cpus.push_back(std::make_shared<Cpu>(Cpu{make_cpu_backend(2), 2, one, frames}));
+  register_cpu_regions(options);
   for (const Case& c : all_cases()) {
     PlanDesc desc = c.desc(options.width, options.height);
     for (const auto& cpu : cpus) {

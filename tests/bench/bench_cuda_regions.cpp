@@ -9,29 +9,20 @@
 //   launched_us               a frame's time where each has its regions set anew and its work launched, as in a stream
 //   enqueue_us                the streaming thread's part of that
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "bench.hpp"
 #include "cuda_frames.hpp"
+#include "region_rows.hpp"
 #include "statistics.hpp"
 
 namespace convolve::bench {
 namespace {
 
-struct Row {
-  const char* name;  ///< of the effect
-  RegionEffect effect;
-  const char* layout;
-  int percent, side;  ///< of the frame's area; regions stand in `side` rows and columns
-  RegionShape shape = RegionShape::rectangle;
-  int feather = 0;
-};
-
-std::vector<Row> rows() {
-  std::vector<Row> rows;
+std::vector<RegionRow> rows() {
+  std::vector<RegionRow> rows;
   for (const int percent : {1, 10, 25, 50, 100})
     for (const int side : {1, 4, 16}) rows.push_back({"blur", RegionEffect::blur, "NV12", percent, side});
   for (const char* layout : {"GRAY8", "RGB", "RGBA", "P010", "YUY2"})
@@ -46,26 +37,6 @@ std::vector<Row> rows() {
   return rows;
 }
 
-std::string name_of(const Row& row) {
-  std::string name = std::string("regions-cuda/") + row.name + "/" + row.layout + "/" + std::to_string(row.percent) +
-                     "%-" + std::to_string(row.side * row.side);
-  if (row.shape == RegionShape::ellipse) name += "-ellipse";
-  if (row.feather > 0) name += "-feather";
-  return name;
-}
-
-/// Apart from one another, each in the middle of its part of the frame.
-std::vector<Region> regions_of(const Row& row, int width, int height) {
-  std::vector<Region> regions;
-  const double scale = std::sqrt(row.percent / 100.0), part_width = static_cast<double>(width) / row.side,
-               part_height = static_cast<double>(height) / row.side;
-  for (int y = 0; y < row.side; ++y)
-    for (int x = 0; x < row.side; ++x)
-      regions.push_back(make_region((x + (1 - scale) / 2) * part_width, (y + (1 - scale) / 2) * part_height,
-                                    scale * part_width, scale * part_height, 0, row.shape));
-  return regions;
-}
-
 /// What all rows share.
 struct Cuda {
   std::unique_ptr<Backend> backend;
@@ -73,14 +44,14 @@ struct Cuda {
   std::size_t rotated_bytes = 0;
 };
 
-void run(benchmark::State& state, Cuda& cuda, const Row& row, const RegionDesc& desc) {
+void run(benchmark::State& state, Cuda& cuda, const RegionRow& row, const RegionDesc& desc) {
   if (!cuda.backend) {
     cuda.backend = make_cuda_backend();
     CHECK(cudaStreamCreateWithFlags(&cuda.stream, cudaStreamNonBlocking));
   }
   const DeviceFrames frames(desc.layout, cuda.rotated_bytes);
   const std::unique_ptr<RegionPlan> plan = cuda.backend->make_region_plan(desc);
-  const std::vector<Region> regions = regions_of(row, desc.width, desc.height);
+  const std::vector<Region> regions = row.regions(desc.width, desc.height);
   RegionTreatment treatment{.effect = row.effect, .feather = row.feather};
   for (auto& plane : treatment.fill) plane.fill(16);
   const char* fault = nullptr;
@@ -136,11 +107,11 @@ void run(benchmark::State& state, Cuda& cuda, const Row& row, const RegionDesc& 
 void register_cuda_regions(const Options& options, std::size_t rotated_bytes) {
   auto cuda = std::make_shared<Cuda>();
   cuda->rotated_bytes = rotated_bytes;
-  for (const Row& row : rows())
+  for (const RegionRow& row : rows())
     for (const LayoutRow& layout : layouts()) {
       if (row.layout != std::string(layout.name)) continue;
       const RegionDesc desc{layout.make(options.width, options.height), options.width, options.height};
-      benchmark::RegisterBenchmark(name_of(row).c_str(),
+      benchmark::RegisterBenchmark(row.name_of("regions-cuda").c_str(),
                                    [cuda, row, desc](benchmark::State& state) { run(state, *cuda, row, desc); })
           ->UseManualTime()
           ->Iterations(options.iterations);

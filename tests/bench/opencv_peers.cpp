@@ -83,6 +83,30 @@ std::vector<Peer> opencv_peers(const PlanDesc& desc, unsigned threads) {
   return peers;
 }
 
+std::function<void(const Image& frame)> opencv_region_blur(const RegionDesc& desc, const std::vector<Region>& regions,
+                                                           int cells) {
+  cv::setNumThreads(1);
+  return [desc, regions, cells](const Image& frame) {
+    for (int p = 0; p < desc.layout.planes; ++p) {
+      const PlaneLayout& plane = desc.layout.plane[p];
+      const int width = plane.component[0].width, height = plane.component[0].height;
+      cv::Mat all(height, width, CV_MAKETYPE(depth_of(desc.layout.type), plane.components), frame.plane[p].data,
+                  static_cast<std::size_t>(frame.plane[p].stride));
+      for (const Region& region : regions) {
+        const auto scaled = [](std::int64_t at, int samples, int pixels) {
+          return static_cast<int>(at * samples / pixels);
+        };
+        const cv::Point first(scaled(region.left, width, desc.width), scaled(region.top, height, desc.height));
+        const cv::Point last(scaled(region.right, width, desc.width), scaled(region.bottom, height, desc.height));
+        cv::Mat part = all(cv::Rect(first, last));
+        if (part.empty()) continue;  // smaller than a sample
+        const int cell = std::max(part.cols, part.rows) / cells | 1;
+        cv::GaussianBlur(part, part, {cell, cell}, 0, 0, cv::BORDER_REPLICATE | cv::BORDER_ISOLATED);
+      }
+    }
+  };
+}
+
 }  // namespace convolve::bench
 
 #else
@@ -90,6 +114,9 @@ std::vector<Peer> opencv_peers(const PlanDesc& desc, unsigned threads) {
 namespace convolve::bench {
 std::vector<Peer> opencv_peers(const PlanDesc&, unsigned) {
   return {};
+}
+std::function<void(const Image&)> opencv_region_blur(const RegionDesc&, const std::vector<Region>&, int) {
+  return nullptr;
 }
 }  // namespace convolve::bench
 

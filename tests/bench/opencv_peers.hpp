@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convolve/plan.hpp"
+#include "convolve/region.hpp"
 
 namespace convolve::bench {
 
@@ -20,5 +21,10 @@ struct Peer {
 /// The peers that can do the case on `threads` threads: 2D filters over planes of interleaved components. Empty where
 /// none can, and without OpenCV.
 std::vector<Peer> opencv_peers(const PlanDesc& desc, unsigned threads);
+
+/// GaussianBlur in place over the region of each plane, one call a region, with a kernel as large as a cell of
+/// `cells` along the longer side, as privacy filters written with OpenCV have it. Null without OpenCV.
+std::function<void(const Image& frame)> opencv_region_blur(const RegionDesc& desc, const std::vector<Region>& regions,
+                                                           int cells);
 
 }  // namespace convolve::bench
