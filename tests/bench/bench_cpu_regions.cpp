@@ -7,7 +7,8 @@
 //
 //   us, copy_us, times_copy   as in the other rows; each frame has its regions set anew
 //   opencv_us, vs_opencv      of blur: OpenCV's GaussianBlur over the same regions, and its time over ours
-//   whole_us, vs_whole        a separable filter of 15x15 over the whole frame, by the same backend, and its time over ours
+//   whole_us, vs_whole        a separable filter of 15x15 over the whole frame, by the same backend, and its time over
+//   ours
 #include <functional>
 #include <memory>
 #include <string>
