@@ -39,15 +39,15 @@ def main():
             spec = element.find_property(key)
             if spec is None:
                 sys.exit(f"{name} sets {key}, which is no property")
-            if key == "kernel":
-                continue  # an empty array, which PyGObject cannot read; it is held below
+            if key in ("kernel", "bank"):
+                continue  # empty arrays, which PyGObject cannot read; they are held below
             Gst.util_set_object_arg(by_hand, key, text)
             got, wanted = element.get_property(key), by_hand.get_property(key)
             if got != wanted:
                 sys.exit(f"{name}: {key} is {got}, not {wanted}")
-        # A kernel that was set before would win over the set's preset; this one cannot be started with.
+        # A kernel or a bank that was set before would win over the set's preset; these cannot be started with.
         pipeline = Gst.parse_launch(
-            "videotestsrc num-buffers=5 ! videoconvolve name=filter kernel=<<1,2>,<3>> kernel-location=/none ! fakesink")
+            "videotestsrc num-buffers=5 ! videoconvolve name=filter kernel=<<1,2>,<3>> kernel-location=/none bank=<<<1,2>,<3>>> ! fakesink")
         Gst.Preset.load_preset(pipeline.get_by_name("filter"), name)
         pipeline.set_state(Gst.State.PLAYING)
         message = pipeline.get_bus().timed_pop_filtered(20 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
