@@ -116,6 +116,26 @@ oracle::Kernel envelope(const std::vector<oracle::Kernel>& bank, Combine combine
   return all;
 }
 
+// One of a pair of 3x3 gradients: a column times a row with nothing in the middle, or the same lying down.
+Taps gradient(bool lying, bool integers, Random& random) {
+  const auto draw = [&](bool gap) {
+    std::array<double, 3> axis;
+    for (double& tap : axis) tap = integers ? random.integer(-9, 9) : random.real(-1, 1);
+    if (gap) axis[1] = 0;
+    return axis;
+  };
+  const std::array<double, 3> column = draw(lying), row = draw(!lying);
+  Taps taps;
+  for (const double y : column)
+    for (const double x : row)
+      if (integers)
+        taps.integers.push_back(static_cast<std::int64_t>(x * y));
+      else
+        taps.real.push_back(x * y);
+  taps.divisor = integers ? random.integer(1, 12) : 1;
+  return taps;
+}
+
 // The case with a bank in the place of its filter.
 Case with_bank(Case c, const Way& way, std::size_t count, int side, Random& random) {
   Options options{random.pick(scales), random.chance(0.2), random.chance(0.25)};
@@ -124,11 +144,14 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, Random& rand
   std::vector<convolve::TapArray> arrays;
   std::string text;
   const bool one_size = random.chance(0.5);
+  const bool gradients = count == 2 && side == 3 && random.chance(0.5);
+  const bool lying_first = random.chance(0.5);
   Shape shape{1, side, side};
   while (arrays.size() < count) {
     const KindRow& kind = random.pick(kinds());
-    if (!one_size) shape = {1, random.integer(1, side), random.integer(1, side)};
-    const Taps taps = kind.make(shape, random);
+    if (!one_size && !gradients) shape = {1, random.integer(1, side), random.integer(1, side)};
+    const Taps taps =
+        gradients ? gradient(lying_first != (arrays.size() == 1), integers_alone, random) : kind.make(shape, random);
     if (integers_alone && taps.integers.empty()) continue;
     const double total = std::accumulate(taps.real.begin(), taps.real.end(), 0.0);
     // A sum of real taps that is nearly 0 is not one that anybody divides by.
@@ -137,7 +160,8 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, Random& rand
     for (const std::int64_t n : taps.integers) array.taps.push_back(Tap::fraction(n, taps.divisor));
     for (const double tap : taps.real) array.taps.push_back(Tap::real(tap));
     c.bank.push_back(oracle_kernel(taps, shape.height, shape.width, options));
-    text += std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " + kind.name + ", ";
+    text += std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " +
+            (gradients ? "gradient" : kind.name) + ", ";
   }
   c.combination = way.combination;
   c.desc.bank = convolve::Bank(arrays, way.combine, written);

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu/bank/bank.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "cpu/float/staging.hpp"
@@ -21,10 +24,17 @@ struct BankTap {
   double wide;
 };
 
+// Two 3x3 kernels that factor, as the gradients do: the first has no tap in the middle of its row factor, the second
+// none in the middle of its column factor.
+struct GradientTaps {
+  double first_row[3], first_column[3], second_row[3], second_column[3];
+};
+
 // The taps of all kernels, one kernel after the other.
 struct BankTaps {
   std::vector<BankTap> taps;
   std::vector<int> ends;  // where each kernel's taps end
+  std::optional<GradientTaps> gradient;
 };
 
 }  // namespace convolve::cpu
@@ -78,6 +88,24 @@ HWY_INLINE V Add(V all, V sum) {
   return hn::Max(all, sum);
 }
 
+// Results of a block in one output row, to samples.
+template <class T, class Sample, Combine combine>
+HWY_INLINE void Finish(const Kernel& k, const Block& b, Vector<T> (&all)[block_vectors], int phase, int row, int x) {
+  constexpr int B = block<T>;
+  if constexpr (combine == Combine::magnitude) {
+    CONVOLVE_UNROLL
+    for (int v = 0; v < block_vectors; ++v) all[v] = hn::Sqrt(all[v]);
+  }
+  Sample* out = static_cast<Sample*>(b.out[row]) + x;
+  if (x + B <= b.n) {
+    Store<T, Sample>(k.quantization, all, phase, out);
+  } else {
+    alignas(64) Sample rest[B];
+    Store<T, Sample>(k.quantization, all, phase, rest);
+    std::memcpy(static_cast<void*>(out), rest, (b.n - x) * sizeof(Sample));
+  }
+}
+
 template <class T, class Sample, Combine combine>
 void FilterBank(const Kernel& k, const Block& b) {
   constexpr int B = block<T>;
@@ -99,35 +127,70 @@ void FilterBank(const Kernel& k, const Block& b) {
         CONVOLVE_UNROLL
         for (int v = 0; v < block_vectors; ++v) all[v] = Add<combine>(all[v], sum[v]);
       }
-      if constexpr (combine == Combine::magnitude) {
-        CONVOLVE_UNROLL
-        for (int v = 0; v < block_vectors; ++v) all[v] = hn::Sqrt(all[v]);
-      }
-      Sample* out = static_cast<Sample*>(b.out[i]) + x;
-      if (x + B <= b.n) {
-        Store<T, Sample>(k.quantization, all, phase, out);
-      } else {
-        alignas(64) Sample rest[B];
-        Store<T, Sample>(k.quantization, all, phase, rest);
-        std::memcpy(static_cast<void*>(out), rest, (b.n - x) * sizeof(Sample));
-      }
+      Finish<T, Sample, combine>(k, b, all, phase, i, x);
     }
     phase += turn;
     if (phase >= k.components) phase -= k.components;
   }
 }
 
+// Each ring row is loaded once for both kernels and all output rows, and passes along the rows before down the columns.
+template <class T, class Sample, Combine combine>
+void FilterGradient(const Kernel& k, const Block& b) {
+  const Tag<T> d;
+  constexpr int B = block<T>, ring_rows = block_rows + 2;
+  const GradientTaps& g = *static_cast<const BankTaps*>(k.packed.get())->gradient;
+  const auto tap = [&](double value) { return hn::Set(d, static_cast<T>(value)); };
+  const auto r0 = tap(g.first_row[0]), r2 = tap(g.first_row[2]);
+  const auto c0 = tap(g.first_column[0]), c1 = tap(g.first_column[1]), c2 = tap(g.first_column[2]);
+  const auto s0 = tap(g.second_row[0]), s1 = tap(g.second_row[1]), s2 = tap(g.second_row[2]);
+  const auto e0 = tap(g.second_column[0]), e2 = tap(g.second_column[2]);
+  const int step = k.components, turn = B % step;
+  int phase = 0;
+  for (int x = 0; x < b.n; x += B) {
+    b.ahead.fetch(x, B);
+    Vector<T> all[block_rows][block_vectors];
+    CONVOLVE_UNROLL
+    for (int v = 0; v < block_vectors; ++v) {
+      Vector<T> first[ring_rows], second[ring_rows];
+      CONVOLVE_UNROLL
+      for (int r = 0; r < ring_rows; ++r) {
+        const T* in = static_cast<const T*>(b.rows[r]) + x + v * lanes<T>;
+        const auto left = hn::LoadU(d, in), middle = hn::LoadU(d, in + step), right = hn::LoadU(d, in + 2 * step);
+        first[r] = hn::MulAdd(right, r2, hn::Mul(left, r0));
+        second[r] = hn::MulAdd(right, s2, hn::MulAdd(middle, s1, hn::Mul(left, s0)));
+      }
+      CONVOLVE_UNROLL
+      for (int i = 0; i < block_rows; ++i) {
+        const auto one = hn::MulAdd(first[i + 2], c2, hn::MulAdd(first[i + 1], c1, hn::Mul(first[i], c0)));
+        const auto other = hn::MulAdd(second[i + 2], e2, hn::Mul(second[i], e0));
+        all[i][v] = Add<combine>(Add<combine>(Start<T, combine>(), one), other);
+      }
+    }
+    CONVOLVE_UNROLL
+    for (int i = 0; i < block_rows; ++i)
+      if (b.out[i]) Finish<T, Sample, combine>(k, b, all[i], phase, i, x);
+    phase += turn;
+    if (phase >= k.components) phase -= k.components;
+  }
+}
+
+template <class T, class Sample, Combine combine>
+decltype(Kernel::run) Pick(bool gradient) {
+  return gradient ? FilterGradient<T, Sample, combine> : FilterBank<T, Sample, combine>;
+}
+
 template <class T, class Sample>
-decltype(Kernel::run) Combined(Combine combine) {
+decltype(Kernel::run) Combined(Combine combine, bool gradient) {
   switch (combine) {
     case Combine::magnitude:
-      return FilterBank<T, Sample, Combine::magnitude>;
+      return Pick<T, Sample, Combine::magnitude>(gradient);
     case Combine::sum_abs:
-      return FilterBank<T, Sample, Combine::sum_abs>;
+      return Pick<T, Sample, Combine::sum_abs>(gradient);
     case Combine::max_abs:
-      return FilterBank<T, Sample, Combine::max_abs>;
+      return Pick<T, Sample, Combine::max_abs>(gradient);
     case Combine::max:
-      return FilterBank<T, Sample, Combine::max>;
+      return Pick<T, Sample, Combine::max>(gradient);
     case Combine::none:
       break;
   }
@@ -136,11 +199,11 @@ decltype(Kernel::run) Combined(Combine combine) {
 
 }  // namespace
 
-decltype(Kernel::run) BankKernel(SampleType type, bool wide, Combine combine) {
-  if (type == SampleType::f32) return Combined<float, float>(combine);
+decltype(Kernel::run) BankKernel(SampleType type, bool wide, Combine combine, bool gradient) {
+  if (type == SampleType::f32) return Combined<float, float>(combine, gradient);
   if (type == SampleType::u8)
-    return wide ? Combined<double, std::uint8_t>(combine) : Combined<float, std::uint8_t>(combine);
-  return wide ? Combined<double, std::uint16_t>(combine) : Combined<float, std::uint16_t>(combine);
+    return wide ? Combined<double, std::uint8_t>(combine, gradient) : Combined<float, std::uint8_t>(combine, gradient);
+  return wide ? Combined<double, std::uint16_t>(combine, gradient) : Combined<float, std::uint16_t>(combine, gradient);
 }
 
 }  // namespace convolve::cpu::HWY_NAMESPACE
@@ -151,6 +214,34 @@ namespace convolve::cpu {
 
 HWY_EXPORT(BankKernel);
 
+namespace {
+
+// A kernel's factors in the numbers of the bank's arithmetic.
+SpaceFactors factors_of(const Filter& kernel, const Arithmetic& arithmetic) {
+  SpaceFactors factors = in_numbers_of(arithmetic, *kernel.space_factors());
+  if (arithmetic.exact_taps)
+    for (double& tap : factors.row) tap *= arithmetic.divisor / static_cast<double>(kernel.exact()->divisor);
+  return factors;
+}
+
+std::optional<GradientTaps> gradient_of(const Bank& bank, const Arithmetic& arithmetic) {
+  const std::vector<Filter>& kernels = bank.kernels();
+  if (kernels.size() != 2 || kernels[0].height() != 3 || kernels[0].width() != 3) return std::nullopt;
+  if (!kernels[0].space_factors() || !kernels[1].space_factors()) return std::nullopt;
+  SpaceFactors first = factors_of(kernels[0], arithmetic), second = factors_of(kernels[1], arithmetic);
+  // Either may come first: no combination asks for an order.
+  if (first.row[1] != 0 || second.column[1] != 0) std::swap(first, second);
+  if (first.row[1] != 0 || second.column[1] != 0) return std::nullopt;
+  GradientTaps taps;
+  std::copy_n(first.row.begin(), 3, taps.first_row);
+  std::copy_n(first.column.begin(), 3, taps.first_column);
+  std::copy_n(second.row.begin(), 3, taps.second_row);
+  std::copy_n(second.column.begin(), 3, taps.second_column);
+  return taps;
+}
+
+}  // namespace
+
 Engine make_bank(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   const Filter& shape = desc.filter;
   const bool wide = arithmetic.accumulator == Accumulator::double_;
@@ -158,7 +249,6 @@ Engine make_bank(const PlanDesc& desc, const Arithmetic& arithmetic, const Compo
   make_float_staging(engine, desc, arithmetic, group);
   engine.element_size = wide ? sizeof(double) : sizeof(float);
   engine.block_rows = 4;
-  engine.name = wide ? "f64" : "f32";
   Kernel& kernel = engine.kernel;
   kernel.height = shape.height();
   kernel.width = shape.width();
@@ -173,9 +263,12 @@ Engine make_bank(const PlanDesc& desc, const Arithmetic& arithmetic, const Compo
           packed->taps.push_back({y, x * group.components, static_cast<float>(tap), tap});
     packed->ends.push_back(static_cast<int>(packed->taps.size()));
   }
+  packed->gradient = gradient_of(desc.bank, arithmetic);
+  engine.name = packed->gradient ? (wide ? "f64, both factored" : "f32, both factored") : wide ? "f64" : "f32";
   engine.cost = (wide ? 2.0 : 1.0) * (static_cast<double>(packed->taps.size()) + 8);
   kernel.packed = packed;
-  kernel.run = HWY_DYNAMIC_DISPATCH(BankKernel)(desc.layout.type, wide, desc.bank.combine());
+  kernel.run =
+      HWY_DYNAMIC_DISPATCH(BankKernel)(desc.layout.type, wide, desc.bank.combine(), packed->gradient.has_value());
   return engine;
 }
 
