@@ -27,5 +27,5 @@ if ! cmp -s docs/requirements.txt $venv/requirements.txt; then
   $venv/bin/pip install -q --disable-pip-version-check -r docs/requirements.txt
   cp docs/requirements.txt $venv/
 fi
-$venv/bin/mkdocs build --strict --quiet
+NO_MKDOCS_2_WARNING=1 $venv/bin/mkdocs build --strict --quiet
 echo "build-docs/site/index.html"
