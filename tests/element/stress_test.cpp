@@ -90,6 +90,8 @@ ELEMENT_TEST(all_properties_may_change_at_once_while_frames_and_events_flow) {
       {"bias", {"0", "0.5", "-0.1"}},
       {"scale", {"1", "0.5", "2"}},
       {"kernel", {"<<1,2>,<3>>", "<<2>>", "<<1,1>>"}},
+      {"bank", {"<  >", "<<<1,2>>,<<3>>>", "<<1>>"}},
+      {"combine", {"none", "max", "magnitude"}},
   };
   std::atomic<bool> stop = false;
   std::vector<std::thread> threads;
