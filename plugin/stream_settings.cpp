@@ -78,7 +78,7 @@ void Stream::refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError
 bool Stream::fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why) {
   const Settings& settings = recipe->settings;
   if (process_.backend().memory() == MemoryKind::host || settings.backend != BackendChoice::automatic ||
-      settings.algorithm != Algorithm::automatic)
+      !is_free_choice(settings.algorithm))
     return false;
   std::unique_ptr<FrameMemory> host = make_host_memory(settings.n_threads);
   if (!process_.can_be_served_by(host->backend(), recipe, reversed)) return false;

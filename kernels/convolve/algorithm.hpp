@@ -21,7 +21,13 @@ enum class Algorithm : std::uint8_t {
   register_,
   separable,
   matrix,
+  fastest,
 };
+
+/// Whether the backend may choose: no algorithm is forced.
+constexpr bool is_free_choice(Algorithm algorithm) {
+  return algorithm == Algorithm::automatic || algorithm == Algorithm::fastest;
+}
 
 struct AlgorithmRow {
   Algorithm value;
@@ -29,7 +35,7 @@ struct AlgorithmRow {
   const char* description;
 };
 
-inline constexpr std::array<AlgorithmRow, 10> algorithms{{
+inline constexpr std::array<AlgorithmRow, 11> algorithms{{
     {Algorithm::automatic, "auto", "The fastest measured for the case"},
     {Algorithm::direct, "direct", "CPU: sums of products, vectorised over rows"},
     {Algorithm::basic, "basic", "CUDA: filter and frame in global memory"},
@@ -41,6 +47,8 @@ inline constexpr std::array<AlgorithmRow, 10> algorithms{{
     {Algorithm::register_, "register", "CUDA: accumulators in registers, rows streamed"},
     {Algorithm::separable, "separable", "Filters of rank 1, of real taps also 2 and 3: both passes on chip"},
     {Algorithm::matrix, "matrix", "Banded matrix products on tensor cores (CUDA) or tiles (CPU)"},
+    {Algorithm::fastest, "fastest",
+     "CPU: times those that serve a case, once a process, some milliseconds each; CUDA: as auto"},
 }};
 
 constexpr const char* nick(Algorithm algorithm) {

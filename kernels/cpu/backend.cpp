@@ -6,8 +6,11 @@
 #include <array>
 #include <iterator>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "cpu/algorithms.hpp"
+#include "cpu/fastest.hpp"
 #include "cpu/regions/region_plan.hpp"
 #include "cpu/rows/row_plan.hpp"
 #include "threads/available_processors.hpp"
@@ -41,35 +44,36 @@ class CpuBackend final : public Backend {
   std::span<const Algorithm> algorithms() const override { return algorithms_; }
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
-    return std::any_of(
-        std::begin(cpu::algorithm_table), std::end(cpu::algorithm_table), [&](const cpu::AlgorithmEntry& entry) {
-          return (algorithm == Algorithm::automatic || entry.algorithm == algorithm) && serves_case(entry, desc);
-        });
+    return std::any_of(std::begin(cpu::algorithm_table), std::end(cpu::algorithm_table),
+                       [&](const cpu::AlgorithmEntry& entry) {
+                         return (is_free_choice(algorithm) || entry.algorithm == algorithm) && serves_case(entry, desc);
+                       });
   }
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
+    std::vector<const cpu::AlgorithmEntry*> serving;
+    for (const cpu::AlgorithmEntry& entry : cpu::algorithm_table)
+      if (serves_case(entry, desc)) serving.push_back(&entry);
+    if (desc.algorithm == Algorithm::fastest) return make_fastest(desc, serving);
     const cpu::AlgorithmEntry* chosen = nullptr;
     double least = 0;
-    std::string serving;
-    for (const cpu::AlgorithmEntry& entry : cpu::algorithm_table) {
-      if (!serves_case(entry, desc)) continue;
-      serving += (serving.empty() ? "" : ", ") + std::string(nick(entry.algorithm));
+    std::string names;
+    for (const cpu::AlgorithmEntry* entry : serving) {
+      names += (names.empty() ? "" : ", ") + std::string(nick(entry->algorithm));
       if (desc.algorithm == Algorithm::automatic) {
-        const double needed = cost(entry, desc);
+        const double needed = cost(*entry, desc);
         if (chosen && needed >= least) continue;
         least = needed;
-        chosen = &entry;
-      } else if (desc.algorithm == entry.algorithm) {
-        chosen = &entry;
+        chosen = entry;
+      } else if (desc.algorithm == entry->algorithm) {
+        chosen = entry;
       }
     }
     if (!chosen)
       throw PlanError(std::string("the CPU backend cannot run this case with algorithm \"") + nick(desc.algorithm) +
-                      "\"; it can with: " + serving);
-    PlanDesc chosen_desc = desc;
-    chosen_desc.algorithm = chosen->algorithm;
-    return std::make_unique<cpu::RowPlan>(chosen_desc, chosen->make, cpu::Threads{threads_, pool, this});
+                      "\"; it can with: " + names);
+    return make_plan_of(*chosen, desc);
   }
 
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
@@ -80,6 +84,24 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  std::unique_ptr<Plan> make_plan_of(const cpu::AlgorithmEntry& entry, const PlanDesc& desc) {
+    PlanDesc chosen = desc;
+    chosen.algorithm = entry.algorithm;
+    return std::make_unique<cpu::RowPlan>(chosen, entry.make, cpu::Threads{threads_, pool, this});
+  }
+
+  std::unique_ptr<Plan> make_fastest(const PlanDesc& desc, const std::vector<const cpu::AlgorithmEntry*>& serving) {
+    std::vector<std::unique_ptr<Plan>> plans;
+    for (const cpu::AlgorithmEntry* entry : serving) plans.push_back(make_plan_of(*entry, desc));
+    if (plans.empty()) throw PlanError("no CPU algorithm serves this case");
+    std::optional<cpu::FrameTimer> timer;  // made where the case is new
+    const std::size_t best = cpu::FastestPlans::of_process().choose(plans, desc.layout, [&](Plan& plan) -> double {
+      if (!timer) timer.emplace(desc.layout, desc.filter.depth());
+      return (*timer)(plan);
+    });
+    return std::move(plans[best]);
+  }
+
   static std::shared_ptr<Pool> pool(void* context, unsigned workers) {
     auto& self = *static_cast<CpuBackend*>(context);
     const std::lock_guard lock(self.mutex_);

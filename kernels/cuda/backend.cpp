@@ -82,7 +82,7 @@ class CudaBackend final : public Backend {
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
     std::string why;
-    if (algorithm == Algorithm::automatic) return choose(desc).entry != nullptr;
+    if (is_free_choice(algorithm)) return choose(desc).entry != nullptr;
     const Entry* entry = find(algorithm);
     return entry && serves_case(*entry, device_, desc, why);
   }
@@ -90,13 +90,13 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
     if (!desc.bank.empty()) throw PlanError(no_banks);
-    if (desc.algorithm == Algorithm::automatic && is_packed_422(desc.layout)) {
+    if (is_free_choice(desc.algorithm) && is_packed_422(desc.layout)) {
       const Packed422 views = split_packed_422(desc);
       return make_packed_422(device_, desc.layout, make_plan(views.luma), make_plan(views.chroma));
     }
-    if (desc.algorithm == Algorithm::automatic && is_triple(desc))
+    if (is_free_choice(desc.algorithm) && is_triple(desc))
       return make_triple(device_, desc, make_plan(as_one_component(desc)));
-    if (desc.algorithm == Algorithm::automatic) {
+    if (is_free_choice(desc.algorithm)) {
       const Choice choice = choose(desc);
       if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");
       return std::make_unique<ChosenPlan>(choice.entry->make(device_, desc),

@@ -82,7 +82,7 @@ class StandinPlan final : public Plan {
  public:
   StandinPlan(Body& body, const std::shared_ptr<cuda::TablePool>& tables, Algorithm algorithm)
       : body_(body), taps_(tables, body.taps), algorithm_(algorithm) {
-    if (algorithm_ == Algorithm::automatic) algorithm_ = Algorithm::cached_halo;
+    if (is_free_choice(algorithm_)) algorithm_ = Algorithm::cached_halo;
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -213,7 +213,7 @@ class StandinBackend final : public Backend {
   std::span<const Algorithm> algorithms() const override { return served; }
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
     if (!desc.bank.empty()) return false;
-    return algorithm == Algorithm::automatic || std::find(served.begin(), served.end(), algorithm) != served.end();
+    return is_free_choice(algorithm) || std::find(served.begin(), served.end(), algorithm) != served.end();
   }
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
