@@ -58,6 +58,13 @@ class Gpu {
   virtual void clear() {}
 };
 
-std::unique_ptr<Gpu> make_gpu();
+std::unique_ptr<Gpu> make_cuda_gpu();  ///< in cuda/gpu.cpp, which is no part of a build without CUDA
+
+inline std::unique_ptr<Gpu> make_gpu() {
+  if constexpr (built_with_cuda)
+    return make_cuda_gpu();
+  else
+    return std::make_unique<Gpu>();
+}
 
 }  // namespace convolve

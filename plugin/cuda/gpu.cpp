@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gpu.hpp"
+//
+// CudaGpu: the GstCudaContext of one element, as GstElement and the CONTEXT query hand it about, and what is made in
+// it. The lock is never held while GStreamer is called, since that may call back.
+#include "../gpu.hpp"
 
 #define GST_USE_UNSTABLE_API
 #include <gst/cuda/gstcudacontext.h>
@@ -8,6 +11,7 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -19,14 +23,45 @@
 namespace convolve {
 namespace {
 
+class CudaGpu : public Gpu {
+ public:
+  ~CudaGpu() override { replace(nullptr); }
+
+  std::span<const GstVideoFormat> formats() const override { return cuda_formats; }
+  bool holds(GstBuffer* buffer) const override { return cuda_memory(buffer) != nullptr; }
+  void set_context(GstElement* element, GstContext* context, int device_id) override;
+  bool answer(GstElement* element, GstQuery* query) override;
+  std::unique_ptr<FrameMemory> open(GstElement* element, int device_id) override;
+  std::unique_ptr<FrameMemory> open_where(GstBuffer* buffer) override {
+    replace(cuda_memory(buffer)->context);
+    return make_cuda_memory(get().get());
+  }
+  GstBufferPool* make_pool(GstElement* element, int device_id, GstCaps* caps, guint& size, guint min) override {
+    ensure(element, device_id);
+    return make_cuda_pool(get().get(), nullptr, caps, size, min);
+  }
+  void clear() override { replace(nullptr); }
+
+ private:
+  using Context = std::unique_ptr<GstCudaContext, ObjectUnref>;
+
+  /// Takes the neighbours' context, or makes one. Throws std::runtime_error with why not.
+  void ensure(GstElement* element, int device_id);
+  /// Makes one of its own, where the neighbours' may be lost. Throws likewise.
+  void renew(int device_id);
+  void replace(GstCudaContext* context);
+  Context get() const;
+
+  mutable std::mutex mutex_;
+  GstCudaContext* context_ = nullptr;  ///< under the mutex; null until there is one
+};
+
 // gst_cuda_ensure_element_context() asks the neighbours and the application, which answer by set_context() on the same
 // thread, and then looks into the pointer that it was given. That pointer is noted here meanwhile.
 thread_local struct {
   const CudaGpu* gpu = nullptr;
   GstCudaContext** context = nullptr;
 } being_ensured;
-
-}  // namespace
 
 void CudaGpu::set_context(GstElement* element, GstContext* context, int device_id) {
   if (being_ensured.gpu == this) {
@@ -38,14 +73,6 @@ void CudaGpu::set_context(GstElement* element, GstContext* context, int device_i
   Context unused(offered);  // let go of after the lock
   const std::lock_guard lock(mutex_);
   if (!context_) context_ = unused.release();
-}
-
-std::span<const GstVideoFormat> CudaGpu::formats() const {
-  return cuda_formats;
-}
-
-bool CudaGpu::holds(GstBuffer* buffer) const {
-  return cuda_memory(buffer) != nullptr;
 }
 
 bool CudaGpu::answer(GstElement* element, GstQuery* query) {
@@ -62,16 +89,6 @@ std::unique_ptr<FrameMemory> CudaGpu::open(GstElement* element, int device_id) {
     renew(device_id);
     return make_cuda_memory(get().get());
   }
-}
-
-std::unique_ptr<FrameMemory> CudaGpu::open_where(GstBuffer* buffer) {
-  replace(cuda_memory(buffer)->context);
-  return make_cuda_memory(get().get());
-}
-
-GstBufferPool* CudaGpu::make_pool(GstElement* element, int device_id, GstCaps* caps, guint& size, guint min) {
-  ensure(element, device_id);
-  return make_cuda_pool(get().get(), nullptr, caps, size, min);
 }
 
 void CudaGpu::ensure(GstElement* element, int device_id) {
@@ -104,6 +121,12 @@ void CudaGpu::replace(GstCudaContext* context) {
 CudaGpu::Context CudaGpu::get() const {
   const std::lock_guard lock(mutex_);
   return Context(context_ ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr);
+}
+
+}  // namespace
+
+std::unique_ptr<Gpu> make_cuda_gpu() {
+  return std::make_unique<CudaGpu>();
 }
 
 }  // namespace convolve
