@@ -87,6 +87,11 @@ void set_levels(Component& component, Role role, const GstVideoInfo& info, int b
   for (const auto& row : role_flags)
     if (row.role == role && levels.components & row.flag) component.filtered = true;
   const double full = std::ldexp(1.0, bits) - 1;
+  if (levels.code) {
+    if (role != Role::padding) component.bias = levels.bias * full + levels.bias_codes;
+    component.ghost = levels.ghost * full;
+    return;
+  }
   if (role == Role::chroma) {
     component.zero = component.ghost = std::ldexp(1.0, bits - 1);
     return;
@@ -98,7 +103,10 @@ void set_levels(Component& component, Role role, const GstVideoInfo& info, int b
     component.zero = offset[0];
     range = scale[0];
   }
-  if (role != Role::alpha && role != Role::padding) component.bias = levels.bias * range;
+  if (role != Role::alpha && role != Role::padding) {
+    const double bias_codes = range == full ? levels.bias_codes : levels.bias_codes / full * range;
+    component.bias = levels.bias * range + bias_codes;
+  }
   component.ghost = component.zero + levels.ghost * range;
 }
 

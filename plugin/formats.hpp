@@ -27,7 +27,9 @@ enum ComponentFlags : unsigned {
 struct Levels {
   unsigned components = 0;  ///< ComponentFlags that are filtered; the others are copied
   double bias = 0;          ///< fraction of the nominal range
+  double bias_codes = 0;    ///< in code values of the whole range; beside bias
   double ghost = 0;         ///< border-value, fraction of the nominal range
+  bool code = false;        ///< every component has the range of its code values, from 0, and the bias
 };
 
 /// One image of frames of `info`: planes, depths and levels as convolve/arithmetic.hpp lays down. `height` is

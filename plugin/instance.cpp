@@ -36,7 +36,8 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       std::shared_ptr<const Recipe> recipe;
       if (open) {
         try {
-          if (id == prop_kernel || id == prop_kernel_location || id == prop_bank) load_kernel_file(draft);
+          if (id == prop_kernel || id == prop_kernel_location || id == prop_bank || id == prop_kernel_string)
+            load_kernel_file(draft);
           recipe = make_recipe(draft);
         } catch (const std::invalid_argument& error) {
           refuse_property(object, id, error.what());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel_file.hpp"
+#include "kernel_string/kernel_string.hpp"
 #include "kernel_value.hpp"
 #include "property.hpp"
 
@@ -20,6 +21,9 @@ struct Choice {
 };
 constexpr Choice operations[] = {{0, "correlate", "Taps are applied as written, as in OpenCV and FFmpeg"},
                                  {1, "convolve", "Every axis is flipped, and the centre with it"}};
+constexpr Choice level_kinds[] = {
+    {0, "nominal", "Luma and chroma about their zero levels, the bias as a part of the nominal range"},
+    {1, "code", "All components as code values from 0, as FFmpeg, ImageMagick and VapourSynth filter"}};
 constexpr Choice windows[] = {{0, "centered", "Frames before and after this one; adds the latency of those after"},
                               {1, "causal", "This frame and those before it; adds no latency"}};
 constexpr Choice backends[] = {
@@ -82,6 +86,12 @@ void append_kernel_rows(std::vector<Property>& rows) {
             "preset "
             "unless empty"},
            [](auto& s) -> auto& { return s.bank; }, parse_bank, while_playing),
+       string(
+           {"kernel-string", "Kernel string",
+            "A kernel in another program's words: ffmpeg:0m='0 -1 0 -1 5 -1 0 -1 0', im:3x3: 0,-1,0 ... (imc: "
+            "correlates), vs:matrix=[1,2,1,...] divisor=16, svg:order=\"3\" kernelMatrix=\"...\". Sets scale, bias, "
+            "border-mode and operation too, and wins over bank, kernel, kernel-location and preset unless empty"},
+           [](auto& s) -> auto& { return s.kernel_string; }, while_playing),
        choice(
            {"combine", "Combine",
             "How the results of a bank's kernels become one; magnitude, sum-abs and max-abs of one kernel are its "
@@ -140,6 +150,9 @@ void append_use_rows(std::vector<Property>& rows) {
            {"bias", "Bias", "Added last to luma and colours, as a fraction of their range (0.5 = mid grey)"}, {-4, 4},
            [](auto& s) -> auto& { return s.bias; }, controllable),
        choice(
+           {"levels", "Levels", "What the filter takes for zero, and what bias is a part of"}, "GstVideoConvolveLevels",
+           level_kinds, [](auto& s) -> auto& { return s.code_levels; }, controllable),
+       choice(
            {"border-mode", "Border mode",
             "What stands in for samples outside of the frame, and for frames outside of the stream (there, wrap "
             "acts as replicate)"},
@@ -196,6 +209,7 @@ const Property* row_of(guint id) {
 void install_properties(GObjectClass* klass) {
   g_assert(g_str_equal(row_of(prop_kernel)->text.name, "kernel"));
   g_assert(g_str_equal(row_of(prop_bank)->text.name, "bank"));
+  g_assert(g_str_equal(row_of(prop_kernel_string)->text.name, "kernel-string"));
   g_assert(g_str_equal(row_of(prop_kernel_location)->text.name, "kernel-location"));
   for (guint id = 1; const Property* row = row_of(id); ++id)
     g_object_class_install_property(klass, id, row->make_spec());
@@ -217,19 +231,58 @@ bool get_setting(const Settings& settings, const ActiveNames& active, guint id, 
 
 void load_kernel_file(Settings& settings) {
   settings.location_taps.reset();
-  if (!settings.kernel_location.empty() && !settings.kernel && !settings.bank)
-    settings.location_taps = read_kernel_file(settings.kernel_location);
+  settings.location_string.clear();
+  if (settings.kernel_location.empty() || settings.kernel || settings.bank || !settings.kernel_string.empty()) return;
+  std::string text = read_kernel_file(settings.kernel_location);
+  if (is_kernel_string(text))
+    settings.location_string = std::move(text);
+  else
+    settings.location_taps = parse_kernel_text(text, settings.kernel_location);
 }
 
 namespace {
 
+void check_values(const Settings& settings) {
+  const bool read = settings.kernel_string.empty();  // it wins over a kernel at fault
+  if (read && !settings.bank_fault.empty()) throw std::invalid_argument("bank: " + settings.bank_fault);
+  if (read && !settings.kernel_fault.empty()) throw std::invalid_argument("kernel: " + settings.kernel_fault);
+  if (!settings.regions.boxes_fault.empty()) throw std::invalid_argument(settings.regions.boxes_fault);
+  for (const double value :
+       {settings.bias, settings.border_value, settings.parameters.sigma, settings.parameters.sigma2,
+        settings.parameters.wavelength, settings.parameters.amount, settings.parameters.angle})
+    if (!std::isfinite(value))
+      throw std::invalid_argument("bias, border-value, sigma, sigma2, wavelength, amount and angle are finite");
+}
+
+// The planes of a kernel string as ComponentFlags.
+unsigned components_of(const std::array<bool, 4>& planes) {
+  return (planes[0] ? component_luma | component_green : 0U) | (planes[1] ? component_chroma | component_blue : 0U) |
+         (planes[2] ? component_chroma | component_red : 0U) | (planes[3] ? component_alpha : 0U);
+}
+
+// What a kernel string says takes the place of the properties of that meaning.
+PresetKernels take_kernel_string(Settings& settings, const std::string& text) {
+  KernelString from = parse_kernel_string(text);
+  settings.options = from.options;
+  settings.bias = from.bias;
+  settings.bias_codes = from.bias_codes;
+  settings.border = from.border;
+  settings.border_value = 0;
+  if (from.planes) settings.components = components_of(*from.planes);
+  return {std::move(from.kernels), from.combine};
+}
+
 // The kernels that the settings ask for, by the order in which one wins over another.
-PresetKernels chosen_kernels(const Settings& settings) {
+PresetKernels chosen_kernels(Settings& settings) {
   PresetKernels chosen;
-  if (settings.bank_kernels)
+  if (!settings.kernel_string.empty())
+    chosen = take_kernel_string(settings, settings.kernel_string);
+  else if (settings.bank_kernels)
     chosen.kernels = *settings.bank_kernels;
   else if (settings.kernel_taps)
     chosen.kernels = {*settings.kernel_taps};
+  else if (!settings.location_string.empty())
+    chosen = take_kernel_string(settings, settings.location_string);
   else if (settings.location_taps)
     chosen.kernels = {*settings.location_taps};
   else
@@ -238,17 +291,8 @@ PresetKernels chosen_kernels(const Settings& settings) {
   return chosen;
 }
 
-}  // namespace
-
-std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
-  if (!settings.bank_fault.empty()) throw std::invalid_argument("bank: " + settings.bank_fault);
-  if (!settings.kernel_fault.empty()) throw std::invalid_argument("kernel: " + settings.kernel_fault);
-  if (!settings.regions.boxes_fault.empty()) throw std::invalid_argument(settings.regions.boxes_fault);
-  for (const double value :
-       {settings.bias, settings.border_value, settings.parameters.sigma, settings.parameters.sigma2,
-        settings.parameters.wavelength, settings.parameters.amount, settings.parameters.angle})
-    if (!std::isfinite(value))
-      throw std::invalid_argument("bias, border-value, sigma, sigma2, wavelength, amount and angle are finite");
+// `settings` become those that hold: a kernel string's in place of some properties'.
+std::shared_ptr<const Recipe> recipe_of(Settings settings) {
   const PresetKernels chosen = chosen_kernels(settings);
   if (chosen.combine != Combine::none || chosen.kernels.size() > 1) {
     Bank bank(chosen.kernels, chosen.combine, settings.options);
@@ -257,6 +301,22 @@ std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
   Filter filter(chosen.kernels.front(), settings.options);
   if (settings.causal()) filter = filter.ending_at_newest();
   return std::make_shared<const Recipe>(Recipe{settings, std::move(filter), {}});
+}
+
+}  // namespace
+
+std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
+  check_values(settings);
+  std::string where;
+  if (!settings.kernel_string.empty())
+    where = "kernel-string: ";
+  else if (!settings.location_string.empty())
+    where = settings.kernel_location + ": ";
+  try {
+    return recipe_of(settings);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(where + error.what());
+  }
 }
 
 }  // namespace convolve

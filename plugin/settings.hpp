@@ -42,6 +42,8 @@ struct Settings {
   std::optional<TapArray> kernel_taps;  ///< of a kernel that can be parsed
   std::string kernel_fault;             ///< why it cannot
   std::string kernel_location;
+  std::string kernel_string;
+  std::string location_string;                        ///< of a file that holds a kernel string
   std::optional<TapArray> location_taps;              ///< what the file held when it was read; see load_kernel_file()
   ArrayValue bank;                                    ///< as it was set
   std::optional<std::vector<TapArray>> bank_kernels;  ///< of a bank that can be parsed
@@ -51,6 +53,8 @@ struct Settings {
   PresetParameters parameters;  ///< `causal` is the property window
   FilterOptions options;
   double bias = 0;
+  double bias_codes = 0;     ///< of a kernel string, in code values; no property
+  bool code_levels = false;  ///< the property levels
   Border border = Border::replicate;
   double border_value = 0;
   double scene_threshold = 0;
@@ -62,7 +66,7 @@ struct Settings {
   RegionSettings regions;
 
   bool causal() const { return parameters.causal; }
-  Levels levels() const { return {components, bias, border_value}; }
+  Levels levels() const { return {components, bias, bias_codes, border_value, code_levels}; }
   /// True where every property has the same value, and kernel-location was read to the same taps.
   bool operator==(const Settings&) const = default;
 };
@@ -73,7 +77,7 @@ struct ActiveNames {
 };
 
 /// A property's id is its place in the table, from 1 on. These are the first rows.
-inline constexpr guint prop_kernel = 1, prop_kernel_location = 2, prop_bank = 3;
+inline constexpr guint prop_kernel = 1, prop_kernel_location = 2, prop_bank = 3, prop_kernel_string = 4;
 
 /// Installs every row of the table of properties.
 void install_properties(GObjectClass* klass);

@@ -43,7 +43,7 @@ if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then gpu=y
 # Without a GPU nothing of the CUDA code runs, so that one chip is enough to see it compile.
 configure=(-Dwerror=true)
 if [ $gpu = no ]; then configure+=(-Dcuda-arch=75); fi
-if ! EXTRA_PACKAGES="clang bc shellcheck valgrind python3-venv python3-yaml slurm-wlm munge ccache python3-dev python3-opencv" ./setup.sh "${configure[@]}" </dev/null; then
+if ! EXTRA_PACKAGES="clang bc shellcheck valgrind python3-venv python3-yaml slurm-wlm munge ccache python3-dev python3-opencv ffmpeg imagemagick librsvg2-bin" ./setup.sh "${configure[@]}" </dev/null; then
   echo "FAILED: set-up and build"
   echo "0 passed, 1 failed, 0 skipped"
   exit 1

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel_string/kernel_string.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernel_string/grammars.hpp"
+#include "printable.hpp"
+
+namespace convolve {
+namespace kernel_string {
+namespace {
+
+template <class Number>
+bool read(std::string_view word, Number& value) {
+  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return !word.empty() && error == std::errc() && end == word.data() + word.size();
+}
+
+}  // namespace
+
+void fail(const std::string& what) {
+  throw std::invalid_argument(what);
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 40;
+  std::string shown = "\"";
+  shown += printable(text.substr(0, most));
+  shown += text.size() > most ? "...\"" : "\"";
+  return shown;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::string_view> words(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> found;
+  for (std::size_t at = 0; (at = text.find_first_not_of(separators, at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    found.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return found;
+}
+
+Tap parse_number(std::string_view word, const std::string& what) {
+  word = trim(word);
+  if (std::int64_t integer = 0; read(word, integer)) return Tap::integer(integer);
+  double real = 0;
+  if (!read(word, real) || !std::isfinite(real)) fail(what + " is " + quoted(word) + "; it is a finite number");
+  return Tap::real(real);
+}
+
+Tap parse_fraction(std::string_view word, const std::string& what) {
+  const std::size_t stroke = word.find('/');
+  if (stroke == std::string_view::npos) return parse_number(word, what);
+  std::int64_t numerator = 0, denominator = 0;
+  if (!read(trim(word.substr(0, stroke)), numerator) || !read(trim(word.substr(stroke + 1)), denominator) ||
+      denominator == 0)
+    fail(what + " is " + quoted(word) + "; it is a number, or a fraction of whole numbers such as 1/9");
+  return Tap::fraction(numerator, denominator);
+}
+
+int parse_int(std::string_view word, int low, int high, const std::string& what) {
+  int value = 0;
+  if (!read(trim(word), value) || value < low || value > high)
+    fail(what + " is " + quoted(trim(word)) + "; it is a whole number from " + std::to_string(low) + " to " +
+         std::to_string(high));
+  return value;
+}
+
+int odd_square_side(std::size_t taps) {
+  for (int side = 1; side <= max_dense_taps; side += 2)
+    if (static_cast<std::size_t>(side) * side == taps) return side;
+  return 0;
+}
+
+void multiply(TapArray& kernel, const Tap& factor) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;  // products of two stay within 64 bits
+  const auto small = [](const Tap& t) {
+    return t.denominator != 0 && std::abs(t.value) < static_cast<double>(most) && t.numerator < most &&
+           t.numerator > -most && t.denominator < most;
+  };
+  for (Tap& tap : kernel.taps)
+    tap = small(tap) && small(factor)
+              ? Tap::fraction(tap.numerator * factor.numerator, tap.denominator * factor.denominator)
+              : Tap::real(tap.value * factor.value);
+}
+
+TapArray with_centre(const TapArray& kernel, int y, int x) {
+  const auto axis = [](int taps, int centre) {
+    const int before = std::max(0, taps - 2 * centre - 1);
+    return std::pair{before, std::max(taps, 2 * centre) + before};  // zeros before, taps in all
+  };
+  const auto [top, height] = axis(kernel.height, y);
+  const auto [left, width] = axis(kernel.width, x);
+  TapArray array{1, height, width, {}};
+  array.taps.assign(static_cast<std::size_t>(height) * width, Tap::integer(0));
+  for (int i = 0; i < kernel.height; ++i)
+    for (int j = 0; j < kernel.width; ++j)
+      array.taps[static_cast<std::size_t>(top + i) * width + left + j] =
+          kernel.taps[static_cast<std::size_t>(i) * kernel.width + j];
+  return array;
+}
+
+}  // namespace kernel_string
+
+namespace {
+
+std::string_view name_of_grammar(std::string_view text) {
+  for (const std::string_view name : {"ffmpeg:", "im:", "imc:", "vs:", "svg:"})
+    if (text.starts_with(name)) return name;
+  return {};
+}
+
+constexpr std::size_t max_text = 1 << 20;
+
+}  // namespace
+
+bool is_kernel_string(std::string_view text) {
+  return !name_of_grammar(kernel_string::trim(text)).empty();
+}
+
+KernelString parse_kernel_string(std::string_view text) {
+  using namespace kernel_string;
+  text = trim(text);
+  const std::string_view name = name_of_grammar(text);
+  if (name.empty())
+    fail(quoted(text) + " starts with no grammar; a kernel string starts with ffmpeg:, im:, imc:, vs: or svg:");
+  if (text.size() > max_text) fail("the kernel string is longer than 1 MiB, so no kernel");
+  const std::string_view rest = trim(text.substr(name.size()));
+  try {
+    if (name == "ffmpeg:") return parse_ffmpeg(rest);
+    if (name == "vs:") return parse_vapoursynth(rest);
+    if (name == "svg:") return parse_svg(rest);
+    return parse_imagemagick(rest, name == "im:");
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string(name) + " " + error.what());
+  }
+}
+
+}  // namespace convolve

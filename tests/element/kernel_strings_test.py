@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""kernel-string with levels=code beside the programs whose words it takes, on the same frame of GRAY8.
+
+ffmpeg, ImageMagick and rsvg-convert run where they are installed; VapourSynth where the variable VAPOURSYNTH_PYTHON names
+a Python that has it. Every sample is within one code value. FFmpeg repeats the last row and
+column, and with mode=column takes other rows still near the edges (5.1): samples that see them are left out. Exit status 77: PyGObject or NumPy is not there.
+"""
+import base64
+import functools
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import gi
+    import numpy as np
+
+    gi.require_version("Gst", "1.0")
+    from gi.repository import Gst
+except (ImportError, ValueError) as error:
+    print("skipped:", error)
+    sys.exit(77)
+
+WIDTH, HEIGHT = 64, 37
+
+
+def run(command, data):
+    done = subprocess.run(command, input=data, capture_output=True, timeout=60)
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stderr.decode(errors='replace')[-300:]}")
+    return done.stdout
+
+
+def as_image(data):
+    return np.frombuffer(data, np.uint8).reshape(HEIGHT, WIDTH).astype(int)
+
+
+def filtered(image, **properties):
+    """The element's output, or its error message."""
+    pipeline = Gst.parse_launch(
+        f"appsrc name=in format=time caps=video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT},framerate=1/1 "
+        "! videoconvolve name=f backend=cpu ! appsink name=out sync=false")
+    for name, value in properties.items():
+        Gst.util_set_object_arg(pipeline.get_by_name("f"), name.replace("_", "-"), value)
+    pipeline.set_state(Gst.State.PLAYING)
+    source = pipeline.get_by_name("in")
+    source.emit("push-buffer", Gst.Buffer.new_wrapped(image.tobytes()))
+    source.emit("end-of-stream")
+    sample = pipeline.get_by_name("out").emit("try-pull-sample", 10 * Gst.SECOND)
+    message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+    result = message.parse_error()[0].message if message else "no frame"
+    if sample:
+        buffer = sample.get_buffer()
+        result = as_image(buffer.extract_dup(0, buffer.get_size()))
+    pipeline.set_state(Gst.State.NULL)
+    return result
+
+
+def quoted(text):
+    """A property's text as gst_value_deserialize() takes it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def ffmpeg(image, string):
+    return as_image(run(["ffmpeg", "-v", "error", "-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{WIDTH}x{HEIGHT}", "-i", "-",
+                         "-vf", "convolution=" + string, "-f", "rawvideo", "-pix_fmt", "gray", "-"], image.tobytes()))
+
+
+def imagemagick(image, string, method="Convolve"):
+    words = []
+    if string.startswith("convolve:scale="):
+        scale, string = string.split(";", 1)
+        words = ["-define", scale]
+    if ";" in string or "@" in string:
+        words += ["-define", "morphology:compose=Lighten"]
+    return as_image(run(["convert", "-size", f"{WIDTH}x{HEIGHT}", "-depth", "8", "gray:-", *words, "-morphology", method, string,
+                         "-depth", "8", "gray:-"], image.tobytes()))
+
+
+def correlating(image, string):
+    return imagemagick(image, string, "Correlate")
+
+
+def by_columns(attributes):
+    """librsvg 2.54 reads kernelMatrix column by column, where the standard's is row by row."""
+    order = re.search(r'order="(\d+)(?: (\d+))?"', attributes)
+    width, height = int(order[1]), int(order[2] or order[1])
+    taps = re.search(r'kernelMatrix="([^"]*)"', attributes)[1]
+    turned = np.array(taps.split()).reshape(height, width).T.reshape(-1)
+    return attributes.replace(f'"{taps}"', f'"{" ".join(turned)}"')
+
+
+def svg(image, attributes):
+    if svg_is_by_columns(image):
+        attributes = by_columns(attributes)
+    return svg_as_written(image, attributes)
+
+
+@functools.cache
+def reads_by_columns(data):
+    image = np.frombuffer(data, np.uint8).reshape(HEIGHT, WIDTH)
+    above = svg_as_written(image, 'order="3" kernelMatrix="0 0 0 0 0 0 0 1 0" preserveAlpha="true"')
+    return not (above[1:] == image[:-1]).all()
+
+
+def svg_is_by_columns(image):
+    return reads_by_columns(image.tobytes())
+
+
+def svg_as_written(image, attributes):
+    size = f'width="{WIDTH}" height="{HEIGHT}"'
+    png = run(["convert", "-size", f"{WIDTH}x{HEIGHT}", "-depth", "8", "gray:-", "png:-"], image.tobytes())
+    text = (f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {size}><filter id="f" x="0" '
+            f'y="0" width="100%" height="100%" color-interpolation-filters="sRGB"><feConvolveMatrix {attributes}/></filter>'
+            f'<image {size} filter="url(#f)" xlink:href="data:image/png;base64,{base64.b64encode(png).decode()}"/></svg>')
+    return as_image(run(["convert", "png:-", "-depth", "8", "gray:-"], run(["rsvg-convert"], text.encode())))
+
+
+VAPOURSYNTH = """
+import sys
+import numpy, vapoursynth
+image = numpy.frombuffer(sys.stdin.buffer.read(), numpy.uint8).reshape(HEIGHT, WIDTH)
+core = vapoursynth.core
+clip = core.std.BlankClip(format=vapoursynth.GRAY8, width=WIDTH, height=HEIGHT, length=1)
+def fill(n, f):
+    frame = f.copy()
+    numpy.asarray(frame[0])[:] = image
+    return frame
+out = core.std.Convolution(core.std.ModifyFrame(clip, clip, fill), ARGUMENTS).get_frame(0)
+sys.stdout.buffer.write(numpy.asarray(out[0]).tobytes())
+"""
+
+
+def vapoursynth(image, string):
+    arguments = ", ".join(string.replace(", ", ",").split())
+    text = VAPOURSYNTH.replace("ARGUMENTS", arguments).replace("HEIGHT", str(HEIGHT)).replace("WIDTH", str(WIDTH))
+    return as_image(run([os.environ["VAPOURSYNTH_PYTHON"], "-c", text], image.tobytes()))
+
+
+def numbers(rng, count, separator=" "):
+    taps = [rng.randint(-4, 5) for _ in range(count)]
+    taps[count // 2] += 1 + abs(min(0, sum(taps)))  # a sum of 1 at least
+    return separator.join(map(str, taps))
+
+
+def ffmpeg_strings(rng):
+    strings = ["0m='0 -1 0 -1 5 -1 0 -1 0'", "0 -1 0 -1 5 -1 0 -1 0", "0m='1 1 1 1 -8 1 1 1 1':0bias=128",
+               "0m='-2 -1 0 -1 1 1 0 1 2':1m='-2 -1 0 -1 1 1 0 1 2':2m='-2 -1 0 -1 1 1 0 1 2'"]
+    strings += [f"0m='{numbers(rng, count)}':0bias={rng.choice([0, 7, 100])}" for count in (9, 25, 49) for _ in range(5)]
+    return strings + [f"0m='{numbers(rng, count)}':0mode={mode}" for mode in ("row", "column") for count in (3, 5, 7, 15)]
+
+
+def imagemagick_strings(rng):
+    strings = ["Sobel", "Sobel:90", "Sobel:45", "Prewitt:180", "Roberts:135", "Compass:270", "Kirsch", "Kirsch:@", "Compass:@",
+               "Unity", "Sobel;Sobel:90;Sobel:180;Sobel:270", "0,-1,0 -1,5,-1 0,-1,0", "3x3: nan,-,1 1,1,1 -,0,0",
+               "convolve:scale=!;3: 1,2,1 2,4,2 1,2,1", "convolve:scale=50%!;3x1: 1,1,1", "convolve:scale=!;Sobel",
+               "convolve:scale=2^;3: 1,1,1 1,-8,1 1,1,1", "convolve:scale=0.25;2x2: 1,1 1,1"]
+    for width, height, origin in ((3, 3, ""), (2, 2, ""), (4, 2, ""), (4, 3, "+0+2"), (5, 5, "+4+0"), (1, 6, ""), (7, 3, "+1+1")):
+        strings.append(f"convolve:scale=!;{width}x{height}{origin}: {numbers(rng, width * height, ',')}")
+        strings.append(f"{width}x{height}{origin}: {numbers(rng, width * height, ',')}")
+    return strings
+
+
+def svg_strings(rng):
+    strings = []
+    for edge in ("duplicate", "wrap"):
+        for order, count in (("3", 9), ("5", 25), ("3 5", 15), ("2", 4), ("4 3", 12)):
+            strings.append(f'order="{order}" kernelMatrix="{numbers(rng, count)}" edgeMode="{edge}" preserveAlpha="true"')
+    return strings + ['order="3" targetX="0" targetY="2" kernelMatrix="1 2 3 4 5 6 7 8 9" preserveAlpha="true"',
+                      'order="3" kernelMatrix="1 0 -1 2 0 -2 1 0 -1" divisor="4" bias="0.5" preserveAlpha="true"']
+
+
+def vapoursynth_strings(rng):
+    strings = ["matrix=[1,2,1,2,4,2,1,2,1]", "matrix=[0.5,0.4,1.5] mode='h'", "matrix=[1,0,-1,2,0,-2,1,0,-1] saturate=0",
+               "matrix=[1,0,-1,2,0,-2,1,0,-1] divisor=8 bias=128"]
+    strings += [f"matrix=[{numbers(rng, count, ',')}]" for count in (9, 25, 49, 81, 121) for _ in range(2)]
+    return strings + [f"matrix=[{numbers(rng, count, ',')}] mode='{mode}' bias={rng.choice([-9, 0, 40])}"
+                      for mode in "hv" for count in (3, 7, 25)]
+
+
+def refused():
+    return {
+        "gimp:1 2 1": "starts with no grammar", "ffmpeg:": "there is no matrix", "ffmpeg:0m='1 2 3'": "9, 25 or 49",
+        "ffmpeg:0m='1 1 1 1 x 1 1 1 1'": "whole number", "ffmpeg:0rdiv=2": "no matrix (0m)",
+        "ffmpeg:0m='0 0 0 0 1 0 0 0 0':1m='1 1 1 1 1 1 1 1 1':2m='1 1 1 1 1 1 1 1 1'": "chain two",
+        "ffmpeg:1m='1 1 1 1 1 1 1 1 1'": "planes 1 and 2", "ffmpeg:0m='1": "not closed", "ffmpeg:4m=1": "no option",
+        "ffmpeg:0m='1 1 1 1 1 1 1 1 1':0mode=disc": "square, row or column",
+        "ffmpeg:0m='1 1 1 1 1 1 1 1 1':0rdiv=-1": "0 (1 / sum", "im:Disk:3": "not known by name", "im:Sobel:30": "multiple of 45",
+        "im:": "no kernel", "im:3x3: 1,2": "2 numbers", "im:1,2": "no odd square", "im:3x3+5+0: 1,1,1,1,1,1,1,1,1": "origin",
+        "im:3x3@: 1,1,1,1,1,1,1,1,1": "turned kernels", "im:convolve:bias=1;1": "convolve:scale", "im:3x1: 1,inf,1": "finite",
+        "vs:": "no matrix", "vs:matrix=[1,2]": "9, 25, 49", "vs:matrix=[1,2,1] mode=hv": "mode", "vs:matrix=[1,2,1": "not closed",
+        "vs:matrix=[2000,1,1] mode=h": "1023", "vs:matrix=[1,2,1] mode=h saturate=0 bias=3": "saturate",
+        "vs:matrix=[1,2,1] mode=h planes=[0]": "components", "vs:matrix=[1,2,1] mode=h speed=2": "no argument",
+        'svg:order="3" kernelMatrix="1 2"': "2 numbers", 'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" divisor="0"': "divisor is 0",
+        'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" preserveAlpha="false"': "preserveAlpha",
+        'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" edgeMode="mirror"': "edgeMode",
+        'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" kernelUnitLength="2"': "kernelUnitLength",
+        'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" targetX="3"': "targetX", "svg:order=3": "quotes",
+    }
+
+
+def check(image, grammar, peer, strings, tolerance, far_edges):
+    worst, failures = 0, 0
+    for string in strings:
+        got, wanted = filtered(image, kernel_string=quoted(grammar + string), levels="code"), peer(image, string)
+        if isinstance(got, str):
+            print(f"FAILED: {grammar}{string}: {got}")
+            failures += 1
+            continue
+        if not far_edges:
+            top = 12 if "column" in string else 0
+            got, wanted = got[top:-12, :-12], wanted[top:-12, :-12]
+        off = int(abs(got - wanted).max())
+        worst = max(worst, off)
+        if off > tolerance:
+            y, x = np.argwhere(abs(got - wanted) > tolerance)[0]
+            print(f"FAILED: {grammar}{string}: at row {y}, column {x}: expected {wanted[y, x]}, found {got[y, x]}")
+            failures += 1
+    print(f"{grammar} {len(strings)} strings, {failures} failures, at most {worst} code values off")
+    return failures
+
+
+def check_others(image):
+    failures = 0
+    for string, words in refused().items():
+        message = filtered(image, kernel_string=quoted(string))
+        if not isinstance(message, str) or words not in message:
+            print(f"FAILED: {string}: expected an error with {words!r}, found {message}")
+            failures += 1
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "kernel.txt"
+        path.write_text("\nffmpeg:0m='1 2 1 2 4 2 1 2 1':0bias=9\n", encoding="utf-8")
+        by_file = filtered(image, kernel_location=str(path), levels="code")
+    by_string = filtered(image, kernel_string=quoted("ffmpeg:0m='1 2 1 2 4 2 1 2 1':0bias=9"), levels="code")
+    if isinstance(by_file, str) or not (by_file == by_string).all():
+        print("FAILED: a file with the string gives something else")
+        failures += 1
+    print(f"{len(refused())} strings refused, {failures} failures")
+    return failures
+
+
+def main():
+    Gst.init(None)
+    seed = random.randrange(1 << 32) if len(sys.argv) < 2 else int(sys.argv[1])
+    print("seed", seed)
+    rng = random.Random(seed)
+    image = np.random.default_rng(seed).integers(0, 256, (HEIGHT, WIDTH)).astype(np.uint8)
+    failures = check_others(image)
+    convert, rsvg = shutil.which("convert"), shutil.which("rsvg-convert")
+    for there, grammar, peer, strings, tolerance, far_edges in (
+            (shutil.which("ffmpeg"), "ffmpeg:", ffmpeg, ffmpeg_strings, 1, False),
+            (convert, "im:", imagemagick, imagemagick_strings, 1, True),
+            (convert, "imc:", correlating, imagemagick_strings, 1, True),
+            (convert and rsvg, "svg:", svg, svg_strings, 1, True),
+            (os.environ.get("VAPOURSYNTH_PYTHON"), "vs:", vapoursynth, vapoursynth_strings, 1, True)):
+        if there:
+            failures += check(image, grammar, peer, strings(rng), tolerance, far_edges)
+        else:
+            print(grammar, "skipped: its program is not there")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
