@@ -8,8 +8,8 @@
 //             ──kernel 2──> sums ─┼─ combined in registers ──> root, division, rounding ──> samples
 //             ──   ...   ──> sums ─┘
 //
-// Taps of 0 are left out, the padding of smaller kernels among them. Pairs of 3x3 that factor as gradients do share their
-// loads and pass along the rows before down the columns.
+// Taps of 0 are left out, the padding of smaller kernels among them. Pairs of 3x3 that factor as gradients do share
+// their loads and pass along the rows before down the columns.
 #pragma once
 
 #include "cpu/engine/engine.hpp"
