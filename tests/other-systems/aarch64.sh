@@ -29,8 +29,9 @@ if [ ! -d "$build/sysroot/usr/include/hwy" ]; then
   for package in "$build"/apt/archives/libhwy*.deb; do dpkg-deb -x "$package" "$build/sysroot"; done
 fi
 
-# Of the sources, those that are no program or test of their own; what x86 alone has compiles to nothing elsewhere.
-mapfile -t sources < <(find kernels/convolve kernels/threads kernels/cpu tests/conformance tests/oracle.cpp -name '*.cpp' | sort)
+# All sources but those of the other conformance programs; what x86 alone has compiles to nothing elsewhere.
+mapfile -t sources < <(find kernels/convolve kernels/threads kernels/regions kernels/cpu tests/conformance tests/oracle*.cpp \
+  -name '*.cpp' ! -path '*/conformance/areas.cpp' ! -path '*/conformance/banks.cpp' ! -path '*/conformance/regions.cpp' | sort)
 library=$build/sysroot/usr/lib/aarch64-linux-gnu
 {
   echo "CXX = ${AARCH64_CXX:-aarch64-linux-gnu-g++}"

@@ -25,13 +25,6 @@
 #include <thread>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-// A sanitizer's options in the environment go over these.
-extern "C" __attribute__((visibility("default"), used)) const char* __lsan_default_suppressions() {
-  return "leak:libglib-2.0\nleak:g_type_register\n";
-}
-#endif
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
