@@ -157,9 +157,9 @@ KernelString parse_imagemagick(std::string_view text, bool convolve) {
   for (std::string_view part : words(text, ";")) {
     part = trim(part);
     if (part.empty()) continue;
-    const bool named =
+    const bool has_name =
         (part[0] >= 'A' && part[0] <= 'Z') || (part[0] >= 'a' && part[0] <= 'z' && !part.starts_with("nan"));
-    for (Kernel& kernel : named ? named_kernels(part) : std::vector{listed_kernel(part)}) {
+    for (Kernel& kernel : has_name ? named_kernels(part) : std::vector{listed_kernel(part)}) {
       if (scaled) apply_scale(kernel.taps, scale);
       if (convolve) {
         std::reverse(kernel.taps.taps.begin(), kernel.taps.taps.end());

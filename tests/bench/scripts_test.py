@@ -32,8 +32,8 @@ def drawn(plot, where, *files):
     return pathlib.Path(where).read_text(encoding="utf-8")
 
 
-# Sides by taps: of one frame, of five, 31x31, and of the taps that factor from 63x63 to 255x255.
-CASES = 6 * 6 + 3 * 4 + 6 + 3 * 3
+# Sides by taps: of one frame, of five, 31x31, of the taps that factor from 63x63 to 255x255; and two banks.
+CASES = 6 * 6 + 3 * 4 + 6 + 3 * 3 + 2
 
 
 class FreshRun(unittest.TestCase):

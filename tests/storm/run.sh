@@ -15,8 +15,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=()
 sources=(tests/storm/storm.cpp)
-if ldd "$build/plugin/libgstconvolve.so" | grep -q libasan; then flags=("-fsanitize=address,undefined"); fi
-if ldd "$build/plugin/libgstconvolve.so" | grep -q libtsan; then
+libraries=$(ldd "$build/plugin/libgstconvolve.so")
+if [[ $libraries == *libasan* ]]; then flags=("-fsanitize=address,undefined"); fi
+if [[ $libraries == *libtsan* ]]; then
   flags=(-fsanitize=thread)
   sources+=(tests/element/sanitizers.cpp)
 fi
