@@ -54,7 +54,21 @@ void set_context(GstElement* element, GstContext* context) {
   GST_ELEMENT_CLASS(gst_video_convolve_parent_class)->set_context(element, context);
 }
 
+// What upstream's thread does at the sink pad waits meanwhile. The base class calls start() and stop() without this
+// lock: start() when the pad takes frames already, stop() when serialized queries still arrive.
+class StreamLock {
+ public:
+  explicit StreamLock(GstPad* pad) : pad_(pad) { GST_PAD_STREAM_LOCK(pad_); }
+  ~StreamLock() { GST_PAD_STREAM_UNLOCK(pad_); }
+  StreamLock(const StreamLock&) = delete;
+  StreamLock& operator=(const StreamLock&) = delete;
+
+ private:
+  GstPad* pad_;
+};
+
 gboolean start(GstBaseTransform* trans) {
+  const StreamLock stream_lock(trans->sinkpad);
   return guarded(trans, FALSE, [&]() -> gboolean {
     Element& self = element_of(trans);
     self.failure = Element::Failure::none;
@@ -73,6 +87,7 @@ gboolean start(GstBaseTransform* trans) {
 }
 
 gboolean stop(GstBaseTransform* trans) {
+  const StreamLock stream_lock(trans->sinkpad);
   element_of(trans).stream.reset();
   return TRUE;
 }
@@ -249,6 +264,10 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
   Element& self = element_of(trans);
   const bool from_downstream = direction == GST_PAD_SRC;
   const GstQueryType type = GST_QUERY_TYPE(query);
+  // GstPad lets serialized queries through to an element that is stopped, where there is nothing to answer with. It
+  // holds the stream's lock for them, as start() and stop() do.
+  const bool serialized = type == GST_QUERY_ALLOCATION || type == GST_QUERY_DRAIN;
+  if (!from_downstream && serialized && !GST_PAD_IS_ACTIVE(trans->sinkpad)) return FALSE;
   if (type == GST_QUERY_CONTEXT && self.gpu->answer(GST_ELEMENT(trans), query)) return TRUE;
   if (type == GST_QUERY_POSITION && from_downstream && answer_position(self.stream, query)) return TRUE;
   if (type == GST_QUERY_DRAIN && !from_downstream) drain_for_query(trans);

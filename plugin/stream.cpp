@@ -256,8 +256,7 @@ void Stream::reset() {
   refused_.reset();
   refusal_.clear();
   skipped_ = depth_grew_ = allocation_is_stale_ = warned_of_scenes_ = false;
-  downstream_answered_upstream_ = false;
-  downstream_takes_video_meta_ = false;
+  downstream_answered_upstream_ = downstream_takes_video_meta_ = false;
   passthrough_began_while_playing_ = asked_for_downstream_layout_ = false;
   interval_ = {};
   latency_ = 0;

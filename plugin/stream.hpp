@@ -116,10 +116,9 @@ class Stream {
   bool warned_of_scenes_ = false;           ///< a warning said that scene cuts are not looked for on the GPU
   bool fell_back_ = false;                  ///< from CUDA to the CPU, until the next start
 
-  bool allocation_is_stale_ = false;  ///< what was agreed on with downstream no longer fits
-  bool depth_grew_ = false;           ///< upstream's pool may be too small by now
-  std::atomic<bool> downstream_answered_upstream_ =
-      false;                                      ///< upstream's frames lie as downstream asked, not as we did
+  bool allocation_is_stale_ = false;              ///< what was agreed on with downstream no longer fits
+  bool depth_grew_ = false;                       ///< upstream's pool may be too small by now
+  bool downstream_answered_upstream_ = false;     ///< upstream's frames lie as downstream asked, not as we did
   bool downstream_takes_video_meta_ = false;      ///< it understands any layout
   bool passthrough_began_while_playing_ = false;  ///< frames may still lie as we asked
   bool asked_for_downstream_layout_ = false;

@@ -32,7 +32,8 @@ EXPORT const char* __tsan_default_options() {
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
 
-// GMutex and GCond are futexes, which ThreadSanitizer does not see: their calls are interposed to tell it of them.
+// GMutex and GCond are futexes, and what GLib does with GRecMutex (a pad's stream lock) is ignored with GLib's module:
+// ThreadSanitizer sees none of them. Their calls are interposed to tell it.
 namespace {
 template <class Function>
 Function* next(Function*, const char* name) {
@@ -53,6 +54,22 @@ EXPORT gboolean g_mutex_trylock(GMutex* mutex) {
 }
 EXPORT void g_mutex_unlock(GMutex* mutex) {
   static auto* const real = next(&g_mutex_unlock, "g_mutex_unlock");
+  __tsan_release(mutex);
+  real(mutex);
+}
+EXPORT void g_rec_mutex_lock(GRecMutex* mutex) {
+  static auto* const real = next(&g_rec_mutex_lock, "g_rec_mutex_lock");
+  real(mutex);
+  __tsan_acquire(mutex);
+}
+EXPORT gboolean g_rec_mutex_trylock(GRecMutex* mutex) {
+  static auto* const real = next(&g_rec_mutex_trylock, "g_rec_mutex_trylock");
+  const gboolean locked = real(mutex);
+  if (locked) __tsan_acquire(mutex);
+  return locked;
+}
+EXPORT void g_rec_mutex_unlock(GRecMutex* mutex) {
+  static auto* const real = next(&g_rec_mutex_unlock, "g_rec_mutex_unlock");
   __tsan_release(mutex);
   real(mutex);
 }
