@@ -37,6 +37,18 @@ suites() {
   passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0})) skipped=$((skipped + ${skips:-0}))
 }
 
+# storm BUILD NAME [ARGUMENT...]: eight seconds of tests/storm over that build; its numbers are in the name of the step.
+storm() {
+  local build=$1 name=$2 said
+  shift 2
+  if said=$("$@" tests/storm/run.sh 8 "$build" 1 2>&1 </dev/null); then
+    pass "$name: ${said##*$'\n'}"
+  else
+    fail "$name"
+    tail -n 60 <<<"$said"
+  fi
+}
+
 gpu=no
 if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then gpu=yes; fi
 
@@ -51,6 +63,8 @@ fi
 pass "set-up and build"
 
 suites build "suites"
+storm build "storm"
+if [ $gpu = yes ]; then storm build "storm on the GPU" env STORM_BACKEND=cuda; fi
 
 step "the plugin loads with no NVIDIA library on its list" bash -c '
   ! ldd build/plugin/libgstconvolve.so | grep -E "libcuda\.so|libcudart|libnv"'
@@ -60,7 +74,7 @@ step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step "the code is formatted, and its headers compile alone" tests/lint.sh
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
 if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
   pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
 else
@@ -107,12 +121,14 @@ CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no
 # Unoptimised: the optimiser takes minutes over instrumented SIMD code, longer than the tests then save.
 other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debug -Dbenchmarks=disabled
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+storm build-asan "storm under ASan, UBSan and LSan"
 suites build-asan "suites under ASan and UBSan" --no-suite conformance --timeout-multiplier 8
 suites build-asan "conformance under ASan and UBSan" --suite conformance --no-suite emulated --test-args=--cases=250 --timeout-multiplier 8
 if [ -x build-asan/tests/conformance/conformance_emulated ]; then
   step "emulated conformance under ASan and UBSan" build-asan/tests/conformance/conformance_emulated --backend=cpu --simd=vnni,avxvnni --cases=30
 fi
 other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
+storm build-tsan "storm under TSan"
 suites build-tsan "threads under TSan" --suite threads --timeout-multiplier 8
 step "work stealing under TSan" build-tsan/tests/unit/unit --gtest_filter='WorkStealingRanges.*'
 step "conformance of the CPU backend under TSan" build-tsan/tests/conformance/conformance --backend=cpu --cases=20
