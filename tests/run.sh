@@ -4,11 +4,15 @@
 #
 # Everything that can be tested on this machine, set-up included: the suites as built for use, under ASan+UBSan and
 # under TSan, a warning-free clang build, a build without CUDA, and each example in pipelines/. What needs a GPU is
-# skipped, and says so. The last line counts: "N passed, N failed, N skipped".
+# skipped, and says so. The line "in numbers: ..." says how much was tried, the last line counts: "N passed, N failed,
+# N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
 failures=()
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+logs=$work/logs  # of the suites, storms and fuzzers, whose numbers are added up at the end
 
 pass() { passed=$((passed + 1)); echo "ok: $1"; }
 fail() { failed=$((failed + 1)); failures+=("$1"); echo "FAILED: $1"; }
@@ -29,6 +33,7 @@ suites() {
   shift 2
   rm -f "$log"
   meson test -C "$build" --no-rebuild --print-errorlogs "$@"
+  cat "$log" >>"$logs"
   ok=$(sed -n 's/^Ok: *\([0-9]*\)/\1/p' "$log" | tail -n 1)
   bad=$(sed -n 's/^\(Fail\|Timeout\|Unexpected Pass\): *\([0-9]*\)/\2/p' "$log" | paste -sd+ | bc)
   skips=$(sed -n 's/^Skipped: *\([0-9]*\)/\1/p' "$log" | tail -n 1)
@@ -43,6 +48,7 @@ storm() {
   shift 2
   if said=$("$@" tests/storm/run.sh 8 "$build" 1 2>&1 </dev/null); then
     pass "$name: ${said##*$'\n'}"
+    echo "${said##*$'\n'}" >>"$logs"
   else
     fail "$name"
     tail -n 60 <<<"$said"
@@ -71,12 +77,11 @@ step "the plugin loads with no NVIDIA library on its list" bash -c '
 export GST_PLUGIN_PATH=$PWD/build/plugin GST_REGISTRY=$PWD/build/registry.bin
 step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 step "the code is formatted, and its headers compile alone" tests/lint.sh
 step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
 if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
   pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
+  echo "${fuzzed##*$'\n'}" >>"$logs"
 else
   fail "fuzzing by coverage"
   echo "$fuzzed"
@@ -134,6 +139,7 @@ step "work stealing under TSan" build-tsan/tests/unit/unit --gtest_filter='WorkS
 step "conformance of the CPU backend under TSan" build-tsan/tests/conformance/conformance --backend=cpu --cases=20
 . tests/archive/steps.sh
 
+if numbers=$(tests/numbers.py <"$logs"); then pass "$numbers"; else fail "a kind of test has no numbers; $numbers"; fi
 if [ $failed -gt 0 ]; then printf 'FAILED: %s\n' "${failures[@]}"; fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]
