@@ -19,8 +19,8 @@ trap 'rm -rf "$work"' EXIT
 echo "# Long runs, $(date -u +%F)"
 echo
 echo "Commit $(git describe --always --dirty), $(gst-inspect-1.0 --version | sed -n 2p), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1),"
-echo "by \`tests/soak/run.sh $frames $cycles\`: I420, 32x24, a temporal mean of five frames on the CPU."
+echo "by \`tests/soak/run.sh $frames $cycles${element[*]:+ $build ${element[*]}}\`: I420, 32x24, ${element[*]:-a temporal mean of five frames on the CPU}."
 # One arena, no cache of a thread's own and no slices: what a thread keeps for later would look like growth of some KiB,
 # as it also does with `identity` in the element's place.
-export GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1 G_SLICE=always-malloc
+export GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1:glibc.pthread.stack_cache_size=0 G_SLICE=always-malloc
 GST_PLUGIN_PATH_1_0=$build/plugin GST_REGISTRY_1_0=$work/registry.bin "$work/soak" "$frames" "$cycles" "${element[@]}"
