@@ -303,6 +303,28 @@ std::shared_ptr<const Recipe> recipe_of(Settings settings) {
   return std::make_shared<const Recipe>(Recipe{settings, std::move(filter), {}});
 }
 
+// Whether taps are a preset's, and not the application's own.
+bool takes_preset(const Settings& settings) {
+  return settings.kernel_string.empty() && !settings.bank_kernels && !settings.kernel_taps &&
+         settings.location_string.empty() && !settings.location_taps;
+}
+
+// For a preset that is too large: its name, and the radius that fits. Empty where the radius is not to blame.
+std::string radius_that_fits(Settings settings) {
+  constexpr int largest = (max_dense_taps - 1) / 2;
+  const int asked = settings.parameters.radius;
+  if (!takes_preset(settings) || asked <= largest) return {};
+  settings.parameters.radius = largest;
+  try {
+    recipe_of(settings);
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
+  const auto row = std::ranges::find(presets(), settings.preset, &PresetRow::value);
+  return std::string("preset=") + row->nick + " with radius=" + std::to_string(asked) +
+         " is too large, up to radius=" + std::to_string(largest) + " fits: ";
+}
+
 }  // namespace
 
 std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
@@ -315,7 +337,7 @@ std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
   try {
     return recipe_of(settings);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(where + error.what());
+    throw std::invalid_argument(where + radius_that_fits(settings) + error.what());
   }
 }
 

@@ -19,7 +19,6 @@ LONGER_FILES = {
     "kernels/cpu/amx/matrix.cpp": 403,
     "tests/conformance/regions.cpp": 409,
     "tests/element/cuda_test.cpp": 430,
-    "tests/element/failures_test.cpp": 408,
     "tests/element/properties_test.cpp": 485,
 }
 KERNELS = {
