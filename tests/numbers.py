@@ -9,27 +9,34 @@ A kind of test of which the logs have no number is a failure: it ran no longer, 
 import re
 import sys
 
-# What is counted, the lines that hold the count as group 1, and how the counts of several lines become one.
+# What is counted, the lines that hold counts (all groups of a line add up), and how several counts become one.
 KINDS = [
-    ("cases of conformance", r"^(?:\w+: )?(\d+) cases(?: \(\d+ exact\), \d+ checks)?, 0 failed$", sum),
-    ("results compared with the oracle", r"^\d+ cases \(\d+ exact\), (\d+) checks, 0 failed$", sum),
-    ("shapes of buffers and caps", r"^(\d+) of \d+ cases, \d+ formats", sum),
-    ("formats", r"^\d+ of \d+ cases, (\d+) formats", max),
-    ("faults injected", r"^\d+ functions, (\d+) faults injected", sum),
-    ("executions fuzzed", r"(\d+) executions, none failed$", sum),
-    ("actions amid storms", r"^storm of .* (\d+) actions, ", sum),
+    (
+        "cases of conformance",
+        [r"^\w+: (\d+) cases, 0 failed$", r"^(\d+) cases \(\d+ exact\), \d+ checks, 0 failed$", r"^(\d+) runs, 0 failed$"],
+        sum,
+    ),
+    ("results compared with the oracle", [r"^\d+ cases \(\d+ exact\), (\d+) checks, 0 failed$"], sum),
+    ("shapes of buffers and caps", [r"^(\d+) of \d+ cases, \d+ formats"], sum),
+    ("formats", [r"^\d+ of \d+ cases, (\d+) formats"], max),
+    ("faults injected", [r"^\d+ functions, (\d+) faults injected", r"^\w+: (\d+) allocations failed in turn"], sum),
+    ("executions fuzzed", [r"(\d+) executions, none failed$", r"^(\d+) texts accepted, (\d+) refused$"], sum),
+    ("actions amid storms", [r"^storm of .* (\d+) actions, (\d+) changes of properties, "], sum),
 ]
+
+
+def counts_of(pattern: str, text: str) -> list[int]:
+    """The count of each line that matches."""
+    return [sum(map(int, match.groups())) for match in re.finditer(pattern, text, re.MULTILINE)]
 
 
 def main() -> int:
     text = sys.stdin.read()
     parts, missing = [], []
-    for name, pattern, combine in KINDS:
-        found = [int(count) for count in re.findall(pattern, text, re.MULTILINE)]
-        if sum(found) == 0:
-            missing.append(name)
-        else:
-            parts.append(f"{combine(found):,} {name}")
+    for name, patterns, combine in KINDS:
+        found = [counts_of(pattern, text) for pattern in patterns]
+        missing += [f"{name} ({pattern})" for pattern, counts in zip(patterns, found) if sum(counts) == 0]
+        parts.append(f"{combine([count for counts in found for count in counts] or [0]):,} {name}")
     print("in numbers: " + ", ".join(parts))
     if missing:
         print("no numbers of " + ", ".join(missing), file=sys.stderr)
