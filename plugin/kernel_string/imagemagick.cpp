@@ -2,73 +2,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A kernel of ImageMagick: "3x3: 0,-1,0 -1,5,-1 0,-1,0" (WxH+X+Y puts the origin on tap X, Y), numbers alone for an odd
-// square, or a name such as Sobel:45. In front of it convolve:scale=V; multiplies: with a ! the kernel is first divided
-// by its sum (by its positive part where that is 0), with a ^ its positive and negative taps each by theirs. A list,
-// with ; between kernels, gives the largest result, as ImageMagick does with morphology:compose=Lighten.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
+// square, or a name such as Sobel:45 or Gaussian:0x2; @, > and < after the size or the arguments make a list. In front
+// of it convolve:scale=V; multiplies: with a ! the kernel is first divided by its sum (by its positive part where that
+// is 0), with a ^ its positive and negative taps each by theirs. A list, with ; between kernels, gives the largest
+// result, as ImageMagick does with morphology:compose=Lighten.
+#include "kernel_string/imagemagick.hpp"
 
-#include "kernel_string/grammars.hpp"
+#include <algorithm>
 
 namespace convolve::kernel_string {
 namespace {
 
-struct Kernel {
-  TapArray taps;
-  int x = 0, y = 0;  ///< origin
-};
-
-struct Named {
-  std::string_view name;
-  std::array<int, 9> taps;
-};
-constexpr Named named[] = {{"Sobel", {1, 0, -1, 2, 0, -2, 1, 0, -1}},    {"Prewitt", {1, 0, -1, 1, 0, -1, 1, 0, -1}},
-                           {"Roberts", {0, 0, 0, 1, -1, 0, 0, 0, 0}},    {"Compass", {1, 1, -1, 1, -2, -1, 1, 1, -1}},
-                           {"Kirsch", {5, -3, -3, 5, 0, -3, 5, -3, -3}}, {"Unity", {0, 0, 0, 0, 1, 0, 0, 0, 0}}};
-
-// Eighths of a turn, clockwise: the outer taps move on by one each.
-void rotate(std::array<int, 9>& taps, int eighths) {
-  constexpr int ring[] = {0, 1, 2, 5, 8, 7, 6, 3};
-  const std::array<int, 9> before = taps;
-  for (int i = 0; i < 8; ++i) taps[ring[(i + eighths) % 8]] = before[ring[i]];
-}
-
-// With @ in place of an angle, the kernel in each of its directions.
-std::vector<Kernel> named_kernels(std::string_view text) {
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  const std::string_view name = trim(text.substr(0, colon));
-  const std::string_view argument = trim(text.substr(std::min(colon + 1, text.size())));
-  const auto* row = std::find_if(std::begin(named), std::end(named), [&](const Named& n) { return n.name == name; });
-  if (row == std::end(named))
-    fail("the kernel " + quoted(name) +
-         " is not known by name; there are Sobel, Prewitt, Roberts, Compass, Kirsch and Unity: give others as numbers, "
-         "as -define morphology:showKernel=1 prints them");
-  std::array<int, 9> taps = row->taps;
-  int directions = 1;
-  if (argument == "@") {
-    directions = 8;
-  } else if (!argument.empty()) {
-    const int angle = parse_int(argument, -360, 360, "the angle of " + std::string(name));
-    if (angle % 45 != 0)
-      fail("the angle " + quoted(argument) + " of " + std::string(name) + " is no multiple of 45 degrees");
-    rotate(taps, (angle / 45 + 8) % 8);
-  }
-  std::vector<Kernel> kernels;
-  const std::array<int, 9> first = taps;
-  do {
-    kernels.push_back({{1, 3, 3, {}}, 1, 1});
-    for (const int tap : taps) kernels.back().taps.taps.push_back(Tap::integer(tap));
-    rotate(taps, 1);
-  } while (--directions > 0 && taps != first);
-  return kernels;
-}
-
 // "WxH+X+Y", or "W".
-void read_geometry(Kernel& kernel, std::string_view geometry) {
-  if (geometry.find_first_of("@<>") != std::string_view::npos)
-    fail("@, > and < of " + quoted(geometry) +
-         " cannot be honoured; write the turned kernels out, with ; between them");
+void read_geometry(PlacedKernel& kernel, std::string_view geometry) {
   const std::size_t plus = std::min(geometry.find('+'), geometry.size());
   const auto sizes = words(geometry.substr(0, plus), "x"), origin = words(geometry.substr(plus), "+");
   if (sizes.empty() || sizes.size() > 2 || (!origin.empty() && origin.size() != 2))
@@ -82,12 +28,15 @@ void read_geometry(Kernel& kernel, std::string_view geometry) {
   kernel.y = parse_int(origin[1], 0, kernel.taps.height - 1, "the origin's y in " + quoted(geometry));
 }
 
-Kernel listed_kernel(std::string_view text) {
-  Kernel kernel{{1, 0, 0, {}}};
+std::vector<PlacedKernel> listed_kernels(std::string_view text) {
+  PlacedKernel kernel{{1, 0, 0, {}}};
   const std::size_t colon = text.find(':');
   const auto numbers = words(text.substr(colon == std::string_view::npos ? 0 : colon + 1), " ,\t\r\n");
+  char turns = '\0';
   if (colon != std::string_view::npos) {
-    read_geometry(kernel, trim(text.substr(0, colon)));
+    std::string_view geometry = trim(text.substr(0, colon));
+    turns = take_turns(geometry);
+    read_geometry(kernel, geometry);
   } else {
     kernel.taps.width = kernel.taps.height = odd_square_side(numbers.size());
     if (kernel.taps.width == 0)
@@ -102,7 +51,7 @@ Kernel listed_kernel(std::string_view text) {
   for (const std::string_view number : numbers)
     kernel.taps.taps.push_back(number == "nan" || number == "-" ? Tap::integer(0)
                                                                 : parse_number(number, "a number of the kernel"));
-  return kernel;
+  return in_directions(kernel, turns, text);
 }
 
 void apply_scale(TapArray& kernel, std::string_view text) {
@@ -114,25 +63,10 @@ void apply_scale(TapArray& kernel, std::string_view text) {
   const bool percent = text.ends_with('%');
   if (percent) text.remove_suffix(1);
   const Tap scale = text.empty() ? Tap::integer(1) : parse_number(text, "convolve:scale");
-  double positive = 0, negative = 0;
-  for (const Tap& tap : kernel.taps) (tap.value > 0 ? positive : negative) += tap.value;
-  const auto divide = [&](double divisor, bool of_positive, bool of_negative) {
-    for (Tap& tap : kernel.taps)
-      if (divisor != 0 && ((tap.value > 0 && of_positive) || (tap.value < 0 && of_negative))) {
-        TapArray one{1, 1, 1, {tap}};
-        multiply(one, std::abs(divisor) < (1 << 24) && divisor == std::floor(divisor)
-                          ? Tap::fraction(1, static_cast<std::int64_t>(divisor))
-                          : Tap::real(1 / divisor));
-        tap = one.taps.front();
-      }
-  };
-  if (correlate) {
-    divide(positive, true, false);
-    divide(-negative, false, true);
-  } else if (normalize) {
-    const double sum = std::abs(positive + negative) < 1e-12 ? positive : positive + negative;
-    divide(sum, true, true);
-  }
+  if (correlate)
+    divide_each_sign(kernel);
+  else if (normalize)
+    divide_by_sum(kernel);
   multiply(kernel, scale);
   if (percent) multiply(kernel, Tap::fraction(1, 100));
 }
@@ -159,7 +93,7 @@ KernelString parse_imagemagick(std::string_view text, bool convolve) {
     if (part.empty()) continue;
     const bool has_name =
         (part[0] >= 'A' && part[0] <= 'Z') || (part[0] >= 'a' && part[0] <= 'z' && !part.starts_with("nan"));
-    for (Kernel& kernel : has_name ? named_kernels(part) : std::vector{listed_kernel(part)}) {
+    for (PlacedKernel& kernel : has_name ? named_kernels(part) : listed_kernels(part)) {
       if (scaled) apply_scale(kernel.taps, scale);
       if (convolve) {
         std::reverse(kernel.taps.taps.begin(), kernel.taps.taps.end());

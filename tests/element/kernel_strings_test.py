@@ -78,7 +78,7 @@ def imagemagick(image, string, method="Convolve"):
     if string.startswith("convolve:scale="):
         scale, string = string.split(";", 1)
         words = ["-define", scale]
-    if ";" in string or "@" in string:
+    if re.search("[;@<>]|FreiChen:10", string):
         words += ["-define", "morphology:compose=Lighten"]
     return as_image(run(["convert", "-size", f"{WIDTH}x{HEIGHT}", "-depth", "8", "gray:-", *words, "-morphology", method, string,
                          "-depth", "8", "gray:-"], image.tobytes()))
@@ -162,6 +162,17 @@ def imagemagick_strings(rng):
                "Unity", "Sobel;Sobel:90;Sobel:180;Sobel:270", "0,-1,0 -1,5,-1 0,-1,0", "3x3: nan,-,1 1,1,1 -,0,0",
                "convolve:scale=!;3: 1,2,1 2,4,2 1,2,1", "convolve:scale=50%!;3x1: 1,1,1", "convolve:scale=!;Sobel",
                "convolve:scale=2^;3: 1,1,1 1,-8,1 1,1,1", "convolve:scale=0.25;2x2: 1,1 1,1"]
+    strings += ["Gaussian:0x1", "Gaussian:0x2.5", "gaussian:2x.7", "Gaussian:3", "DoG:0,1,2", "DoG:0,0,1.6", "DoG:3,2,0.7", "LoG:0x1",
+                "LoG:0x1.4", "LoG:4x2", "Blur:0x1", "Blur:0x4+90", "Blur:1x1-90", "Blur:3,2,180", "Blur:0.5x2", "Comet:0x2",
+                "Comet:5x2+90", "Comet:0,1,180", "Comet:4x1.5-90", "Comet:3x1>", "Binomial", "Binomial:2", "Unity:0.5",
+                "Laplacian", *[f"Laplacian:{kind}" for kind in (0, 1, 2, 3, 5, 7, 15, 19)], "FreiChen", "FreiChen:10",
+                *[f"FreiChen:{kind}" for kind in (1, 2, 11, 12, 13, 14, 15, 16, 17, 18, 19)], "FreiChen:90", "FreiChen:2,45",
+                "FreiChen:1,135", "Sobel:>", "Sobel:<", "Roberts:@", "Prewitt:@", "Compass 90", "kirsch:-45", "Prewitt:225",
+                "3x3+0+0@: 1,-2,3 -4,5,-6 7,-8,9", "3x1+0+0>: 1,-2,1", "2x2<: 1,2,-3,1"]
+    strings += [f"convolve:scale=!;{shape}" for shape in (
+        "Disk", "Disk:2", "Disk:4", "Disk:5x2", "Square", "Square:2", "Square:3x0.5", "Diamond", "Diamond:3", "Octagon", "Octagon:3",
+        "Octagon:4", "Plus", "Plus:3", "Cross", "Cross:1x2", "Ring", "Ring:2x4", "Ring:3", "Ring:4x1+2.5", "Ring:4,1,0.5", "Peaks", "Peaks:1x3",
+        "Rectangle", "Rectangle:4x3", "Rectangle:5x2+0+1", "Binomial:3", "Laplacian:7", "Kirsch:@")]
     for width, height, origin in ((3, 3, ""), (2, 2, ""), (4, 2, ""), (4, 3, "+0+2"), (5, 5, "+4+0"), (1, 6, ""), (7, 3, "+1+1")):
         strings.append(f"convolve:scale=!;{width}x{height}{origin}: {numbers(rng, width * height, ',')}")
         strings.append(f"{width}x{height}{origin}: {numbers(rng, width * height, ',')}")
@@ -192,9 +203,12 @@ def refused():
         "ffmpeg:0m='0 0 0 0 1 0 0 0 0':1m='1 1 1 1 1 1 1 1 1':2m='1 1 1 1 1 1 1 1 1'": "chain two",
         "ffmpeg:1m='1 1 1 1 1 1 1 1 1'": "planes 1 and 2", "ffmpeg:0m='1": "not closed", "ffmpeg:4m=1": "no option",
         "ffmpeg:0m='1 1 1 1 1 1 1 1 1':0mode=disc": "square, row or column",
-        "ffmpeg:0m='1 1 1 1 1 1 1 1 1':0rdiv=-1": "0 (1 / sum", "im:Disk:3": "not known by name", "im:Sobel:30": "multiple of 45",
+        "ffmpeg:0m='1 1 1 1 1 1 1 1 1':0rdiv=-1": "0 (1 / sum", "im:Euclidean": "not known by name", "im:Disk:2.5": "whole number", "im:Disk:0.5": "Disk:1 or more", "im:Blur:0x2+45": "only 3x3 can",
+        "im:Blur:0x2+30": "multiple of 45", "im:Gaussian:0xtwo": "no number", "im:Blur:0x99": "give a radius", "im:Sobel:1,2,3,4,5": "four",
+        "im:Rectangle:3x3+3+0": "outside of it", "im:Blur:0x1@": "only 3x3 can", "im:3x2>: 1,2,3,4,5,6": "a square or a line",
+        "im:Binomial:9": "1 to 6", "im:Gaussian:200x3": "whole number up to 127", "im:DoG:20,5,8": "31", "im:Sobel:30": "multiple of 45",
         "im:": "no kernel", "im:3x3: 1,2": "2 numbers", "im:1,2": "no odd square", "im:3x3+5+0: 1,1,1,1,1,1,1,1,1": "origin",
-        "im:3x3@: 1,1,1,1,1,1,1,1,1": "turned kernels", "im:convolve:bias=1;1": "convolve:scale", "im:3x1: 1,inf,1": "finite",
+        "im:5x1@: 1,1,1,1,1": "only 3x3 can", "im:convolve:bias=1;1": "convolve:scale", "im:3x1: 1,inf,1": "finite",
         "vs:": "no matrix", "vs:matrix=[1,2]": "9, 25, 49", "vs:matrix=[1,2,1] mode=hv": "mode", "vs:matrix=[1,2,1": "not closed",
         "vs:matrix=[2000,1,1] mode=h": "1023", "vs:matrix=[1,2,1] mode=h saturate=0 bias=3": "saturate",
         "vs:matrix=[1,2,1] mode=h planes=[0]": "components", "vs:matrix=[1,2,1] mode=h speed=2": "no argument",
@@ -257,7 +271,7 @@ def main():
     for there, grammar, peer, strings, tolerance, far_edges in (
             (shutil.which("ffmpeg"), "ffmpeg:", ffmpeg, ffmpeg_strings, 1, False),
             (convert, "im:", imagemagick, imagemagick_strings, 1, True),
-            (convert, "imc:", correlating, imagemagick_strings, 1, True),
+            (convert, "imc:", correlating, lambda rng: rng.sample(imagemagick_strings(rng), 30), 1, True),
             (convert and rsvg, "svg:", svg, svg_strings, 1, True),
             (os.environ.get("VAPOURSYNTH_PYTHON"), "vs:", vapoursynth, vapoursynth_strings, 1, True)):
         if there:
