@@ -255,9 +255,11 @@ void check_values(const Settings& settings) {
 }
 
 // The planes of a kernel string as ComponentFlags.
-unsigned components_of(const std::array<bool, 4>& planes) {
-  return (planes[0] ? component_luma | component_green : 0U) | (planes[1] ? component_chroma | component_blue : 0U) |
-         (planes[2] ? component_chroma | component_red : 0U) | (planes[3] ? component_alpha : 0U);
+unsigned components_of(const std::array<bool, 4>& planes, bool red_first) {
+  const unsigned colours[] = {red_first ? component_red : component_green, red_first ? component_green : component_blue,
+                              red_first ? component_blue : component_red};
+  return (planes[0] ? component_luma | colours[0] : 0U) | (planes[1] ? component_chroma | colours[1] : 0U) |
+         (planes[2] ? component_chroma | colours[2] : 0U) | (planes[3] ? component_alpha : 0U);
 }
 
 // What a kernel string says takes the place of the properties of that meaning.
@@ -268,7 +270,7 @@ PresetKernels take_kernel_string(Settings& settings, const std::string& text) {
   settings.bias_codes = from.bias_codes;
   settings.border = from.border;
   settings.border_value = 0;
-  if (from.planes) settings.components = components_of(*from.planes);
+  if (from.planes) settings.components = components_of(*from.planes, from.planes_are_red_first);
   return {std::move(from.kernels), from.combine};
 }
 

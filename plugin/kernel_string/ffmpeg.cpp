@@ -112,7 +112,7 @@ bool same_taps(const TapArray& a, const TapArray& b) {
 KernelString parse_ffmpeg(std::string_view text) {
   if (text.starts_with("convolution=")) text.remove_prefix(12);
   if (text.empty()) fail("there is no matrix; write one such as 0m='0 -1 0 -1 5 -1 0 -1 0'");
-  const std::array<PlaneOptions, 4> planes = read_options(text);
+  std::array<PlaneOptions, 4> planes = read_options(text);
   KernelString result;
   result.border = Border::reflect_101;
   result.planes.emplace();
@@ -120,11 +120,10 @@ KernelString parse_ffmpeg(std::string_view text) {
   char first_name = '0';
   for (int p = 0; p < 4; ++p) {
     const char digit = static_cast<char>('0' + p);
-    const PlaneOptions& plane = planes[p];
+    PlaneOptions& plane = planes[p];
     if (plane.matrix.empty()) {
-      if (plane.rdiv.value != 0 || plane.bias != 0 || plane.mode != Mode::square)
-        fail(std::string("plane ") + digit + " has options but no matrix (" + digit + "m)");
-      continue;
+      if (plane.rdiv.value == 0 && plane.bias == 0) continue;
+      plane.matrix = "0 0 0 0 1 0 0 0 0";  // FFmpeg's default; rdiv and bias hold for it
     }
     const TapArray kernel = read_matrix(plane, std::string{digit, 'm'});
     (*result.planes)[p] = true;

@@ -32,6 +32,7 @@ struct KernelString {
   Border border = Border::replicate;
   /// Which planes are filtered, luma or green, Cb or blue, Cr or red, alpha: instead of `components`.
   std::optional<std::array<bool, 4>> planes;
+  bool planes_are_red_first = false;  ///< of RGB the planes are red, green, blue instead
 };
 
 /// True where the text, after blanks, starts with the name of a grammar.

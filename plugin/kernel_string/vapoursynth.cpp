@@ -3,6 +3,7 @@
 //
 // VapourSynth's std.Convolution: matrix=[1,2,1,2,4,2,1,2,1] divisor= bias= saturate= mode=s. On integer formats, which
 // are all that there are here, taps are whole numbers: others are rounded, halves away from zero.
+#include <algorithm>
 #include <cmath>
 
 #include "kernel_string/grammars.hpp"
@@ -11,7 +12,7 @@ namespace convolve::kernel_string {
 namespace {
 
 struct Arguments {
-  std::string_view matrix, divisor, bias, saturate, mode;
+  std::string_view matrix, divisor, bias, saturate, mode, planes;
 };
 
 // Takes "key=value" from the front of the text.
@@ -28,16 +29,15 @@ void take_argument(std::string_view& text, Arguments& arguments) {
   const std::size_t skipped = list || string ? 1 : 0;
   const std::string_view value = text.substr(skipped, end - skipped);
   text.remove_prefix(end + skipped);
-  if (key == "planes") fail("planes cannot be honoured; choose with the property components");
   for (const auto& [name, slot] : {std::pair{"matrix", &arguments.matrix}, std::pair{"divisor", &arguments.divisor},
                                    std::pair{"bias", &arguments.bias}, std::pair{"saturate", &arguments.saturate},
-                                   std::pair{"mode", &arguments.mode}})
+                                   std::pair{"mode", &arguments.mode}, std::pair{"planes", &arguments.planes}})
     if (key == name) {
       if (value.empty()) fail(std::string(name) + " is empty");
       *slot = value;
       return;
     }
-  fail(quoted(key) + " is no argument; there are matrix, divisor, bias, saturate and mode");
+  fail(quoted(key) + " is no argument; there are matrix, divisor, bias, saturate, mode and planes");
 }
 
 TapArray read_matrix(const Arguments& arguments) {
@@ -49,12 +49,12 @@ TapArray read_matrix(const Arguments& arguments) {
     kernel.height = kernel.width = odd_square_side(count);
     if (kernel.width < 3 || kernel.width > 11)
       fail("matrix has " + std::to_string(count) + " numbers; with mode=s it has 9, 25, 49, 81 or 121");
-  } else if (mode == "h" || mode == "v") {
+  } else if (mode == "h" || mode == "v" || mode == "hv") {
     if (count % 2 == 0 || count < 3 || count > 25)
-      fail("matrix has " + std::to_string(count) + " numbers; with mode=h or v it has an odd number from 3 to 25");
-    (mode == "h" ? kernel.width : kernel.height) = static_cast<int>(count);
+      fail("matrix has " + std::to_string(count) + " numbers; with mode=h, v or hv it has an odd number from 3 to 25");
+    (mode == "v" ? kernel.height : kernel.width) = static_cast<int>(count);
   } else {
-    fail("mode is " + quoted(mode) + "; s, h and v can be honoured, and hv as two elements, one of h and one of v");
+    fail("mode is " + quoted(mode) + "; it is s, h, v or hv");
   }
   for (const std::string_view number : numbers) {
     const double tap = std::round(parse_number(number, "a number of matrix").value);
@@ -62,6 +62,39 @@ TapArray read_matrix(const Arguments& arguments) {
     kernel.taps.push_back(Tap::integer(static_cast<std::int64_t>(tap)));
   }
   return kernel;
+}
+
+// VapourSynth runs mode=hv as two filters, along columns and then along rows, and rounds and clamps between them. One
+// filter is within a code value of that where nothing clamps: taps that are not negative, a gain of at most 1, no bias.
+void square_of_line(TapArray& kernel, double divisor, double bias) {
+  double sum = 0, least = 0;
+  for (const Tap& tap : kernel.taps) {
+    sum += tap.value;
+    least = std::min(least, tap.value);
+  }
+  if (least < 0 || bias != 0 || (divisor != 0 && !(sum <= divisor)))
+    fail(
+        "mode=hv is rounded and clamped between its two passes, which one filter is not; with negative taps, a bias or "
+        "a divisor below the sum that shows: chain two elements, the first with mode=v, the second with mode=h");
+  const std::vector<Tap> line = kernel.taps;
+  kernel.height = kernel.width;
+  kernel.taps.clear();
+  for (const Tap& down : line)
+    for (const Tap& along : line) kernel.taps.push_back(Tap::integer(down.numerator * along.numerator));
+}
+
+std::array<bool, 4> read_planes(std::string_view text) {
+  std::array<bool, 4> planes{};
+  for (const std::string_view word : words(text, " ,")) {
+    bool& plane = planes[parse_int(word, 0, 2, "a plane of planes")];
+    if (plane) fail("planes names " + std::string(word) + " twice");
+    plane = true;
+  }
+  if (planes[1] != planes[2])
+    fail("planes=" + quoted(text) +
+         " has only one of 1 and 2; both colour differences are filtered, or none. Of RGB, leave planes out and choose "
+         "with the property components");
+  return planes;
 }
 
 }  // namespace
@@ -82,17 +115,33 @@ KernelString parse_vapoursynth(std::string_view text) {
   if (std::abs(result.bias_codes) > 65535)
     fail("bias is " + quoted(arguments.bias) + "; it is -65535 to 65535 code values");
   const Tap divisor = arguments.divisor.empty() ? Tap::integer(0) : parse_number(arguments.divisor, "divisor");
+  TapArray& kernel = result.kernels.front();
+  const bool twice = arguments.mode == "hv";
+  if (twice) square_of_line(kernel, divisor.value, result.bias_codes);
   if (divisor.value == 0)
     result.options.normalize = true;
-  else if (divisor.denominator != 0 && std::abs(divisor.numerator) < (1 << 24))
-    multiply(result.kernels.front(), Tap::fraction(divisor.denominator, divisor.numerator));
   else
-    multiply(result.kernels.front(), Tap::real(1 / divisor.value));
+    for (int pass = 0; pass < (twice ? 2 : 1); ++pass)
+      multiply(kernel, divisor.denominator != 0 && std::abs(divisor.numerator) < (1 << 24)
+                           ? Tap::fraction(divisor.denominator, divisor.numerator)
+                           : Tap::real(1 / divisor.value));
+  if (!arguments.planes.empty()) {
+    result.planes = read_planes(arguments.planes);
+    result.planes_are_red_first = true;
+  }
   const std::string_view saturate = arguments.saturate.empty() ? "1" : arguments.saturate;
   if (saturate == "0" || saturate == "False") {
+    const auto taps_of = [&](bool negative) {
+      return std::any_of(kernel.taps.begin(), kernel.taps.end(),
+                         [&](const Tap& tap) { return negative ? tap.value < 0 : tap.value > 0; });
+    };
+    // Where no sum can be negative there is nothing to turn.
+    const bool never_negative = result.options.normalize ? !(taps_of(true) && taps_of(false)) : !taps_of(true);
+    if (never_negative && result.bias_codes >= 0) return result;
     if (result.bias_codes != 0)
       fail("saturate=" + std::string(saturate) + " beside a bias of " + std::string(arguments.bias) +
-           " cannot be honoured: the bias is added to the magnitude here, not to the sum; leave one of them out");
+           " cannot be honoured where sums may be negative: the bias is added to the magnitude here, not to the sum; "
+           "leave one of them out");
     result.combine = Combine::magnitude;
   } else if (saturate != "1" && saturate != "True") {
     fail("saturate is " + quoted(saturate) + "; it is 1, True, 0 or False");

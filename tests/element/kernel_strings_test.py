@@ -42,25 +42,31 @@ def as_image(data):
     return np.frombuffer(data, np.uint8).reshape(HEIGHT, WIDTH).astype(int)
 
 
-def filtered(image, **properties):
+def filtered_bytes(data, video_format, height, properties):
     """The element's output, or its error message."""
     pipeline = Gst.parse_launch(
-        f"appsrc name=in format=time caps=video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT},framerate=1/1 "
+        f"appsrc name=in format=time caps=video/x-raw,format={video_format},width={WIDTH},height={height},framerate=1/1 "
         "! videoconvolve name=f backend=cpu ! appsink name=out sync=false")
     for name, value in properties.items():
         Gst.util_set_object_arg(pipeline.get_by_name("f"), name.replace("_", "-"), value)
     pipeline.set_state(Gst.State.PLAYING)
     source = pipeline.get_by_name("in")
-    source.emit("push-buffer", Gst.Buffer.new_wrapped(image.tobytes()))
+    source.emit("push-buffer", Gst.Buffer.new_wrapped(data))
     source.emit("end-of-stream")
     sample = pipeline.get_by_name("out").emit("try-pull-sample", 10 * Gst.SECOND)
     message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
     result = message.parse_error()[0].message if message else "no frame"
     if sample:
         buffer = sample.get_buffer()
-        result = as_image(buffer.extract_dup(0, buffer.get_size()))
+        result = buffer.extract_dup(0, buffer.get_size())
     pipeline.set_state(Gst.State.NULL)
     return result
+
+
+def filtered(image, **properties):
+    """The element's output for GRAY8, or its error message."""
+    result = filtered_bytes(image.tobytes(), "GRAY8", HEIGHT, properties)
+    return result if isinstance(result, str) else as_image(result)
 
 
 def quoted(text):
@@ -151,7 +157,7 @@ def numbers(rng, count, separator=" "):
 
 
 def ffmpeg_strings(rng):
-    strings = ["0m='0 -1 0 -1 5 -1 0 -1 0'", "0 -1 0 -1 5 -1 0 -1 0", "0m='1 1 1 1 -8 1 1 1 1':0bias=128",
+    strings = ["0m='0 -1 0 -1 5 -1 0 -1 0'", "0 -1 0 -1 5 -1 0 -1 0", "0bias=10", "0bias=10:0mode=row", "0m='1 1 1 1 -8 1 1 1 1':0bias=128",
                "0m='-2 -1 0 -1 1 1 0 1 2':1m='-2 -1 0 -1 1 1 0 1 2':2m='-2 -1 0 -1 1 1 0 1 2'"]
     strings += [f"0m='{numbers(rng, count)}':0bias={rng.choice([0, 7, 100])}" for count in (9, 25, 49) for _ in range(5)]
     return strings + [f"0m='{numbers(rng, count)}':0mode={mode}" for mode in ("row", "column") for count in (3, 5, 7, 15)]
@@ -190,7 +196,10 @@ def svg_strings(rng):
 
 def vapoursynth_strings(rng):
     strings = ["matrix=[1,2,1,2,4,2,1,2,1]", "matrix=[0.5,0.4,1.5] mode='h'", "matrix=[1,0,-1,2,0,-2,1,0,-1] saturate=0",
-               "matrix=[1,0,-1,2,0,-2,1,0,-1] divisor=8 bias=128"]
+               "matrix=[1,0,-1,2,0,-2,1,0,-1] divisor=8 bias=128", "matrix=[1,2,1] mode='hv'", "matrix=[1,2,3,2,1] mode='hv' divisor=12",
+               "matrix=[3,1,4] mode='hv' saturate=0", "matrix=[1,2,1] mode='h' saturate=0 bias=30",
+               "matrix=[1,2,1] mode='v' divisor=3 saturate=0 bias=5", "matrix=[-1,-2,-1] mode='h' saturate=0 bias=9",
+               "matrix=[1,2,1] mode='h' planes=[0]"]
     strings += [f"matrix=[{numbers(rng, count, ',')}]" for count in (9, 25, 49, 81, 121) for _ in range(2)]
     return strings + [f"matrix=[{numbers(rng, count, ',')}] mode='{mode}' bias={rng.choice([-9, 0, 40])}"
                       for mode in "hv" for count in (3, 7, 25)]
@@ -199,7 +208,8 @@ def vapoursynth_strings(rng):
 def refused():
     return {
         "gimp:1 2 1": "starts with no grammar", "ffmpeg:": "there is no matrix", "ffmpeg:0m='1 2 3'": "9, 25 or 49",
-        "ffmpeg:0m='1 1 1 1 x 1 1 1 1'": "whole number", "ffmpeg:0rdiv=2": "no matrix (0m)",
+        "ffmpeg:0m='1 1 1 1 x 1 1 1 1'": "whole number", "ffmpeg:0mode=row": "no matrix",
+        "ffmpeg:0m='1 1 1 1 1 1 1 1 1':1bias=3:2bias=3": "chain two",
         "ffmpeg:0m='0 0 0 0 1 0 0 0 0':1m='1 1 1 1 1 1 1 1 1':2m='1 1 1 1 1 1 1 1 1'": "chain two",
         "ffmpeg:1m='1 1 1 1 1 1 1 1 1'": "planes 1 and 2", "ffmpeg:0m='1": "not closed", "ffmpeg:4m=1": "no option",
         "ffmpeg:0m='1 1 1 1 1 1 1 1 1':0mode=disc": "square, row or column",
@@ -209,9 +219,12 @@ def refused():
         "im:Binomial:9": "1 to 6", "im:Gaussian:200x3": "whole number up to 127", "im:DoG:20,5,8": "31", "im:Sobel:30": "multiple of 45",
         "im:": "no kernel", "im:3x3: 1,2": "2 numbers", "im:1,2": "no odd square", "im:3x3+5+0: 1,1,1,1,1,1,1,1,1": "origin",
         "im:5x1@: 1,1,1,1,1": "only 3x3 can", "im:convolve:bias=1;1": "convolve:scale", "im:3x1: 1,inf,1": "finite",
-        "vs:": "no matrix", "vs:matrix=[1,2]": "9, 25, 49", "vs:matrix=[1,2,1] mode=hv": "mode", "vs:matrix=[1,2,1": "not closed",
-        "vs:matrix=[2000,1,1] mode=h": "1023", "vs:matrix=[1,2,1] mode=h saturate=0 bias=3": "saturate",
-        "vs:matrix=[1,2,1] mode=h planes=[0]": "components", "vs:matrix=[1,2,1] mode=h speed=2": "no argument",
+        "vs:": "no matrix", "vs:matrix=[1,2]": "9, 25, 49", "vs:matrix=[1,2,1] mode=vh": "s, h, v or hv", "vs:matrix=[1,-2,1] mode=hv": "chain two",
+        "vs:matrix=[1,2,1] mode=hv bias=3": "chain two", "vs:matrix=[1,2,1] mode=hv divisor=3": "chain two", "vs:matrix=[1,2,1": "not closed",
+        "vs:matrix=[2000,1,1] mode=h": "1023", "vs:matrix=[1,-2,1] mode=h saturate=0 bias=3": "saturate",
+        "vs:matrix=[1,2,1] mode=h saturate=0 bias=-3": "saturate",
+        "vs:matrix=[1,2,1] mode=h planes=[0,1]": "components", "vs:matrix=[1,2,1] mode=h planes=[0,0]": "twice",
+        "vs:matrix=[1,2,1] mode=h planes=3": "plane", "vs:matrix=[1,2,1] mode=h speed=2": "no argument",
         'svg:order="3" kernelMatrix="1 2"': "2 numbers", 'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" divisor="0"': "divisor is 0",
         'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" preserveAlpha="false"': "preserveAlpha",
         'svg:kernelMatrix="1 1 1 1 1 1 1 1 1" edgeMode="mirror"': "edgeMode",
@@ -265,6 +278,8 @@ def main():
     seed = random.randrange(1 << 32) if len(sys.argv) < 2 else int(sys.argv[1])
     print("seed", seed)
     rng = random.Random(seed)
+    if not os.environ.get("VAPOURSYNTH_PYTHON"):
+        print("vs: is compared where VAPOURSYNTH_PYTHON names a Python that has VapourSynth (3.12 and later have a wheel)")
     image = np.random.default_rng(seed).integers(0, 256, (HEIGHT, WIDTH)).astype(np.uint8)
     failures = check_others(image)
     convert, rsvg = shutil.which("convert"), shutil.which("rsvg-convert")
