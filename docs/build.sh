@@ -18,6 +18,7 @@ if [ -z "${GST_PLUGIN_PATH:-}" ]; then
 fi
 if [ "${1:-}" = --recipes ]; then
   /usr/bin/python3 docs/drawings.py --check
+  /usr/bin/python3 docs/radius_strip.py --check
   /usr/bin/python3 docs/recipes.py
 fi
 venv=build-docs/venv
