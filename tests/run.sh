@@ -78,7 +78,7 @@ export GST_PLUGIN_PATH=$PWD/build/plugin GST_REGISTRY=$PWD/build/registry.bin
 step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 
 step "the code is formatted, and its headers compile alone" tests/lint.sh
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/soak/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/soak/*.sh tests/tune/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
 if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
   pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
   echo "${fuzzed##*$'\n'}" >>"$logs"
@@ -102,6 +102,12 @@ step "pipelines/privacy.sh (a clip without a face)" pipelines/privacy.sh "$work/
 step "pipelines/denoise.py" pipelines/denoise.py "$work"
 step "pipelines/demo.sh" env DEMO_OUT="$work/demo" pipelines/demo.sh "$work/clip.mp4"
 step "the contact sheet is there" test -s "$work/demo/contact-sheet.png"
+tuned=$(tests/tune/run.sh build 2>&1 </dev/null)
+case $? in
+  0) pass "pipelines/tune.py in a browser: ${tuned##*$'\n'}" ;;
+  77) skip "pipelines/tune.py in a browser: $tuned" ;;
+  *) fail "pipelines/tune.py in a browser"; tail -n 60 <<<"$tuned" ;;
+esac
 if [ $gpu = yes ]; then
   step "pipelines/gpu.sh" pipelines/gpu.sh "$work/clip.mp4"
 else
