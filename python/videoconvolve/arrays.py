@@ -36,9 +36,10 @@ def filter2d(image: npt.NDArray[Any], kernel: npt.ArrayLike, **options: Any) -> 
     if kernel.ndim != 2:
         raise ValueError(f"a 2D kernel has shape (rows, columns); this one has {kernel.ndim} axes")
     image = np.asarray(image)
-    out = options.pop("out", None)
+    out: Optional[npt.NDArray[Any]] = options.pop("out", None)
     result = filter3d(image[np.newaxis], kernel[np.newaxis], out=None if out is None else out[np.newaxis], **options)
-    return result[0] if out is None else out
+    filtered: npt.NDArray[Any] = result[0]
+    return filtered if out is None else out
 
 
 def filter3d(frames: npt.NDArray[Any], kernel: npt.ArrayLike, *, operation: str = "correlate", scale: float = 1.0,
@@ -90,8 +91,9 @@ def filter3d(frames: npt.NDArray[Any], kernel: npt.ArrayLike, *, operation: str 
     source = _with_components(frames)
     if not _rows_contiguous(source):
         source = np.ascontiguousarray(source)
+    depth, rows, columns = kernel.shape
     _kernels.filter_frames(source, _with_components(out), [_tap(tap) for tap in kernel.ravel().tolist()],
-                           *kernel.shape, operation, scale, normalize, bias, border_mode, border_value, bits,
+                           depth, rows, columns, operation, scale, normalize, bias, border_mode, border_value, bits,
                            algorithm, threads)
     return out
 
