@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "default_layout.hpp"
 
+#include "plane_size.hpp"
+
 namespace convolve {
 namespace {
 
@@ -26,26 +28,24 @@ bool has_default_layout(GstBuffer* buffer, const GstVideoInfo& info) {
   return true;
 }
 
-GstBuffer* copy_to_default_layout(GstBuffer* buffer, const GstVideoInfo& info) {
-  GstBuffer* copy = gst_buffer_new_allocate(nullptr, info.size, nullptr);
+GstBuffer* copy_to_default_layout(GstBuffer* buffer, const FrameMap::Format& format) {
+  const FrameMap from(buffer, format, GST_MAP_READ);
+  GstBuffer* copy = gst_buffer_new_allocate(nullptr, format.info.size, nullptr);
   if (!copy) return nullptr;
-  GstVideoFrame from, to;
-  bool good = gst_video_frame_map(&from, &info, buffer, GST_MAP_READ);
-  if (good) {
-    good = gst_video_frame_map(&to, &info, copy, GST_MAP_WRITE);
-    if (good) {
-      good = gst_video_frame_copy(&to, &from);
-      gst_video_frame_unmap(&to);
-    }
-    gst_video_frame_unmap(&from);
-  }
-  if (!good) {
+  try {
+    FrameMap to(copy, format, GST_MAP_WRITE);
+    for (int p = 0; p < format.layout.planes; ++p)
+      copy_rows(from.image().plane[p], to.image().plane[p], row_bytes(format.layout, p), 0, rows(format.layout, p));
+    to.fill_spare_rows();
+  } catch (...) {
     gst_buffer_unref(copy);
-    return nullptr;
+    throw;
   }
   gst_buffer_copy_into(copy, buffer,
                        static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0, -1);
   gst_buffer_foreach_meta(buffer, copy_meta, copy);
+  GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(copy);
+  if (crop && crops_to_caps(*crop, format.info)) gst_buffer_remove_meta(copy, reinterpret_cast<GstMeta*>(crop));
   return copy;
 }
 

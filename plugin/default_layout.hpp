@@ -7,13 +7,16 @@
 
 #include <gst/video/video.h>
 
+#include "frame.hpp"
+
 namespace convolve {
 
 /// Whether planes, strides and offsets are those that follow from `info`.
 bool has_default_layout(GstBuffer* buffer, const GstVideoInfo& info);
 
-/// A copy of the frame in the default layout, with timestamps, flags and metas, but for those about memory. Transfer
-/// full; null where the buffer cannot be mapped or there is no memory.
-GstBuffer* copy_to_default_layout(GstBuffer* buffer, const GstVideoInfo& info);
+/// A copy of the frame in the default layout, with timestamps, flags and metas, but for those about memory. Where the
+/// caps are those of what a crop meta leaves, that part is copied, without that meta. Transfer full; null where there
+/// is no memory. Throws ElementError where the buffer does not hold what it says.
+GstBuffer* copy_to_default_layout(GstBuffer* buffer, const FrameMap::Format& format);
 
 }  // namespace convolve

@@ -190,8 +190,8 @@ bool Process::pool_is_too_small(GstBuffer* buffer) const {
 
 HeldFrame Process::import_frame(BufferPtr buffer, bool keep) {
   const bool detached = keep && pool_is_too_small(buffer.get());
-  const bool interlaced = is_interlaced(buffer.get());
-  return memory_->import_frame(std::move(buffer), {info_, layout_, interlaced}, detached);
+  const FrameMap::Format format = format_of(buffer.get());
+  return memory_->import_frame(std::move(buffer), format, detached);
 }
 
 void Process::run(FrameWindow& window, GstBuffer* out) {

@@ -68,6 +68,8 @@ class Process {
   /// Name of the algorithm that runs, or of the effect that takes its place.
   const char* algorithm() const;
 
+  /// How a buffer of the stream is mapped.
+  FrameMap::Format format_of(GstBuffer* buffer) const { return {info_, layout_, is_interlaced(buffer)}; }
   /// Whether upstream would run out of buffers if the window held this one's. Asked of each, as pools come and go and
   /// the window grows.
   bool pool_is_too_small(GstBuffer* buffer) const;

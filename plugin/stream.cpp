@@ -208,8 +208,10 @@ BufferPtr Stream::in_downstream_layout(BufferPtr buffer) {
     asked_for_downstream_layout_ = true;
     gst_base_transform_reconfigure_sink(trans_);
   }
-  BufferPtr copy(copy_to_default_layout(buffer.get(), process_.info()));
-  if (!copy) throw ElementError(GST_RESOURCE_ERROR_READ, "a frame could not be copied to the layout of its caps");
+  BufferPtr copy(copy_to_default_layout(buffer.get(), process_.format_of(buffer.get())));
+  if (!copy)
+    throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                       "there is no memory to copy a frame to the layout of its caps");
   return copy;
 }
 

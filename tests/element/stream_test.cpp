@@ -227,6 +227,24 @@ ELEMENT_TEST(a_frame_in_hand_when_passthrough_begins_leaves_in_the_layout_of_its
   }
 }
 
+// The copy into that layout reads no further than the buffer reaches, whatever its meta says.
+ELEMENT_TEST(a_frame_that_its_memory_does_not_hold_is_an_error_also_when_passthrough_begins) {
+  std::mt19937 random(91);
+  const GstVideoInfo info = video_info("I420", 30, 22);
+  Harness harness("preset=box-blur", info);
+  CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
+  harness.set("preset", "identity");
+  Owned<GstBuffer> bad = random_buffer(random, info, 1);
+  gsize offset[GST_VIDEO_MAX_PLANES] = {info.offset[0], info.offset[1], info.size - 8};
+  gint stride[GST_VIDEO_MAX_PLANES] = {info.stride[0], -info.stride[1], info.stride[2]};
+  gst_buffer_add_video_meta_full(bad.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 30, 22, 3, offset,
+                                 stride);
+  CHECK(harness.push(bad.release()) == GST_FLOW_ERROR, "the frame is taken");
+  const std::vector<Report> errors = take_reports(harness.bus(), GST_MESSAGE_ERROR);
+  CHECK(errors.size() == 1 && errors[0].is(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT), "%zu errors", errors.size());
+  CHECK(errors[0].text.find("plane 3") != std::string::npos, "the error says: %s", errors[0].text.c_str());
+}
+
 ELEMENT_TEST(outputs_made_of_a_corrupted_frame_are_marked_corrupted) {
   std::mt19937 random(90);
   const GstVideoInfo info = small();
