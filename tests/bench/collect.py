@@ -102,7 +102,8 @@ def cpu_tables(rows):
         two = rows.get(f"cpu2/auto/{k.layout}/{k.shape}/{k.taps}")
         # Files of before the two took turns have one thread in the row of its own alone.
         two = two and {"vs_one_thread": row["us"] / two["us"], **two}
-        ffmpeg = rows.get(f"ffmpeg/convolution/{k.layout}/{k.shape}/{k.taps}")
+        peer = "sobel" if k.taps == "sobel-magnitude" else "convolution"
+        ffmpeg = rows.get(f"ffmpeg/{peer}/{k.layout}/{k.shape}/{k.taps}")
         asked = asked_cpu(k, row.get("label", ""))
         lines.append([k.layout, k.shape, k.taps, number(row, "us", "{:.0f}"), number(row, "times_copy", "{:.1f}"),
                       number(row, "vs_filter2D", "{:.1f}"), f"{asked:g}" if asked else "",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""FFmpeg's convolution filter as a peer of the CPU rows, on one thread and 4K GRAY8; prints JSON rows of bench's form.
+"""FFmpeg's filters convolution and sobel as peers of the CPU rows, on one thread and 4K GRAY8; prints rows of bench's form.
 
 A frame's time is the CPU time of a run with the filter less that of a run without it, over the frames. The random
 integer taps are of bench's kind; FFmpeg takes 3x3, 5x5 and 7x7.
@@ -37,6 +37,8 @@ def main():
         times = [cpu_seconds(graph) - cpu_seconds("null") for _ in range(RUNS)]
         rows.append({"name": f"ffmpeg/convolution/GRAY8/{side}x{side}/integer",
                      "us": statistics.median(times) / FRAMES * 1e6})
+    times = [cpu_seconds("sobel") - cpu_seconds("null") for _ in range(RUNS)]
+    rows.append({"name": "ffmpeg/sobel/GRAY8/3x3/sobel-magnitude", "us": statistics.median(times) / FRAMES * 1e6})
     version = subprocess.run(["ffmpeg", "-version"], capture_output=True, text=True, check=True).stdout.split()[2]
     json.dump({"context": {"frame": f"{WIDTH}x{HEIGHT}", "ffmpeg": version}, "benchmarks": rows}, sys.stdout, indent=1)
     print()
