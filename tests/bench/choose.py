@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Remakes the table of kernels/cuda/choice.hpp from measured rows of every algorithm: choose.py result.json...
 
-choose.py --check kernels/cuda/choice.hpp result.json... tells for which measured cases that table chooses slow ones.
+choose.py --check kernels/cuda/choice.hpp result.json... tells for which measured cases the table of the GPU's compute
+capability chooses slow ones. It exits with 1 where there are any, and with 2 where nothing can be checked.
 
 It starts from one row a measured case, sides with the same winner joined, and then drops rows and loosens their
 conditions for as long as every measured case still gets an algorithm within 3 % of its fastest. The rows that it prints
@@ -59,9 +60,15 @@ class Row:
         return f"    ChoiceRow{{{', '.join(fields)}}},"
 
 
-def parsed(text):
-    """The rows of a choice.hpp."""
-    table = text[text.index("std::array choices{"):]
+def tables(text):
+    """{compute capability as 10 * major + minor: the name of its array} of a choice.hpp."""
+    return {int(capability): name for capability, name in re.findall(r"ChoiceTable\{(\d+), (\w+)\}", text)}
+
+
+def parsed(text, name="choices"):
+    """The rows of one array of a choice.hpp."""
+    start = text.index(f"std::array {name}{{")
+    table = text[start:text.find("\n};", start) + 1 or None]
     rows = []
     for fields in re.findall(r"ChoiceRow\{(.*?)\}", table, re.DOTALL):
         row = Row(re.search(r"Algorithm::(\w+)", fields)[1].rstrip("_").replace("_", "-"))
@@ -123,6 +130,18 @@ def slow_choices(rows, cases):
             yield case, chosen, slower
 
 
+def check(text, context, cases):
+    """What is wrong with the choices of that choice.hpp, a line each. Raises ValueError where the run says nothing of them."""
+    if not cases:
+        raise ValueError("no row was measured for a single algorithm on CUDA (rows of auto say nothing): nothing to check")
+    capability = context.get("compute_capability", "unknown")
+    name = tables(text).get(int(capability.replace(".", "")) if re.fullmatch(r"\d+\.\d", capability) else None)
+    if name is None:
+        raise ValueError(f"compute capability {capability} has no table in choice_tables: add the one that choose.py prints")
+    return [f"{case}: {chosen}, {slower:.2f} times the fastest"
+            for case, chosen, slower in slow_choices(parsed(text, name), cases)]
+
+
 def good(rows, cases):
     return next(slow_choices(rows, cases), None) is None
 
@@ -156,12 +175,15 @@ def main():
     parser.add_argument("--check", metavar="choice.hpp")
     parser.add_argument("results", nargs="+")
     args = parser.parse_args()
-    cases = measured(results.load(args.results)[1])
+    context, rows = results.load(args.results)
+    cases = measured(rows)
     if args.check:
         with open(args.check, encoding="utf-8") as file:
-            slow = list(slow_choices(parsed(file.read()), cases))
-        for case, chosen, slower in slow:
-            print(f"{case}: {chosen}, {slower:.2f} times the fastest")
+            try:
+                slow = check(file.read(), context, cases)
+            except ValueError as error:
+                parser.error(str(error))
+        print(*slow, f"{len(cases)} cases, {len(slow)} slow choices", sep="\n")
         sys.exit(bool(slow))
     ratios = collections.defaultdict(list)
     for times in cases.values():

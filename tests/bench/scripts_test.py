@@ -15,6 +15,7 @@ import results
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMMITTED = sorted(HERE.glob("results/*.json"))
+CHOICE = HERE / "../../kernels/cuda/choice.hpp"
 BENCH = sys.argv.pop(1)
 
 
@@ -77,15 +78,53 @@ class Choose(unittest.TestCase):
         self.assertTrue(choose.good(rows, cases))
         return rows
 
-    def test_the_table_in_use_is_near_the_fastest_of_the_newest_run(self):
-        here = pathlib.Path(__file__).parent
-        table = choose.parsed((here / "../../kernels/cuda/choice.hpp").read_text(encoding="utf-8"))
-        self.assertEqual([str(row) for row in choose.parsed("std::array choices{" + "\n".join(map(str, table)))],
-                         [str(row) for row in table])
-        newest = sorted(here.glob("results/*-h200-kernels.json"))[-1]
-        cases = choose.measured(results.load([newest])[1])
-        self.assertGreater(len(cases), 200)
-        self.assertEqual(list(choose.slow_choices(table, cases)), [])
+    def test_each_table_is_near_the_fastest_of_the_newest_run_on_its_capability(self):
+        text = CHOICE.read_text(encoding="utf-8")
+        newest = {}  # COMMITTED is in the order of dates
+        for path in COMMITTED:
+            context, rows = results.load([path])
+            if cases := choose.measured(rows):
+                newest[int(context["compute_capability"].replace(".", ""))] = context, cases
+        # What `describe_choice` calls measured has a run, and a run of all algorithms has its table.
+        self.assertEqual(choose.tables(text).keys(), newest.keys())
+        for capability, name in choose.tables(text).items():
+            table = choose.parsed(text, name)
+            self.assertEqual([str(row) for row in choose.parsed("std::array choices{" + "\n".join(map(str, table)))],
+                             [str(row) for row in table])
+            context, cases = newest[capability]
+            self.assertGreater(len(cases), 200)
+            self.assertEqual(choose.check(text, context, cases), [])
+
+    def check(self, context, times):
+        case = {"rank": 1, "depth": 1, "components": 1, "type": 0, "accumulator": 0, "side": 3}
+        with tempfile.TemporaryDirectory() as folder:
+            results.save(f"{folder}/run.json", context,
+                         {f"cuda/{algorithm}/GRAY8/3x3/integer": {"us": us, **case} for algorithm, us in times.items()})
+            return subprocess.run([sys.executable, HERE / "choose.py", "--check", CHOICE, f"{folder}/run.json"],
+                                  capture_output=True, text=True)
+
+    def test_check_names_a_slow_choice(self):
+        run = self.check({"compute_capability": "9.0"}, {"matrix": 3, "tiled": 2})
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("matrix, 1.50 times the fastest\n1 cases, 1 slow choices", run.stdout)
+        self.assertEqual(self.check({"compute_capability": "9.0"}, {"matrix": 2, "tiled": 3}).returncode, 0)
+
+    def test_check_of_what_says_nothing_is_no_success(self):
+        for context, times, message in (
+            ({"compute_capability": "9.0"}, {"auto": 2}, "nothing to check"),
+            ({"compute_capability": "8.6"}, {"matrix": 2, "tiled": 3}, "8.6 has no table in choice_tables"),
+            ({}, {"matrix": 2, "tiled": 3}, "unknown has no table in choice_tables"),
+        ):
+            run = self.check(context, times)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(message, run.stderr)
+
+    def test_the_rows_of_one_table_are_not_those_of_the_next(self):
+        text = "std::array first{\n    ChoiceRow{.algorithm = Algorithm::basic},\n};\nstd::array second{\n    " \
+               "ChoiceRow{.algorithm = Algorithm::tiled},\n};\nChoiceTable{80, first},\nChoiceTable{90, second},"
+        self.assertEqual(choose.tables(text), {80: "first", 90: "second"})
+        self.assertEqual(choose.parsed(text, "first"), [choose.Row("basic")])
+        self.assertEqual(choose.parsed(text, "second"), [choose.Row("tiled")])
 
     def test_one_winner_is_one_row(self):
         rows = self.rows({self.case(3): {"matrix": 1, "tiled": 2}, self.case(7): {"matrix": 1, "tiled": 3}})
