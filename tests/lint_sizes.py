@@ -16,7 +16,6 @@ FILE_LINES, FUNCTION_LINES = 400, 60
 # others are still to be cut. None may grow: the numbers are their lengths today. What has become shorter is told, so
 # that its number follows.
 LONGER_FILES = {
-    "kernels/cpu/amx/matrix.cpp": 403,
     "tests/conformance/regions.cpp": 409,
     "tests/element/cuda_test.cpp": 430,
     "tests/element/properties_test.cpp": 485,
@@ -34,7 +33,6 @@ KERNELS = {
     "kernels/cpu/rows/row_walk.cpp filter": 77,
 }
 TO_BE_CUT = {
-    "kernels/cpu/amx/matrix.cpp make_matrix": 65,
     "kernels/cpu/dot/separable.cpp make_dot_separable": 82,
     "kernels/cuda/separable/tensor.cu make_fragments": 63,
     "tests/bench/peers/npp.cu main": 102,

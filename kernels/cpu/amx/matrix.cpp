@@ -340,13 +340,7 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Com
   const IntegerTaps taps = *taps_of(desc, arithmetic, group, limbs);
   Engine engine;
   Kernel& kernel = engine.kernel;
-  kernel.depth = desc.filter.depth();
-  kernel.height = desc.filter.height();
-  kernel.width = desc.filter.width();
-  kernel.components = group.components;
-  kernel.quantization = make_quantization(arithmetic, desc.layout, group);
-  kernel.quantization.gain = static_cast<float>(kernel.quantization.gain * taps.gain);
-  kernel.quantization.divisor /= taps.gain;
+  set_shape_and_quantization(kernel, desc, arithmetic, group, taps);
 
   const int span = 16 + (kernel.width - 1) * group.components;
   const bool paired = span <= 32;

@@ -238,13 +238,8 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   engine.staging = make_copy_staging(desc, group);
 
   Kernel& kernel = engine.kernel;
-  kernel.depth = desc.filter.depth();
-  kernel.height = height;
-  kernel.width = width;
-  kernel.components = group.components;
-  Quantization& q = kernel.quantization = make_quantization(arithmetic, desc.layout, group);
-  q.gain = static_cast<float>(q.gain * taps->gain);
-  q.divisor /= taps->gain;
+  set_shape_and_quantization(kernel, desc, arithmetic, group, *taps);
+  const Quantization& q = kernel.quantization;
   double max_magnitude = 0;
   for (const int tap : taps->taps) max_magnitude += std::abs(tap) * 255.0 / q.divisor;
   auto packed = std::make_shared<Packed>(Packed{WindowOrder(group.components, pairs),

@@ -54,4 +54,15 @@ std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const
   return result;
 }
 
+void set_shape_and_quantization(Kernel& kernel, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                const ComponentGroup& group, const IntegerTaps& taps) {
+  kernel.depth = desc.filter.depth();
+  kernel.height = desc.filter.height();
+  kernel.width = desc.filter.width();
+  kernel.components = group.components;
+  Quantization& q = kernel.quantization = make_quantization(arithmetic, desc.layout, group);
+  q.gain = static_cast<float>(q.gain * taps.gain);
+  q.divisor /= taps.gain;
+}
+
 }  // namespace convolve::cpu

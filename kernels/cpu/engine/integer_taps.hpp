@@ -33,4 +33,8 @@ struct IntegerTaps {
 std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
                                              const ComponentGroup& group, int largest, double weight = 1);
 
+/// Sets the kernel's shape, and a quantization that takes the sums of these taps.
+void set_shape_and_quantization(Kernel& kernel, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                const ComponentGroup& group, const IntegerTaps& taps);
+
 }  // namespace convolve::cpu
