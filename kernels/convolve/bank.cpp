@@ -58,9 +58,10 @@ std::optional<CommonTaps> common_taps(const Bank& bank) {
   CommonTaps common;
   common.divisor = static_cast<double>(divisor);
   for (const Filter& kernel : bank.kernels()) {
+    const std::int64_t factor = divisor / kernel.exact()->divisor;  // leaves no remainder
     double magnitude = 0;
     for (const std::int32_t tap : kernel.exact()->taps) {
-      common.taps.push_back(tap * static_cast<double>(divisor / kernel.exact()->divisor));
+      common.taps.push_back(tap * static_cast<double>(factor));
       magnitude += std::abs(common.taps.back());
     }
     common.largest =

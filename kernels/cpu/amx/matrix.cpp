@@ -286,7 +286,7 @@ constexpr double products_to_finish = 1.1;
 
 // Tap = 256 * high + low, both signed bytes.
 std::int8_t limb(std::int32_t tap, int limbs, int which) {
-  const std::int32_t low = static_cast<std::int8_t>(tap & 255);
+  const std::int32_t low = static_cast<std::int8_t>(tap & 255);  // NOLINT(bugprone-signed-char-misuse): keeps the sign
   if (limbs == 1 || which == 1) return static_cast<std::int8_t>(low);
   return static_cast<std::int8_t>((tap - low) / 256);
 }

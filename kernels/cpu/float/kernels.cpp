@@ -93,7 +93,7 @@ HWY_INLINE void AddRows(int height, Vector<T> (&sum)[block_rows][block_vectors],
     const auto* q = static_cast<const Source*>(ring[r]) + x;
     switch (FirstOutput(r, height) * block_rows + LastOutput(r)) {
 #define CONVOLVE_CASE(first, last)                                 \
-  case first* block_rows + last:                                   \
+  case (first)*block_rows + (last):                                \
     AddRow<Width, first, last, T, Source>(sum, q, c, width, step); \
     break;
       CONVOLVE_CASE(0, 0)
