@@ -120,16 +120,19 @@ int component_offset(const GstVideoFormatInfo* finfo, unsigned c) {
   return offset % bytes == 0 ? offset / bytes : offset;
 }
 
+int sample_shift(const GstVideoFormatInfo* finfo) {
+  if (find_packed_words(GST_VIDEO_FORMAT_INFO_FORMAT(finfo))) return 16 - GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0);
+  return GST_VIDEO_FORMAT_INFO_SHIFT(finfo, 0);
+}
+
 FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& levels) {
   const GstVideoFormatInfo* finfo = info.finfo;
   FrameLayout layout;
   layout.bits = GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0);
   layout.type = layout.bits <= 8 ? SampleType::u8 : SampleType::u16;
-  layout.shift = GST_VIDEO_FORMAT_INFO_SHIFT(finfo, 0);
+  layout.shift = sample_shift(finfo);
   layout.planes = GST_VIDEO_FORMAT_INFO_N_PLANES(finfo);
   const int bytes = bytes_per_sample(layout.type);
-  const PackedWords* words = find_packed_words(GST_VIDEO_FORMAT_INFO_FORMAT(finfo));
-  if (words) layout.shift = 16 - layout.bits;
 
   for (unsigned c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c) {
     PlaneLayout& plane = layout.plane[GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)];

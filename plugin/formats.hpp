@@ -39,6 +39,9 @@ FrameLayout make_layout(const GstVideoInfo& info, int height, const Levels& leve
 /// Samples from the start of a row of its plane to the first one of GStreamer's component `c`.
 int component_offset(const GstVideoFormatInfo* finfo, unsigned c);
 
+/// Unused low bits of each sample, of all components alike.
+int sample_shift(const GstVideoFormatInfo* finfo);
+
 /// The template caps of both pads: every format of the table in system memory, and those that are among `cuda_formats`
 /// in CUDA memory. Transfer full.
 GstCaps* make_template_caps(std::span<const GstVideoFormat> cuda_formats);

@@ -26,7 +26,7 @@ struct Samples {
         plane(GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)),
         offset(component_offset(finfo, c)),
         step(GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c) / static_cast<int>(sizeof(Sample))),
-        shift(GST_VIDEO_FORMAT_INFO_SHIFT(finfo, c)) {}
+        shift(sample_shift(finfo)) {}
 
   const Sample* row(int y) const {
     const PlaneView& view = image.plane[plane];

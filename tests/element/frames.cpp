@@ -166,6 +166,14 @@ Owned<GstBuffer> buffer_of(const GstVideoInfo& info, const std::vector<int>& sam
   return buffer;
 }
 
+void make_flat(GstBuffer* buffer, const GstVideoInfo& info, const std::vector<int>& levels) {
+  const Mapped frame(buffer, info, GST_MAP_READWRITE);
+  for (int c = 0; c < static_cast<int>(GST_VIDEO_INFO_N_COMPONENTS(&info)); ++c)
+    for (int y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT(&info, c); ++y)
+      for (int x = 0; x < GST_VIDEO_INFO_COMP_WIDTH(&info, c); ++x)
+        write_word(frame.at(c, x, y), bits_of(info, c), levels[c] << shift_of(info, c));
+}
+
 std::vector<Owned<GstBuffer>> random_stream(std::mt19937& random, const GstVideoInfo& info, int count) {
   std::vector<Owned<GstBuffer>> buffers;
   for (int i = 0; i < count; ++i) buffers.push_back(random_buffer(random, info, i));

@@ -33,6 +33,8 @@ const std::vector<std::string>& formats();
 Owned<GstBuffer> random_buffer(std::mt19937& random, const GstVideoInfo& info, int pts = 0);
 Owned<GstBuffer> buffer_of(const GstVideoInfo& info, const std::vector<int>& samples, int pts = 0);  ///< one component
 std::vector<Owned<GstBuffer>> random_stream(std::mt19937& random, const GstVideoInfo& info, int count);
+/// Sets all samples of each component to one level.
+void make_flat(GstBuffer* buffer, const GstVideoInfo& info, const std::vector<int>& levels);
 /// Stamps pts, duration and offset as those of frame `index`.
 void stamp(GstBuffer* buffer, int index);
 

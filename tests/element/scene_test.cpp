@@ -13,20 +13,10 @@ std::vector<Owned<GstBuffer>> frames_at(const GstVideoInfo& info, const std::vec
   std::mt19937 random(1);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     Owned<GstBuffer> buffer = random_buffer(random, info, static_cast<int>(i));
-    GstVideoFrame frame;
-    CHECK(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_READWRITE), "map");
+    std::vector<int> levels_now;
     for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c)
-      for (int y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT(&info, c); ++y)
-        for (int x = 0; x < GST_VIDEO_INFO_COMP_WIDTH(&info, c); ++x) {
-          auto* at = static_cast<guint8*>(GST_VIDEO_FRAME_COMP_DATA(&frame, c)) +
-                     y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c);
-          const int level = moves >> c & 1 ? levels[i] : 90;
-          if (GST_VIDEO_INFO_COMP_DEPTH(&info, c) > 8)
-            GST_WRITE_UINT16_LE(at, static_cast<guint16>(level << GST_VIDEO_FORMAT_INFO_SHIFT(info.finfo, c)));
-          else
-            *at = static_cast<guint8>(level);
-        }
-    gst_video_frame_unmap(&frame);
+      levels_now.push_back(moves >> c & 1 ? levels[i] : 90);
+    make_flat(buffer.get(), info, levels_now);
     out.push_back(std::move(buffer));
   }
   return out;
@@ -69,6 +59,7 @@ constexpr Step steps[] = {
     {"YUY2", "bt601", 60, 81, 82, 1},       {"I420_10LE", "bt709", 240, 327, 328, 1},  // 87 and 88 of 876
     {"UYVY", "bt601", 60, 81, 82, 1},       {"RGBA", nullptr, 60, 95, 96, 2},          // 0.7152 of 35 and 36 of 255
     {"GBR_10LE", nullptr, 60, 541, 542, 1},                                            // 0.2126 of 481 and 482 of 1023
+    {"Y210", "bt709", 240, 327, 328, 1},                                               // the same, in the high bits
     {"I420", "bt601", 60, 200, 200, 6},                                                // chroma alone is no cut
 };
 
