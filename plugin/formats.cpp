@@ -12,7 +12,7 @@ namespace {
 
 // In order of preference: the usual ones first, as caps that leave the format open are fixed to the first; grey ones
 // last, as that must not cost a picture its colours. All else about a format comes from GStreamer's own description of
-// it, but for packed_words below.
+// it, but for true_offsets below.
 constexpr GstVideoFormat table[] = {
     GST_VIDEO_FORMAT_I420,      GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_YV12,      GST_VIDEO_FORMAT_NV21,
     GST_VIDEO_FORMAT_Y42B,      GST_VIDEO_FORMAT_NV16,      GST_VIDEO_FORMAT_NV61,      GST_VIDEO_FORMAT_YUY2,
@@ -44,23 +44,24 @@ constexpr GstVideoFormat table[] = {
     GST_VIDEO_FORMAT_GRAY8,
 };
 
-// GStreamer describes all components of these formats as if they lay at the start of a pixel, and Y210's 10 bits as if
-// they were the low ones. Its own functions to pack and unpack them put Y, U, V and A at these words of 16 bits, with
-// the bits at the high end.
-struct PackedWords {
+// Where Y, U, V and A lie, in samples, in formats of which GStreamer's table says something else than its own functions
+// that pack and unpack them do. It has the components of those of 16-bit words all at the start of a pixel, and Y210's
+// 10 bits as if they were the low ones: in all of these the bits are at the high end. It has U and V of VYUY the other
+// way round.
+struct TrueOffsets {
   GstVideoFormat format;
   int offset[4];
 };
-constexpr PackedWords packed_words[] = {
-    {GST_VIDEO_FORMAT_Y210, {0, 1, 3}},       {GST_VIDEO_FORMAT_Y212_LE, {0, 1, 3}},
-    {GST_VIDEO_FORMAT_Y412_LE, {1, 0, 2, 3}},
+constexpr TrueOffsets true_offsets[] = {
+    {GST_VIDEO_FORMAT_VYUY, {1, 2, 0}},    {GST_VIDEO_FORMAT_Y210, {0, 1, 3}},
+    {GST_VIDEO_FORMAT_Y212_LE, {0, 1, 3}}, {GST_VIDEO_FORMAT_Y412_LE, {1, 0, 2, 3}},
 #if GST_CHECK_VERSION(1, 26, 0)
-    {GST_VIDEO_FORMAT_Y216_LE, {0, 1, 3}},    {GST_VIDEO_FORMAT_Y416_LE, {1, 0, 2, 3}},
+    {GST_VIDEO_FORMAT_Y216_LE, {0, 1, 3}}, {GST_VIDEO_FORMAT_Y416_LE, {1, 0, 2, 3}},
 #endif
 };
 
-const PackedWords* find_packed_words(GstVideoFormat format) {
-  for (const PackedWords& row : packed_words)
+const TrueOffsets* find_true_offsets(GstVideoFormat format) {
+  for (const TrueOffsets& row : true_offsets)
     if (row.format == format) return &row;
   return nullptr;
 }
@@ -113,7 +114,7 @@ void set_levels(Component& component, Role role, const GstVideoInfo& info, int b
 }  // namespace
 
 int component_offset(const GstVideoFormatInfo* finfo, unsigned c) {
-  if (const PackedWords* words = find_packed_words(GST_VIDEO_FORMAT_INFO_FORMAT(finfo))) return words->offset[c];
+  if (const TrueOffsets* row = find_true_offsets(GST_VIDEO_FORMAT_INFO_FORMAT(finfo))) return row->offset[c];
   const int bytes = GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0) <= 8 ? 1 : 2;
   // Bytes; but GStreamer's P010 and its like count samples, and say 1 where the second of them begins.
   const int offset = GST_VIDEO_FORMAT_INFO_POFFSET(finfo, c);
@@ -121,7 +122,8 @@ int component_offset(const GstVideoFormatInfo* finfo, unsigned c) {
 }
 
 int sample_shift(const GstVideoFormatInfo* finfo) {
-  if (find_packed_words(GST_VIDEO_FORMAT_INFO_FORMAT(finfo))) return 16 - GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0);
+  const int bits = GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0);
+  if (bits > 8 && find_true_offsets(GST_VIDEO_FORMAT_INFO_FORMAT(finfo))) return 16 - bits;
   return GST_VIDEO_FORMAT_INFO_SHIFT(finfo, 0);
 }
 

@@ -77,7 +77,8 @@ ELEMENT_TEST(fill_is_in_the_colours_of_the_stream) {
   // Pure red, as the standards' own equations give it.
   for (const Row& row : {Row{"I420", "bt601", {81, 90, 240}}, Row{"NV12", "bt709", {63, 102, 240}},
                          Row{"RGB", nullptr, {255, 0, 0}}, Row{"BGRA", nullptr, {255, 0, 0, 0}},
-                         Row{"P010_10LE", "bt709", {250, 409, 960}}, Row{"YUY2", "bt601", {81, 90, 240}}}) {
+                         Row{"P010_10LE", "bt709", {250, 409, 960}}, Row{"YUY2", "bt601", {81, 90, 240}},
+                         Row{"VYUY", "bt601", {81, 90, 240}}, Row{"Y210", "bt709", {250, 409, 960}}}) {
     const GstVideoInfo info = video_info(row.format, 12, 10, row.colorimetry);
     const Owned<GstBuffer> in = noise(random, info);
     Harness harness("regions=inside region-effect=fill region-color=0x40ff0000 region-boxes=<<2,2,5,4>>", info);
