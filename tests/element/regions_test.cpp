@@ -254,6 +254,15 @@ ELEMENT_TEST(regions_are_held_by_pts_until_others_come_or_the_stream_breaks) {
     CHECK(changed(harness, info, input) == "01111111", "a frame without a timestamp ends the hold");
     GST_BUFFER_PTS(input[3].get()) = pts;
   }
+  {
+    // A detector that writes an empty box has found nothing.
+    Owned<GstBuffer> empty = random_buffer(random, info, 2);
+    add_roi(empty.get(), "face", 0, 0, 0, 6);
+    std::swap(input[2], empty);
+    Harness harness(hides + "region-hold=80000000", info);
+    CHECK(changed(harness, info, input) == "01110000", "a region of no width ends the hold");
+    std::swap(input[2], empty);
+  }
   // New regions replace those held.
   add_roi(input[3].get(), "face", 12, 1, 4, 4);
   Harness harness(hides + "region-hold=10000000000", info);
