@@ -233,9 +233,9 @@ void load_kernel_file(Settings& settings) {
   settings.location_taps.reset();
   settings.location_string.clear();
   if (settings.kernel_location.empty() || settings.kernel || settings.bank || !settings.kernel_string.empty()) return;
-  std::string text = read_kernel_file(settings.kernel_location);
-  if (is_kernel_string(text))
-    settings.location_string = std::move(text);
+  const std::string text = read_kernel_file(settings.kernel_location);
+  if (std::optional<std::string> string = kernel_string_in_file(text))
+    settings.location_string = *std::move(string);
   else
     settings.location_taps = parse_kernel_text(text, settings.kernel_location);
 }

@@ -142,8 +142,16 @@ std::string unescaped(std::string_view text) {
 
 }  // namespace
 
-bool is_kernel_string(std::string_view text) {
-  return !name_of_grammar(kernel_string::trim(text)).empty();
+std::optional<std::string> kernel_string_in_file(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::string kept;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    if (!kernel_string::trim(line).starts_with('#')) kept += line;
+    text.remove_prefix(line.size());
+  }
+  if (name_of_grammar(kernel_string::trim(kept)).empty()) return std::nullopt;
+  return kept;
 }
 
 KernelString parse_kernel_string(std::string_view text) {

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,8 +36,9 @@ struct KernelString {
   bool planes_are_red_first = false;  ///< of RGB the planes are red, green, blue instead
 };
 
-/// True where the text, after blanks, starts with the name of a grammar.
-bool is_kernel_string(std::string_view text);
+/// The kernel string that a file's text holds, without a byte order mark of UTF-8 and without the lines that start with
+/// #. Absent where what is left does not start with the name of a grammar.
+std::optional<std::string> kernel_string_in_file(std::string_view text);
 
 /// Throws std::invalid_argument that names the part at fault, why it cannot be honoured, and what can.
 KernelString parse_kernel_string(std::string_view text);

@@ -261,14 +261,19 @@ def check_others(image):
         if not isinstance(message, str) or words not in message:
             print(f"FAILED: {string}: expected an error with {words!r}, found {message}")
             failures += 1
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "kernel.txt"
-        path.write_text("\nffmpeg:0m='1 2 1 2 4 2 1 2 1':0bias=9\n", encoding="utf-8")
-        by_file = filtered(image, kernel_location=str(path), levels="code")
     by_string = filtered(image, kernel_string=quoted("ffmpeg:0m='1 2 1 2 4 2 1 2 1':0bias=9"), levels="code")
-    if isinstance(by_file, str) or not (by_file == by_string).all():
-        print("FAILED: a file with the string gives something else")
-        failures += 1
+    for text in (
+        "\nffmpeg:0m='1 2 1 2 4 2 1 2 1':0bias=9\n",
+        "\ufeffffmpeg:0m='1 2 1 2 4 2 1 2 1':0bias=9",
+        "# Gaussian\r\n  # ffmpeg: 3x3\r\nffmpeg:0m='1 2 1 2 4 2 1 2 1':0bias=9\r\n#\r\n",
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "kernel.txt"
+            path.write_bytes(text.encode())
+            by_file = filtered(image, kernel_location=str(path), levels="code")
+        if isinstance(by_file, str) or not (by_file == by_string).all():
+            print(f"FAILED: a file that holds {text!r} gives something else: {by_file}")
+            failures += 1
     print(f"{len(refused())} strings refused, {failures} failures")
     return failures
 
