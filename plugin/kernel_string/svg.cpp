@@ -18,6 +18,9 @@ Attributes read_attributes(std::string_view text) {
   constexpr std::string_view tag = "<feConvolveMatrix";
   if (text.starts_with(tag)) {
     text.remove_prefix(tag.size());
+    // The element may be closed by itself, or by a tag of its own.
+    if (const std::size_t closing = text.rfind("</feConvolveMatrix"); closing != std::string_view::npos)
+      text = text.substr(0, closing);
     const std::size_t end = text.rfind('>');
     if (end == std::string_view::npos) fail("<feConvolveMatrix is not closed");
     text = trim(text.substr(0, end));

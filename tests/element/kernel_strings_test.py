@@ -274,6 +274,13 @@ def check_others(image):
         if isinstance(by_file, str) or not (by_file == by_string).all():
             print(f"FAILED: a file that holds {text!r} gives something else: {by_file}")
             failures += 1
+    element = "order='3' kernelMatrix='1 2 1 2 4 2 1 2 1' edgeMode='wrap'"
+    for text in (f"<feConvolveMatrix {element}/>", f"<feConvolveMatrix\n {element}\n></feConvolveMatrix>",
+                 f"<feConvolveMatrix {element}> </feConvolveMatrix >"):
+        got, wanted = (filtered(image, kernel_string=quoted("svg:" + string)) for string in (text, element))
+        if isinstance(got, str) or not (got == wanted).all():
+            print(f"FAILED: svg:{text} is not what its attributes alone are: {got}")
+            failures += 1
     print(f"{len(refused())} strings refused, {failures} failures")
     return failures
 
