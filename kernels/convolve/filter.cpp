@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 
@@ -15,6 +16,11 @@ namespace {
 // Numerators and divisors past this are kept as doubles only: their sums could not fit the 24 bits that the exact
 // contract asks for.
 constexpr std::int64_t exact_limit = std::int64_t{1} << 24;
+
+// A number as a message shows it: 2e+300, and not its 301 digits.
+std::string shortest(double v) {
+  return (std::ostringstream() << v).str();
+}
 
 // A double as numerator / denominator with a power of two below the line, or denominator 0.
 Tap binary_fraction(double v) {
@@ -211,10 +217,10 @@ Filter::Filter(const TapArray& array, const FilterOptions& options) {
     if (!std::isfinite(array.taps[i].value))
       throw std::invalid_argument("tap " + std::to_string(i % width_) + " of row " +
                                   std::to_string(i / width_ % height_) + " of frame " +
-                                  std::to_string(i / width_ / height_) + " is " + std::to_string(array.taps[i].value) +
+                                  std::to_string(i / width_ / height_) + " is " + shortest(array.taps[i].value) +
                                   "; every tap is a finite number");
   if (!std::isfinite(options.scale))
-    throw std::invalid_argument("scale is " + std::to_string(options.scale) + "; it is a finite number");
+    throw std::invalid_argument("scale is " + shortest(options.scale) + "; it is a finite number");
 
   std::vector<Tap> ordered = array.taps;
   if (options.convolve) std::reverse(ordered.begin(), ordered.end());
@@ -227,18 +233,20 @@ Filter::Filter(const TapArray& array, const FilterOptions& options) {
   if (exact_) {
     for (const std::int32_t n : exact_->taps) taps_.push_back(static_cast<double>(n) / exact_->divisor);
   } else {
-    double divisor = 0;
-    for (const Tap& tap : ordered) divisor += tap.value;
+    for (const Tap& tap : ordered) taps_.push_back(tap.value);
+    double divisor = sum();
     if (options.normalize && !std::isfinite(divisor))
       throw std::invalid_argument("the taps sum to " + std::to_string(divisor) +
                                   ", by which normalize cannot divide; their sum is to be finite");
-    if (!options.normalize || divisor == 0) divisor = 1;
-    for (const Tap& tap : ordered) taps_.push_back(options.scale * (tap.value / divisor));
+    // Decimals such as 0.1 + 0.2 - 0.3 sum to 0 but for their rounding, by which there is no dividing.
+    const double rounding = sum_abs() * count() * std::numeric_limits<double>::epsilon();
+    if (!options.normalize || std::abs(divisor) <= rounding) divisor = 1;
+    for (double& tap : taps_) tap = options.scale * (tap / divisor);
   }
   // Sums of products with 16-bit samples are formed in single precision at the least.
   if (!(sum_abs() <= 1e30))
-    throw std::invalid_argument("the taps' magnitudes sum to " + std::to_string(sum_abs()) +
-                                " after scale and normalize; at most 1e30 is allowed");
+    throw std::invalid_argument("after scale and normalize the taps' magnitudes sum to " + shortest(sum_abs()) +
+                                "; at most 1e30 is allowed");
   factor();
   if ((height_ > max_dense_taps || width_ > max_dense_taps) && frame_factors_.empty())
     throw std::invalid_argument(size_limits() + ", but this one is " + shape() + " and does not factor so");
@@ -366,11 +374,9 @@ Filter Filter::ending_at_newest() const {
 }
 
 bool Filter::is_identity() const {
-  for (int i = 0; i < count(); ++i) {
-    const bool centre = i == (centre_t_ * height_ + centre_y_) * width_ + centre_x_;
-    if (taps_[i] != (centre ? 1.0 : 0.0)) return false;
-  }
-  return true;
+  std::vector<double> identity(taps_.size());
+  identity[(static_cast<std::size_t>(centre_t_) * height_ + centre_y_) * width_ + centre_x_] = 1;
+  return taps_ == identity;
 }
 
 double Filter::sum() const {

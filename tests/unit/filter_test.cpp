@@ -80,7 +80,7 @@ TEST(FilterErrors, NameTheTapThatIsNoNumber) {
 }
 
 TEST(FilterErrors, RefuseWhatWouldOverflow) {
-  EXPECT_SAYS(refusal(filled(1, 1, 2, Tap::real(1e300))), "at most 1e30");
+  EXPECT_SAYS(refusal(filled(1, 1, 2, Tap::real(1e300))), "magnitudes sum to 2e+300; at most 1e30");
   EXPECT_SAYS(refusal(filled(1, 1, 1, Tap::real(1e20)), {.scale = 1e20}), "at most 1e30");
   EXPECT_SAYS(refusal(filled(1, 1, 2, Tap::real(1e308)), {.normalize = true}), "normalize cannot divide");
   EXPECT_SAYS(refusal(filled(1, 1, 2, Tap::real(1.7e308)), {.scale = 10}), "at most 1e30");
@@ -118,6 +118,17 @@ TEST(FilterExact, NormalizeDividesByTheSum) {
   const Filter real(array(1, 1, 2, {Tap::real(0.1), Tap::real(0.3)}), {.normalize = true});
   EXPECT_DOUBLE_EQ(real.taps()[0], 0.25);
   EXPECT_DOUBLE_EQ(real.sum(), 1);
+}
+
+// 0.1 + 0.2 - 0.3 is 5.6e-17 in doubles. What is left by rounding is no sum to divide by.
+TEST(FilterExact, DecimalsWhoseSumIsZeroButForRoundingStayAsTheyAre) {
+  const Filter zero(array(1, 1, 3, {Tap::real(0.1), Tap::real(0.2), Tap::real(-0.3)}), {.normalize = true});
+  EXPECT_DOUBLE_EQ(zero.taps()[0], 0.1);
+  EXPECT_DOUBLE_EQ(zero.taps()[2], -0.3);
+  const Filter tiny(filled(1, 1, 3, Tap::real(1e-30)), {.normalize = true});
+  EXPECT_DOUBLE_EQ(tiny.taps()[0], 1.0 / 3);
+  const Filter near(array(1, 1, 2, {Tap::real(0.1), Tap::real(-0.0999)}), {.normalize = true});
+  EXPECT_NEAR(near.taps()[0], 1000, 1e-6);
 }
 
 TEST(FilterExact, GivesUpWhereTheNumbersGrowTooLarge) {
