@@ -5,6 +5,10 @@
 # mask.sh [FILE | /dev/videoN | test] [X,Y,WIDTH,HEIGHT] [PROPERTY=VALUE...]: hides a fixed box of the picture, such as a
 # house number or a name tag, on the screen. "test" takes a test picture, 60 frames of it, and shows it nowhere.
 set -euo pipefail
+if [[ ${1:-} == -* ]]; then
+  echo "usage: mask.sh [FILE | /dev/videoN | test] [X,Y,WIDTH,HEIGHT] [PROPERTY=VALUE...]" >&2
+  exit 2
+fi
 source=${1:-/dev/video0} box=${2:-100,80,200,120}
 shift $(($# < 2 ? $# : 2))
 [ $# -gt 0 ] || set -- region-effect=pixelate
@@ -18,7 +22,7 @@ case $source in
     sink=(autovideosink)
     ;;
   *)
-    from=(uridecodebin uri="file://$(realpath "$source")")
+    from=(filesrc location="$(realpath "$source")" ! decodebin)
     sink=(autovideosink)
     ;;
 esac

@@ -94,7 +94,8 @@ else
   tail -n 60 <<<"$pages"
 fi
 step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
-step "pipelines/file.sh" pipelines/file.sh "$work/clip.mp4" "$work/file.mp4"
+ln -f "$work/clip.mp4" "$work/50% of clip #1.mp4"  # a URI would read the % and the # otherwise
+step "pipelines/file.sh" pipelines/file.sh "$work/50% of clip #1.mp4" "$work/file.mp4"
 step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
 step "pipelines/motion.sh (test picture)" pipelines/motion.sh test
 step "pipelines/mask.sh (test picture)" pipelines/mask.sh test
