@@ -270,7 +270,9 @@ PresetKernels take_kernel_string(Settings& settings, const std::string& text) {
   settings.bias_codes = from.bias_codes;
   settings.border = from.border;
   settings.border_value = 0;
-  if (from.planes) settings.components = components_of(*from.planes, from.planes_are_red_first);
+  // The planes are those of the filter, which has no part in hiding.
+  if (from.planes && !settings.regions.hides())
+    settings.components = components_of(*from.planes, from.planes_are_red_first);
   return {std::move(from.kernels), from.combine};
 }
 
