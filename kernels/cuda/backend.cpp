@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "cuda/bank/bank.hpp"
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/choice.hpp"
 #include "cuda/common/table.hpp"
@@ -54,13 +55,10 @@ class ChosenPlan final : public Plan {
   std::string choice_;
 };
 
-constexpr const char* no_banks =
-    "the CUDA backend knows no banks of kernels (the properties bank and combine, and the presets that are banks); "
-    "backend=cpu runs them, as does backend=auto";
-
 bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
   if (!desc.bank.empty()) {
-    why = no_banks;
+    if (entry.algorithm == Algorithm::tiled) return serves_bank(device, desc, why);
+    why = "it knows no banks of kernels (the properties bank and combine, and the presets that are banks)";
     return false;
   }
   if (std::max(desc.filter.height(), desc.filter.width()) <= entry.max_side) return entry.serves(device, desc, why);
@@ -82,6 +80,7 @@ class CudaBackend final : public Backend {
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
     std::string why;
+    if (!desc.bank.empty() && is_free_choice(algorithm)) return serves_bank(device_, desc, why);
     if (is_free_choice(algorithm)) return choose(desc).entry != nullptr;
     const Entry* entry = find(algorithm);
     return entry && serves_case(*entry, device_, desc, why);
@@ -89,7 +88,7 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
-    if (!desc.bank.empty()) throw PlanError(no_banks);
+    if (!desc.bank.empty()) return make_bank_plan(desc);
     if (is_free_choice(desc.algorithm) && is_packed_422(desc.layout)) {
       const Packed422 views = split_packed_422(desc);
       return make_packed_422(device_, desc.layout, make_plan(views.luma), make_plan(views.chroma));
@@ -113,6 +112,15 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  std::unique_ptr<Plan> make_bank_plan(const PlanDesc& desc) {
+    const Algorithm algorithm = is_free_choice(desc.algorithm) ? Algorithm::tiled : desc.algorithm;
+    const Entry* entry = find(algorithm);
+    std::string why;
+    if (entry && serves_case(*entry, device_, desc, why)) return make_bank(device_, desc);
+    if (is_free_choice(desc.algorithm)) throw PlanError("no CUDA algorithm serves this bank: " + why);
+    throw PlanError(refusal(entry, desc, why));
+  }
+
   struct Choice {
     const Entry* entry = nullptr;  ///< Null: no row matches.
     std::size_t row = 0;           ///< in the table's rows

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// conformance_banks [--cases=N] [--seed=N]: random banks of kernels over every layout, border and combination, with
-// every algorithm and SIMD target of the CPU backend, against the oracle. Algorithms that know no banks have to refuse
-// them with a message that names one which does.
+// conformance_banks [--backend=cpu|cuda] [--cases=N] [--seed=N]: random banks of kernels over every layout, border and
+// combination, with every algorithm (and SIMD target) of the backend, against the oracle. Algorithms that know no banks
+// have to refuse them with a message that names one which does.
 #include <cstdio>
 
 #include "bank_cases.hpp"
@@ -12,12 +12,13 @@
 
 int main(int argc, char** argv) {
   using namespace conformance;
-  const auto options = random_options(argc, argv, {.cases = 1200, .seed = 20261124}, false);
+  const auto options = random_options(argc, argv, {.cases = 1200, .seed = 20261124}, true);
   if (!options) return 2;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  RunnerOptions on_cpu;
-  on_cpu.backend = "cpu";
-  Runner runner(on_cpu);
+  RunnerOptions on_backend;
+  on_backend.backend = options->backend;
+  Runner runner(on_backend);
+  if (!runner.has_backends()) return 77;
   int left = options->cases;
   for (std::uint64_t seed = options->seed; left > 0; ++seed) {
     const std::vector<Case> cases = bank_cases(seed);
@@ -25,7 +26,7 @@ int main(int argc, char** argv) {
       runner.run(cases[i]);
       if (i % 40 == 1) runner.run_both(cases[i - 1], cases[i]);
     }
-    if (left <= 0) runner.run_parallel({cases.begin(), cases.begin() + 20});
+    if (left <= 0 && options->backend == "cpu") runner.run_parallel({cases.begin(), cases.begin() + 20});
   }
   return runner.finish() ? 0 : 1;
 }

@@ -212,14 +212,15 @@ class StandinBackend final : public Backend {
   MemoryKind memory() const override { return MemoryKind::device; }
   std::span<const Algorithm> algorithms() const override { return served; }
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
-    if (!desc.bank.empty()) return false;
+    if (!desc.bank.empty()) return is_free_choice(algorithm) || algorithm == Algorithm::tiled;
     return is_free_choice(algorithm) || std::find(served.begin(), served.end(), algorithm) != served.end();
   }
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
-    if (!desc.bank.empty())
-      throw PlanError("the CUDA backend's stand-in knows no banks of kernels; backend=cpu runs them");
+    if (!desc.bank.empty() && !serves(desc.algorithm, desc))
+      throw PlanError(std::string("algorithm \"") + nick(desc.algorithm) +
+                      "\" does not serve this case: it knows no banks of kernels; these do: auto, tiled");
     if (!serves(desc.algorithm, desc)) {
       std::string text = std::string("algorithm \"") + nick(desc.algorithm) + "\" is not one of the CUDA backend's; " +
                          "these do: auto";
@@ -234,7 +235,9 @@ class StandinBackend final : public Backend {
       const std::lock_guard lock(Living::get().mutex);
       Living::get().bodies.insert(&body);
     }
-    return std::make_unique<StandinPlan>(body, tables_, desc.algorithm);
+    // Banks are what `tiled` serves.
+    const bool has_bank = !desc.bank.empty();
+    return std::make_unique<StandinPlan>(body, tables_, has_bank ? Algorithm::tiled : desc.algorithm);
   }
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
     if (getenv("CUDA_STANDIN_REFUSES_REGIONS")) throw PlanError("the stand-in was told to refuse regions");

@@ -123,7 +123,5 @@ ELEMENT_TEST_ROWS(random_banks_in_random_regions_match_the_oracles_while_both_ch
 }  // namespace element_test
 
 int main() {
-  // Whatever backend the other tests are to run on: banks run on the CPU.
-  g_setenv("ELEMENT_TEST_BACKEND", "cpu", TRUE);
   return element_test::run_tests("banks_regions");
 }

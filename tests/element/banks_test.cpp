@@ -323,7 +323,5 @@ ELEMENT_TEST(a_bank_without_a_combination_is_an_error_that_names_them) {
 }  // namespace element_test
 
 int main() {
-  // Whatever backend the other tests are to run on: banks run on the CPU.
-  g_setenv("ELEMENT_TEST_BACKEND", "cpu", TRUE);
   return element_test::run_tests("banks");
 }

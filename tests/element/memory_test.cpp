@@ -6,6 +6,9 @@
 // GLib and GStreamer succeed: those libraries abort the process where they do not. With CUDA the same holds for
 // NVIDIA's runtime, which is linked into the plugin and crashes without memory: what fails there is `operator new`
 // alone.
+//
+// MEMORY_TEST_SHARE=K/N: fails the allocations K+1, K+1+N, K+1+2N, ... alone, so that N processes share the work where
+// each start takes long, as with a real driver.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -133,6 +136,21 @@ void note_callers(const Filtering& f, const GstVideoInfo& info, const std::vecto
   only_noted = true;
 }
 
+struct Share {
+  int first = 1, step = 1;
+};
+
+Share share_of_work() {
+  Share share;
+  const char* text = g_getenv("MEMORY_TEST_SHARE");
+  if (!text) return share;
+  int number = 0;
+  CHECK(std::sscanf(text, "%d/%d", &number, &share.step) == 2 && number >= 0 && number < share.step,
+        "MEMORY_TEST_SHARE=%s is no K/N with K from 0 to N - 1", text);
+  share.first = 1 + number;
+  return share;
+}
+
 constexpr const char* streams[] = {"NV12", "RGBA", "GRAY16_LE"};
 
 ELEMENT_TEST_ROWS(each_allocation_of_the_plugin_fails_in_turn, std::size(streams)) {
@@ -142,7 +160,8 @@ ELEMENT_TEST_ROWS(each_allocation_of_the_plugin_fails_in_turn, std::size(streams
   const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 4);
   note_callers(f, info, input);
   int injected = 0, absorbed = 0;
-  for (int n = 1;; ++n) {
+  const Share share = share_of_work();
+  for (int n = share.first;; n += share.step) {
     const std::string label = std::string(streams[row]) + ", allocation " + std::to_string(n);
     const Owned<GstElement> element = make_element(kernel_is(f.kernel));
     dl_iterate_phdr(find_plugin, nullptr);

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Banks of kernels on CUDA: how `tiled` runs a case that has a bank. Host code only.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cuda/common/entry.hpp"
+
+namespace convolve::cuda {
+
+/// True where the taps of the (validated) case's bank fit this device's kernel parameters; else `why` says what is
+/// missing.
+bool serves_bank(const Device& device, const PlanDesc& desc, std::string& why);
+
+/// Called only where it serves. Allocates nothing on the device; throws PlanError where the frame is too large for one
+/// launch.
+std::unique_ptr<Plan> make_bank(const Device& device, const PlanDesc& desc);
+
+}  // namespace convolve::cuda
