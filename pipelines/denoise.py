@@ -123,7 +123,7 @@ def cut(out, scenes, random):
     clean = [scenes[i >= FRAMES // 2] for i in range(FRAMES)]
     frames = [noisy(frame, random) for frame in clean]
     mixed, _ = denoise(frames, PROPERTIES)
-    apart, ran = denoise(frames, f"{PROPERTIES} scene-threshold={THRESHOLD} backend=cpu")
+    apart, ran = denoise(frames, f"{PROPERTIES} scene-threshold={THRESHOLD}")
     at = slice(FRAMES // 2 - RADIUS, FRAMES // 2 + RADIUS)  # frames whose window has the cut in it
     before, ghost, after = (mean_psnr(each[at], clean[at]) for each in (frames, mixed, apart))
     print(f"scene-threshold={THRESHOLD}      {2 * RADIUS:5} frames around a cut: PSNR {before:.2f} dB before, "

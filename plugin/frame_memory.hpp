@@ -82,6 +82,8 @@ class FrameMemory {
   virtual HeldFrame import_frame(BufferPtr buffer, const FrameMap::Format& format, bool detached) = 0;
   /// Completes all uploads and lets go of upstream's buffers.
   virtual void finish_uploads(std::span<HeldFrame> frames) { (void)frames; }
+  /// Has `work` read two frames, and waits for it. Their uploads are complete on return.
+  virtual void compare(HeldFrame& a, HeldFrame& b, const std::function<void()>& work) = 0;
   /// Has `work` make one output, which is complete, or ordered on the device for those downstream, on return. `frames`
   /// are all that are held, oldest first.
   virtual void produce(std::span<HeldFrame> frames, const Output& out, const Work& work) = 0;

@@ -10,6 +10,7 @@
 #include "formats.hpp"
 #include "log.hpp"
 #include "plane_size.hpp"
+#include "scene.hpp"
 
 namespace convolve {
 namespace {
@@ -58,6 +59,7 @@ void Process::drop_plans() noexcept {
   now_.slab_plan.clear();
   now_.slab_plans.clear();
   now_.regions.reset();
+  luma_difference_.reset();
   memory_->release_scratch();
 }
 
@@ -192,6 +194,24 @@ HeldFrame Process::import_frame(BufferPtr buffer, bool keep) {
   const bool detached = keep && pool_is_too_small(buffer.get());
   const FrameMap::Format format = format_of(buffer.get());
   return memory_->import_frame(std::move(buffer), format, detached);
+}
+
+double Process::luma_difference(HeldFrame& before, HeldFrame& after) {
+  const FrameMemory::Scope scope(*memory_);
+  const auto make = [&] { luma_difference_ = memory_->backend().make_luma_difference(luma_of(info_)); };
+  try {
+    if (!luma_difference_) make();
+  } catch (const std::bad_alloc&) {
+    if (!memory_->trim()) throw;
+    make();
+  } catch (const PlanError& error) {
+    memory_->fail(error.what());
+  }
+  memory_->compare(before, after, [&] {
+    if (const char* fault = luma_difference_->enqueue(before.image, after.image, memory_->stream()))
+      memory_->fail(fault);
+  });
+  return mean_luma_difference(luma_difference_->sum(), info_);
 }
 
 void Process::run(FrameWindow& window, GstBuffer* out) {

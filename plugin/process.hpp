@@ -76,6 +76,9 @@ class Process {
   /// Makes a frame of a buffer. `keep`: the frame will be held beyond its own output. Its upload to a GPU may still be
   /// under way; run() or finish_uploads() completes it.
   HeldFrame import_frame(BufferPtr buffer, bool keep);
+  /// How much two neighbouring frames differ in luma, as a fraction of its range. Waits for the frames, and for what is
+  /// queued before them.
+  double luma_difference(HeldFrame& before, HeldFrame& after);
   /// Filters into `out`, whose memory comes from the pool that the allocation settled on.
   void run(FrameWindow& window, GstBuffer* out);
   /// Brings all frames to the device and lets go of upstream's buffers, where no output does so.
@@ -122,6 +125,7 @@ class Process {
 
   Prepared now_;
   bool changes_nothing_ = false;
+  std::unique_ptr<LumaDifference> luma_difference_;  ///< null until it is asked for
   RegionTracker tracker_;
   std::vector<PixelRect> field_areas_;  ///< areas in rows of a field
 };

@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Scene cuts: how much two frames differ. Where neighbours differ by more than the property scene-threshold says, the
-// window starts anew, so that no filter over time blends two scenes.
+// window starts anew, so that no filter over time blends two scenes. The backend sums the differences.
 #pragma once
 
 #include <gst/video/video.h>
 
-#include "convolve/plane.hpp"
+#include <cstdint>
+
+#include "convolve/luma_difference.hpp"
 
 namespace convolve {
 
-/// The mean absolute difference of two frames' luma, as a fraction of its nominal range; of RGB, of the luma by BT.709.
-/// Both images lie in host memory and are of the format, size and range of `info`.
-double mean_luma_difference(const Image& a, const Image& b, const GstVideoInfo& info);
+/// What of a format's components is luma: of RGB, that by BT.709.
+LumaDesc luma_of(const GstVideoInfo& info);
+
+/// The mean of what a LumaDifference of luma_of() summed, as a fraction of luma's nominal range.
+double mean_luma_difference(std::uint64_t sum, const GstVideoInfo& info);
 
 }  // namespace convolve

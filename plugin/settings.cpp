@@ -170,7 +170,7 @@ void append_use_rows(std::vector<Property>& rows) {
        real(
            {"scene-threshold", "Scene threshold",
             "Mean absolute difference of luma between neighbouring frames, as a fraction of its range, above which a "
-            "filter over several frames starts anew (0 = off; on the CPU)"},
+            "filter over several frames starts anew (0 = off)"},
            {0, 1}, [](auto& s) -> auto& { return s.scene_threshold; }, controllable),
        choice(
            {"backend", "Backend", "Where the filter runs"}, "GstVideoConvolveBackend", backends,

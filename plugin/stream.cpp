@@ -8,8 +8,6 @@
 #include "default_layout.hpp"
 #include "element_error.hpp"
 #include "log.hpp"
-#include "report.hpp"
-#include "scene.hpp"
 
 namespace convolve {
 namespace {
@@ -83,23 +81,21 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
   if (depth_grew_ && process_.pool_is_too_small(buffer.get())) gst_base_transform_reconfigure_sink(trans_);
   depth_grew_ = false;
   HeldFrame frame = process_.import_frame(std::move(buffer), process_.filter().depth() > 1);
-  if (is_scene_cut(frame)) drain();  // what stands behind a cut is outside of the stream, as behind its end
+  if (is_scene_cut(frame)) {  // what stands behind a cut is outside of the stream, as behind its end
+    has_frame_in_hand_ = true;
+    const auto let_go = [](bool* flag) { *flag = false; };
+    const std::unique_ptr<bool, decltype(let_go)> guard(&has_frame_in_hand_, let_go);
+    drain();
+  }
   window_.push(std::move(frame));
   if (!window_.ready(false)) process_.finish_uploads(window_);
   return GST_FLOW_OK;
 }
 
-bool Stream::is_scene_cut(const HeldFrame& frame) {
+bool Stream::is_scene_cut(HeldFrame& frame) {
   const double threshold = process_.recipe()->settings.scene_threshold;
   if (threshold == 0 || process_.filter().depth() == 1 || window_.frames().empty()) return false;
-  if (process_.backend().memory() == MemoryKind::device) {
-    if (!warned_of_scenes_)
-      warn_of_settings(GST_ELEMENT(trans_),
-                       "scene-threshold has no effect on the CUDA backend; set backend=cpu for it");
-    warned_of_scenes_ = true;
-    return false;
-  }
-  return mean_luma_difference(window_.frames().back().image, frame.image, process_.info()) > threshold;
+  return process_.luma_difference(window_.frames().back(), frame) > threshold;
 }
 
 GstFlowReturn Stream::push_outputs(bool draining) {
@@ -257,7 +253,7 @@ void Stream::reset() {
   in_force_.reset();
   refused_.reset();
   refusal_.clear();
-  skipped_ = depth_grew_ = allocation_is_stale_ = warned_of_scenes_ = false;
+  skipped_ = depth_grew_ = allocation_is_stale_ = false;
   downstream_answered_upstream_ = downstream_takes_video_meta_ = false;
   passthrough_began_while_playing_ = asked_for_downstream_layout_ = false;
   interval_ = {};

@@ -88,7 +88,7 @@ class Stream {
   GstFlowReturn renegotiate();
   void sync_controllers(GstBuffer* frame);
   /// Whether a scene ends before this frame.
-  bool is_scene_cut(const HeldFrame& frame);
+  bool is_scene_cut(HeldFrame& frame);
   GstFlowReturn produce(BufferPtr& out);
   GstFlowReturn produce_regions(BufferPtr& out);
   GstFlowReturn new_output(BufferPtr& out);
@@ -113,7 +113,7 @@ class Stream {
   std::shared_ptr<const Recipe> refused_;   ///< published, but no plan could be made of it for this format
   std::string refusal_;                     ///< why; empty once a recipe was good again
   bool latching_ = false;                   ///< outputs that leave meanwhile are made with what there was
-  bool warned_of_scenes_ = false;           ///< a warning said that scene cuts are not looked for on the GPU
+  bool has_frame_in_hand_ = false;          ///< a frame is in the backend's memory, but not yet in the window
   bool fell_back_ = false;                  ///< from CUDA to the CPU, until the next start
 
   bool allocation_is_stale_ = false;              ///< what was agreed on with downstream no longer fits

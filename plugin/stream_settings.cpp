@@ -44,6 +44,8 @@ void Stream::latch() {
       refusal_.clear();
       return;
     } catch (const PlanError& error) {
+      // A fall back to the CPU would close the memory of a frame in hand. The next frame asks again.
+      if (has_frame_in_hand_) return use(in_force_, reversed);
       if (fall_back_to_cpu(wanted, reversed, error)) {
         use(wanted, reversed);
         in_force_ = wanted;

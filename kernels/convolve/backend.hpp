@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "convolve/luma_difference.hpp"
 #include "convolve/plan.hpp"
 #include "convolve/region.hpp"
 
@@ -35,6 +36,8 @@ class Backend {
   virtual std::unique_ptr<Plan> make_plan(const PlanDesc& desc) = 0;
   /// Throws PlanError where the backend treats no regions, or not of this layout.
   virtual std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc);
+  /// May allocate, and may not outlive its backend nor go while its work is queued.
+  virtual std::unique_ptr<LumaDifference> make_luma_difference(const LumaDesc& desc) = 0;
 };
 
 /// `threads` 0: one a core. The pool starts with the first plan that has work for it and ends with the backend.

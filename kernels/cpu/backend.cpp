@@ -13,6 +13,7 @@
 #include "cpu/fastest.hpp"
 #include "cpu/regions/region_plan.hpp"
 #include "cpu/rows/row_plan.hpp"
+#include "cpu/scene/luma_difference.hpp"
 #include "threads/available_processors.hpp"
 
 namespace convolve {
@@ -81,6 +82,10 @@ class CpuBackend final : public Backend {
     checked.layout = desc.layout;
     validate(checked);
     return std::make_unique<cpu::CpuRegionPlan>(desc, cpu::Threads{threads_, pool, this});
+  }
+
+  std::unique_ptr<LumaDifference> make_luma_difference(const LumaDesc& desc) override {
+    return cpu::make_luma_difference(desc);
   }
 
  private:

@@ -19,6 +19,7 @@
 #include "cuda/matrix/matrix.hpp"
 #include "cuda/regions/regions.hpp"
 #include "cuda/register/register.hpp"
+#include "cuda/scene/luma_difference.hpp"
 #include "cuda/separable/separable.hpp"
 #include "cuda/textbook/textbook.hpp"
 #include "cuda/views/packed_422.hpp"
@@ -109,6 +110,10 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
     return make_cuda_region_plan(device_, desc);
+  }
+
+  std::unique_ptr<LumaDifference> make_luma_difference(const LumaDesc& desc) override {
+    return cuda::make_luma_difference(device_, desc);
   }
 
  private:

@@ -59,6 +59,7 @@ class CudaMemory : public FrameMemory {
 
   HeldFrame import_frame(BufferPtr buffer, const FrameMap::Format& format, bool detached) override;
   void finish_uploads(std::span<HeldFrame> frames) override;
+  void compare(HeldFrame& a, HeldFrame& b, const std::function<void()>& work) override;
   void produce(std::span<HeldFrame> frames, const Output& out, const Work& work) override;
   bool edit(HeldFrame& frame, const FrameMap::Format& format, const Work& work) override;
   Image scratch(const FrameLayout& layout) override { return image_of(scratch_, layout); }
@@ -150,6 +151,14 @@ void CudaMemory::finish_uploads(std::span<HeldFrame> frames) {
   upload(frames);
   session_.synchronize();
   mark_uploaded(frames, true);
+}
+
+void CudaMemory::compare(HeldFrame& a, HeldFrame& b, const std::function<void()>& work) {
+  const DrainOnError drain_on_error(session_);  // queued copies read from the frames, which may go when this throws
+  for (HeldFrame* frame : {&a, &b}) upload({frame, 1});
+  work();
+  session_.synchronize();
+  for (HeldFrame* frame : {&a, &b}) mark_uploaded({frame, 1}, true);
 }
 
 void CudaMemory::produce(std::span<HeldFrame> frames, const Output& out, const Work& work) {

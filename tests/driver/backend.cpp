@@ -59,6 +59,7 @@ struct Living {
 /// Replaces the planes' device addresses; false where a sample lies beyond its block.
 bool to_host(Image& image, const FrameLayout& layout, StandinReach reach, void* context) {
   for (int p = 0; p < layout.planes; ++p) {
+    if (layout.plane[p].components == 0) continue;
     PlaneView& view = image.plane[p];
     std::int64_t samples = 0;
     int rows = 0;
@@ -184,6 +185,58 @@ class StandinRegionPlan final : public RegionPlan {
   std::vector<std::unique_ptr<RegionPlan>> frames_;
 };
 
+/// Compares two frames with the CPU's loop when the stream comes to it, and writes to the host only then.
+class StandinLumaDifference final : public LumaDifference {
+ public:
+  StandinLumaDifference(std::unique_ptr<LumaDifference> cpu, const LumaDesc& desc) : cpu_(std::move(cpu)) {
+    layout_.type = desc.type;
+    for (int i = 0; i < desc.terms; ++i) {
+      const LumaTerm& term = desc.term[i];
+      PlaneLayout& plane = layout_.plane[term.plane];
+      plane.component[plane.components++] = {
+          .offset = term.offset, .step = term.step, .width = desc.width, .height = desc.height};
+      layout_.planes = std::max(layout_.planes, term.plane + 1);
+    }
+    const std::lock_guard lock(Living::get().mutex);
+    Living::get().bodies.insert(this);
+  }
+  ~StandinLumaDifference() override {
+    const std::lock_guard lock(Living::get().mutex);
+    Living::get().bodies.erase(this);
+  }
+
+  const char* enqueue(const Image& a, const Image& b, void* stream) noexcept override {
+    Launch parameters{this, a, b};
+    const cudaError_t error = launch(run, &parameters, sizeof parameters, stream);
+    return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  }
+  std::uint64_t sum() const noexcept override { return sum_; }
+
+ private:
+  struct Launch {
+    StandinLumaDifference* self;
+    Image a, b;
+  };
+
+  static bool run(void* buffer, StandinReach reach, void* context) {
+    Launch launch = *static_cast<Launch*>(buffer);
+    {
+      const std::lock_guard lock(Living::get().mutex);
+      if (!Living::get().bodies.contains(launch.self)) return false;
+    }
+    StandinLumaDifference& self = *launch.self;
+    for (Image* image : {&launch.a, &launch.b})
+      if (!to_host(*image, self.layout_, reach, context)) return false;
+    if (self.cpu_->enqueue(launch.a, launch.b, nullptr)) return false;
+    self.sum_ = self.cpu_->sum();
+    return true;
+  }
+
+  const std::unique_ptr<LumaDifference> cpu_;
+  FrameLayout layout_;     ///< what of the frames is read
+  std::uint64_t sum_ = 0;  ///< as page-locked memory holds it
+};
+
 constexpr std::array served{
     Algorithm::basic,       Algorithm::constant,  Algorithm::tiled,     Algorithm::cached_halo_seed,
     Algorithm::cached_halo, Algorithm::register_, Algorithm::separable, Algorithm::matrix};
@@ -242,6 +295,9 @@ class StandinBackend final : public Backend {
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
     if (getenv("CUDA_STANDIN_REFUSES_REGIONS")) throw PlanError("the stand-in was told to refuse regions");
     return std::make_unique<StandinRegionPlan>(*cpu_, desc);
+  }
+  std::unique_ptr<LumaDifference> make_luma_difference(const LumaDesc& desc) override {
+    return std::make_unique<StandinLumaDifference>(cpu_->make_luma_difference(desc), desc);
   }
 
  private:

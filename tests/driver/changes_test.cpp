@@ -75,6 +75,8 @@ class Stream {
     return counts;
   }
 
+  void set(const char* property, double value) { g_object_set(filter_.get(), property, value, nullptr); }
+
  private:
   void set_kernel() {
     filtering_.kernel = random_kernel(random_, row_.depth, row_.side, row_.side, 9, 9);
@@ -99,6 +101,26 @@ ELEMENT_TEST_ROWS(a_filter_that_changes_each_frame_allocates_nothing_and_waits_f
           static_cast<unsigned long long>(changing.at(function)), stretch,
           static_cast<unsigned long long>(steady.at(function)));
   CHECK(steady.at("cuMemAlloc") == 0, "%s: frames allocate", rows[row].name);
+}
+
+// A verdict on a pair of frames has to reach the host, which waits once for it: in place of the wait for the upload
+// where frames come from system memory, beside that for the output in CUDA memory.
+ELEMENT_TEST(scene_threshold_allocates_nothing_and_waits_once_a_frame_and_not_at_all_where_it_is_off) {
+  const Row uploaded{"system memory, three frames", "", "", "NV12", 34, 22, 3, 3};
+  for (const Row* row : {&uploaded, &rows[3]}) {
+    Stream off(*row), on(*row);
+    on.set("scene-threshold", 1);
+    off.run(false, 8, true);
+    on.run(false, 8, true);
+    const Counts without = off.run(false), with = on.run(false);
+    for (const char* function : costly) {
+      const bool waits = std::string(function) == "cuStreamSynchronize";
+      CHECK(with.at(function) == without.at(function) + (waits ? stretch : 0),
+            "%s: %s was called %llu times in %d frames, %llu without a threshold", row->name, function,
+            static_cast<unsigned long long>(with.at(function)), stretch,
+            static_cast<unsigned long long>(without.at(function)));
+    }
+  }
 }
 
 /// Counts the element's words on slabs, which it says when it has made their plans.

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // scene-threshold: a filter over several frames blends no two scenes.
+#include <cmath>
+#include <cstdio>
+
 #include "stream.hpp"
 
 namespace element_test {
@@ -25,7 +28,7 @@ std::vector<Owned<GstBuffer>> frames_at(const GstVideoInfo& info, const std::vec
 void check_cuts(const std::string& properties, const Filtering& f, const GstVideoInfo& info,
                 const std::vector<Owned<GstBuffer>>& input, const std::vector<std::size_t>& cuts,
                 const std::string& label) {
-  Harness harness("backend=cpu " + properties + kernel_is(f.kernel), info);
+  Harness harness(properties + kernel_is(f.kernel), info);
   push_all(harness, input);
   harness.push_event(gst_event_new_eos());
   check_tape(harness, expected_of_parts(f, input, info, cuts), input, info, label);
@@ -79,12 +82,58 @@ ELEMENT_TEST(the_threshold_may_change_while_playing) {
   const GstVideoInfo info = small();
   const Filtering f{three()};
   const auto input = frames_at(info, {10, 10, 200, 200, 10, 10, 200, 200});
-  Harness harness("backend=cpu " + kernel_is(f.kernel), info);
+  Harness harness(kernel_is(f.kernel), info);
   push_all(harness, input, 0, 4);
   g_object_set(harness.element(), "scene-threshold", 0.5, nullptr);
   push_all(harness, input, 4);
   harness.push_event(gst_event_new_eos());
   check_tape(harness, expected_of_parts(f, input, info, {4, 6}), input, info, "set while playing");
+}
+
+// Only where the tests run on the CUDA backend: there is no such memory elsewhere.
+ELEMENT_TEST(a_scene_in_cuda_memory_ends_as_one_in_system_memory) {
+  if (std::string(test_backend()) != "cuda") return;
+  for (const char* format : {"NV12", "RGBA", "P010_10LE", "I420"}) {
+    const GstVideoInfo info = video_info(format, 34, 22);
+    const Filtering f{five()};
+    const auto input = frames_at(info, {10, 20, 30, 200, 210, 205, 60, 50, 55, 50, 52}, 7);
+    Harness harness(parse_chain("cudaupload ! video/x-raw(memory:CUDAMemory) ! ${convolve} scene-threshold=0.3 " +
+                                kernel_is(f.kernel) + "! video/x-raw(memory:CUDAMemory) ! cudadownload"));
+    harness.set_caps(info);
+    push_all(harness, input);
+    harness.push_event(gst_event_new_eos());
+    // Of 10 bits, the levels differ by less than a tenth.
+    const bool cut = GST_VIDEO_INFO_COMP_DEPTH(&info, 0) == 8;
+    check_tape(harness,
+               expected_of_parts(f, input, info, cut ? std::vector<std::size_t>{3, 6} : std::vector<std::size_t>{}),
+               input, info, format);
+  }
+}
+
+ELEMENT_TEST(frames_of_noise_are_cut_where_the_sum_says) {
+  const GstVideoInfo info = video_info("I420", 35, 11);
+  const Filtering f{three()};
+  std::mt19937 random(5);
+  const auto input = random_stream(random, info, 6);
+  // The mean difference of each pair, by its definition.
+  std::vector<double> mean;
+  for (std::size_t i = 1; i < input.size(); ++i) {
+    const Frame before = frame_of(input[i - 1].get(), info), after = frame_of(input[i].get(), info);
+    double sum = 0;
+    for (std::size_t s = 0; s < before.component[0].samples.size(); ++s)
+      sum += std::abs(before.component[0].samples[s] - after.component[0].samples[s]);
+    mean.push_back(sum / 219 / 35 / 11);
+  }
+  // One hair above and below each.
+  for (const double threshold : mean)
+    for (const double hair : {-1e-9, 1e-9}) {
+      std::vector<std::size_t> cuts;
+      for (std::size_t i = 0; i < mean.size(); ++i)
+        if (mean[i] > threshold + hair) cuts.push_back(i + 1);
+      char text[64];
+      std::snprintf(text, sizeof text, "scene-threshold=%.12f ", threshold + hair);
+      check_cuts(text, f, info, input, cuts, text);
+    }
 }
 
 }  // namespace element_test

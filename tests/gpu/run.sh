@@ -71,6 +71,7 @@ conformance() {
   step conformance-large "$here/tests/conformance/conformance" --backend=cuda --large
   step conformance-regions "$here/tests/conformance/conformance_regions" --backend=cuda
   step conformance-banks "$here/tests/conformance/conformance_banks" --backend=cuda
+  step conformance-luma "$here/tests/conformance/conformance_luma" --backend=cuda
   step conformance-cpu "$here/tests/conformance/conformance" --backend=cpu
   for program in $(programs unit); do
     step "unit-$(basename "$program")" "$program"
@@ -93,6 +94,8 @@ sanitizers() {
         "$here/tests/conformance/conformance_regions" --backend=cuda --cases="$((cases / 4))"
       step "sanitizer-banks-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
         "$here/tests/conformance/conformance_banks" --backend=cuda --cases="$((cases / 4))"
+      step "sanitizer-luma-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
+        "$here/tests/conformance/conformance_luma" --backend=cuda --cases="$((cases / 4))"
     fi
   done
 }
