@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "convolve/arithmetic.hpp"
+#include "cuda/common/ptx.cuh"
 
 namespace convolve::cuda {
 
@@ -39,16 +40,11 @@ static __device__ __noinline__ int code_apart(Division division, float sum, floa
              : to_code(remainder_value(sum, gain, static_cast<float>(offset), static_cast<float>(divisor)), max);
 }
 
-/// To bytes: to nearest, ties to even, within 0..255; `a` in the lowest. Two instructions, each of which rounds, bounds
-/// and packs a pair.
+using ptx::pack_bytes;
+/// Rounds to nearest, ties to even, clamps to 0..255 and packs, `a` lowest. The compiler makes two instructions of
+/// these six, each of which rounds, clamps and packs a pair.
 __device__ __forceinline__ std::uint32_t pack_bytes(float a, float b, float c, float d) {
-  std::uint32_t bytes;
-  asm("{\n.reg .b32 upper;\n"
-      "cvt.pack.sat.u8.s32.b32 upper, %4, %3, 0;\n"
-      "cvt.pack.sat.u8.s32.b32 %0, %2, %1, upper;\n}"
-      : "=r"(bytes)
-      : "r"(__float2int_rn(a)), "r"(__float2int_rn(b)), "r"(__float2int_rn(c)), "r"(__float2int_rn(d)));
-  return bytes;
+  return ptx::pack_bytes(__float2int_rn(a), __float2int_rn(b), __float2int_rn(c), __float2int_rn(d));
 }
 
 /// The stored sample of a sum. f32 samples are not rounded.
@@ -79,11 +75,7 @@ __device__ __forceinline__ Samples<Sample, 4> quantize4(const float (&sum)[4], c
     if (q.division == Division::product && q.max == 255.f) {
       // Saturates and rounds to nearest even in one conversion, and packs.
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        std::uint32_t code;
-        asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(code) : "f"(narrow_value(sum[i], q)));
-        out.value[i] = static_cast<std::uint8_t>(code);
-      }
+      for (int i = 0; i < 4; ++i) out.value[i] = static_cast<std::uint8_t>(ptx::round_to_u8(narrow_value(sum[i], q)));
       return out;
     }
   }

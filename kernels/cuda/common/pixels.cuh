@@ -82,9 +82,8 @@ struct PixelGroup {
       if constexpr (sizeof(Sample) == 4) {
         word[i] = __float_as_uint(value[i]);
       } else if constexpr (sizeof(Sample) == 2) {
-        std::uint32_t low, high;
-        asm("cvt.rni.sat.u16.f32 %0, %1;" : "=r"(low) : "f"(fminf(value[2 * i], max)));
-        asm("cvt.rni.sat.u16.f32 %0, %1;" : "=r"(high) : "f"(fminf(value[2 * i + 1], max)));
+        const std::uint32_t low = ptx::round_to_u16(fminf(value[2 * i], max)),
+                            high = ptx::round_to_u16(fminf(value[2 * i + 1], max));
         word[i] = (low | high << 16) << shift;
       } else {
         word[i] = pack_bytes(value[4 * i], value[4 * i + 1], value[4 * i + 2], value[4 * i + 3]);

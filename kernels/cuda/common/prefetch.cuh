@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/common/ptx.cuh"
+
 namespace convolve::cuda {
 
 inline constexpr int cache_line = 128;  ///< bytes
@@ -19,7 +21,7 @@ inline constexpr int cache_line = 128;  ///< bytes
 
 __device__ __forceinline__ void prefetch_line(const void* at) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+  ptx::prefetch_l2(at);
 #endif
 }
 

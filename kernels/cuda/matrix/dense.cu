@@ -65,7 +65,7 @@ struct Start {
   /// Else the compiler may load it where it is used, and wait.
   __device__ __forceinline__ void hold() {
 #pragma unroll
-    for (int& s : sum) asm volatile("" : "+r"(s));
+    for (int& s : sum) ptx::hide_here(s);
   }
 };
 
@@ -87,11 +87,8 @@ __device__ __forceinline__ void make_rows(const MatrixArgs& args, const Start& s
         for (int q = 0; q < 2; ++q) {
           // Exact sums of two limbs start once.
           const bool starts = epilogue == MatrixEpilogue::separate_limbs || d == limbs - 1;
-          multiply_add(made[s][d][q],
-                       i > 0    ? made[s][d][q]
-                       : starts ? start.sum
-                                : nothing,
-                       left(s, i), right.word[d][i] + 2 * q);
+          const int* from = i > 0 ? made[s][d][q] : starts ? start.sum : nothing;
+          ptx::mma_u8_s8(made[s][d][q], left(s, i), right.word[d][i] + 2 * q, from);
         }
 #pragma unroll
   for (int s = 0; s < steps; ++s)
@@ -103,7 +100,7 @@ __device__ __forceinline__ void make_rows(const MatrixArgs& args, const Start& s
         const int sum[2] = {epilogue == MatrixEpilogue::separate_limbs || limbs == 1 ? high : high * 256 + low, low};
         return value_of<epilogue>(args, sum, base);
       };
-      packed[s][strip] = pack(sample(0), sample(1), sample(2), sample(3));
+      packed[s][strip] = pack_bytes(sample(0), sample(1), sample(2), sample(3));
     }
 }
 
@@ -133,13 +130,9 @@ __device__ __forceinline__ void prefetch_tile(const MatrixPlane& plane, int2 ori
                              plane.in_stride, static_cast<int>(threadIdx.x), rows, C * matrix_tile_width);
 }
 
-/// Hides from the compiler where a pointer comes from. Rows are then read from shared memory only after the rows before
-/// them are stored, not as early as there are registers, which more warps can have instead.
-__device__ __forceinline__ void hide(std::uint8_t*& pointer) {
-  asm volatile("" : "+l"(pointer));
-}
-
-/// `copies`: some components stay as they were. In code of their own: what asks for each is in the others' way.
+/// Makes a tile. `passthroughs`: some components stay as they were, which has code of its own, since asking for each
+/// would be in the others' way. Of several components `out` is hidden from the compiler: it then reads rows from shared
+/// memory only after the rows before them are stored, and not as soon as it has registers, which more warps can have.
 template <int radius, int limbs, int C, int most, MatrixEpilogue epilogue, bool passthroughs>
 __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
                                           unsigned tile, std::uint8_t* memory) {
@@ -168,7 +161,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
     was = plane.in + (origin.y + (t >> 1)) * plane.in_stride + x;
     out = plane.out + (origin.y + (t >> 1)) * plane.out_stride + x;
   };
-  if (most > 1) find_rows(), hide(out);
+  if (most > 1) find_rows(), ptx::hide_here(out);
   In::start(memory, plane, levels, origin, radius);
   if (tile + args.wave < plane.tiles) prefetch_tile<C, rows>(plane, tile_origin(plane, tile + args.wave, rows));
   if (most == 1) find_rows();

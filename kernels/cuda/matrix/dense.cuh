@@ -166,27 +166,6 @@ __device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
   return i == 0 ? u.x : i == 1 ? u.y : i == 2 ? u.z : u.w;
 }
 
-/// sum = start + left * right (m16n8k32, u8 by s8), of which this lane has these words.
-__device__ __forceinline__ void multiply_add(int (&sum)[4], const int* start, const std::uint32_t* left,
-                                             const std::uint32_t* right) {
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
-      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
-      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]), "r"(start[0]),
-        "r"(start[1]), "r"(start[2]), "r"(start[3]));
-}
-
-/// Four sums to four bytes, the first lowest, clamped.
-__device__ __forceinline__ std::uint32_t pack(int a, int b, int c, int d) {
-  std::uint32_t high, all;
-  asm("cvt.pack.sat.u8.s32.b32 %0,%1,%2,%3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
-  asm("cvt.pack.sat.u8.s32.b32 %0,%1,%2,%3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
-  return all;
-}
-/// Rounded to nearest, ties to even: the compiler makes two instructions of these six.
-__device__ __forceinline__ std::uint32_t pack(float a, float b, float c, float d) {
-  return pack(__float2int_rn(a), __float2int_rn(b), __float2int_rn(c), __float2int_rn(d));
-}
-
 /// The sample that a sum stands for, before it is rounded or clamped.
 template <MatrixEpilogue epilogue>
 __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum)[2], float base) {
@@ -200,23 +179,6 @@ __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum
     const float whole = __int2float_rn(sum[0]);
     return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
   }
-}
-
-/// Copies to shared memory in the background.
-template <int bytes>
-__device__ __forceinline__ void copy_async(unsigned to, const void* from) {
-  asm volatile("cp.async.ca.shared.global [%0],[%1],%2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
-}
-
-/// The same, where `wanted`, without a branch.
-template <int bytes>
-__device__ __forceinline__ void copy_async(unsigned to, const void* from, bool wanted) {
-  asm volatile(
-      "{\n.reg .pred p;\n"
-      "setp.ne.s32 p, %3, 0;\n"
-      "@p cp.async.ca.shared.global [%0],[%1],%2;\n}" ::"r"(to),
-      "l"(from), "n"(bytes), "r"(static_cast<int>(wanted))
-      : "memory");
 }
 
 /// The input rows of a tile as the border's rule finds them, of ghosts from where they lie in memory.

@@ -47,16 +47,17 @@ struct Input {
       const std::uint8_t *from = inner + x,
                          *rest = ghost ? outer.ghosts : inner + sixteenth * plane.in_stride + x_of_rest;
       const std::ptrdiff_t step = ghost ? 0 : 16 * plane.in_stride;
-      copy_all([&](int r) { copy_async<group>(to_lane + r * pitch, from), from += plane.in_stride; },
-               [&](int r) { copy_async<group>(to_rest + r * pitch, rest), rest += step; });
+      copy_all([&](int r) { ptx::copy_async<group>(to_lane + r * pitch, from), from += plane.in_stride; },
+               [&](int r) { ptx::copy_async<group>(to_rest + r * pitch, rest), rest += step; });
     } else {
       const std::uint8_t* from = inner + x;
       copy_all(
           [&](int r) {
-            copy_async<group>(to_lane + r * pitch, r >= radius && r < rows - radius ? from : outer.at(r, x, false));
+            ptx::copy_async<group>(to_lane + r * pitch,
+                                   r >= radius && r < rows - radius ? from : outer.at(r, x, false));
             from += plane.in_stride;
           },
-          [&](int r) { copy_async<group>(to_rest + r * pitch, outer.at(r + sixteenth, x_of_rest, ghost)); });
+          [&](int r) { ptx::copy_async<group>(to_rest + r * pitch, outer.at(r + sixteenth, x_of_rest, ghost)); });
     }
   }
 
@@ -73,15 +74,14 @@ struct Input {
       if (parts > 1 && r % 16 == 0) rest_of(r);
       row(r);
       if (parts == 1 && (r % 16 == 15 || r == rows - 1)) rest_of(r / 16 * 16);
-      if (r + 1 == rows || (r + 1 >= first && (r + 1 - first) % more == 0))
-        asm volatile("cp.async.commit_group;" ::: "memory");
+      if (r + 1 == rows || (r + 1 >= first && (r + 1 - first) % more == 0)) ptx::commit_copies();
     }
   }
 
   /// Waits for the rows of a part.
   template <int part>
   static __device__ __forceinline__ void wait() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(parts - 1 - part) : "memory");
+    ptx::wait_for_copies<parts - 1 - part>();
     __syncwarp();
   }
 

@@ -54,27 +54,27 @@ struct QuadInput {
     if (first_row >= 0 && first_row + rows <= plane.height) {
       const std::uint8_t* from = inner + x;
 #pragma unroll
-      for (int r = 0; r < rows; ++r, from += plane.in_stride) copy_async<group>(to_lane + r * pitch, from);
+      for (int r = 0; r < rows; ++r, from += plane.in_stride) ptx::copy_async<group>(to_lane + r * pitch, from);
       const std::uint8_t* rest = ghost ? outer.ghosts : inner + eighth * plane.in_stride + x_of_rest;
       const std::ptrdiff_t step = ghost ? 0 : 8 * plane.in_stride;
 #pragma unroll
       for (int r = 0; r < rows; r += 8, rest += step)
-        if (r + 8 <= rows || eighth < rows - r) copy_async<group>(to_rest + r * pitch, rest);
+        if (r + 8 <= rows || eighth < rows - r) ptx::copy_async<group>(to_rest + r * pitch, rest);
     } else {
       const std::uint8_t* from = inner + x;
 #pragma unroll
       for (int r = 0; r < rows; ++r, from += plane.in_stride)
-        copy_async<group>(to_lane + r * pitch, r >= radius && r < rows - radius ? from : outer.at(r, x, false));
+        ptx::copy_async<group>(to_lane + r * pitch, r >= radius && r < rows - radius ? from : outer.at(r, x, false));
 #pragma unroll
       for (int r = 0; r < rows; r += 8)
         if (r + 8 <= rows || eighth < rows - r)
-          copy_async<group>(to_rest + r * pitch, outer.at(r + eighth, x_of_rest, ghost));
+          ptx::copy_async<group>(to_rest + r * pitch, outer.at(r + eighth, x_of_rest, ghost));
     }
   }
 
   template <int part>
   static __device__ __forceinline__ void wait() {
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    ptx::wait_for_all_copies();
     __syncwarp();
   }
 

@@ -39,24 +39,6 @@ constexpr int rows_of_tile(int limbs) {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-// Indices are in order either way; toolkits before 12.5 have no name for that.
-#if CUDART_VERSION >= 12050
-#define CONVOLVE_MMA_SPARSE "mma.sp::ordered_metadata"
-#else
-#define CONVOLVE_MMA_SPARSE "mma.sp"
-#endif
-
-/// sum = start + taps * pixels, s8 by u8. `where`: which two of every four the taps belong to.
-__device__ __forceinline__ void multiply_add_sparse(int (&sum)[4], const int* start, const uint4& taps,
-                                                    const std::uint32_t (&pixels)[4], std::uint32_t where) {
-  asm(CONVOLVE_MMA_SPARSE
-      ".sync.aligned.m16n8k64.row.col.s32.s8.u8.s32 "
-      "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9,%10,%11},{%12,%13,%14,%15},%16,0x0;"
-      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
-      : "r"(taps.x), "r"(taps.y), "r"(taps.z), "r"(taps.w), "r"(pixels[0]), "r"(pixels[1]), "r"(pixels[2]),
-        "r"(pixels[3]), "r"(start[0]), "r"(start[1]), "r"(start[2]), "r"(start[3]), "r"(where));
-}
-
 /// A lane's place in its warp's tile.
 template <int C>
 struct Lane {
@@ -160,7 +142,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
       for (int q = 0; q < 2; ++q) {
         const uint4 taps = __ldg(args.taps + ((i * limbs + d) * 2 + q) * 32 + id);
 #pragma unroll
-        for (int s = 0; s < steps; ++s) multiply_add_sparse(sum[d][s][q], sum[d][s][q], taps, pixels[s + i], where[q]);
+        for (int s = 0; s < steps; ++s) ptx::mma_s8_u8_sparse(sum[d][s][q], taps, pixels[s + i], where[q]);
       }
     if (i + 1 < taken) take(i + steps);
   }

@@ -46,10 +46,9 @@ constexpr int blocks_resident(int radius, int limbs, int most) {
 /// Frames of which a warp's rows are in shared memory. More leave the taps too little of the first level cache.
 constexpr int held = 2;
 
-/// Waits for all but the newest `newer` of the groups of copies that this thread committed.
-template <int newer>
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(newer) : "memory");
+/// Waits until the warp's rows of the oldest frame that is on its way are there.
+__device__ __forceinline__ void wait_for_rows() {
+  ptx::wait_for_copies<held - 1>();
   __syncwarp();
 }
 
@@ -71,7 +70,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
 
   std::uint32_t right[taken][limbs][4];
   const uint4* taps = args.taps + threadIdx.x;
-  asm("" : "+l"(taps));
+  ptx::hide(taps);
   const auto load_right = [&](unsigned matrix, int r) {
 #pragma unroll
     for (int d = 0; d < limbs; ++d) {
@@ -95,12 +94,12 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
 #pragma unroll 1
   for (; put < held; ++put) {
     if (put < frames) input.start(plane, args.in[put][p].data, put * In::bytes);
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    ptx::commit_copies();
   }
   int frame = 0, at = 0;  // stages are counted in bytes
 #pragma unroll 1
   do {
-    wait_for_copies<held - 1>();
+    wait_for_rows();
     if (mends) input.mend(memory + at, plane);
     std::uint32_t left[pairs][4];
 #pragma unroll
@@ -113,8 +112,8 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
       for (int r = 0; r < taken; ++r)
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
-          if (limbs == 2) multiply_add(high[q], high[q], left[s + r], right[r][0] + 2 * q);
-          multiply_add(sum[s][q], sum[s][q], left[s + r], right[r][limbs - 1] + 2 * q);
+          if (limbs == 2) ptx::mma_u8_s8(high[q], left[s + r], right[r][0] + 2 * q, high[q]);
+          ptx::mma_u8_s8(sum[s][q], left[s + r], right[r][limbs - 1] + 2 * q, sum[s][q]);
         }
 #pragma unroll
       for (int q = 0; q < 2; ++q)
@@ -129,7 +128,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
       __syncwarp();
       input.start(plane, args.in[frame + held][p].data, at);
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    ptx::commit_copies();
     at = at == (held - 1) * In::bytes ? 0 : at + In::bytes;
   } while (++frame < frames);
 

@@ -23,7 +23,7 @@ class TemporalInput {
 
   /// `memory`: the warp's. `reach`: rows above and below the tile.
   __device__ __forceinline__ TemporalInput(std::uint8_t* memory, const TilePlane& plane, int2 origin, int radius)
-      : memory_(static_cast<unsigned>(__cvta_generic_to_shared(memory))), first_row_(origin.y - radius) {
+      : memory_(ptx::address_in_shared(memory)), first_row_(origin.y - radius) {
     const int lane = threadIdx.x, first_pixel = origin.x / C;
     // Inside the tile, `together` rows at a time.
     const int n = lane % inner, row = lane / inner;
@@ -38,7 +38,7 @@ class TemporalInput {
     right_ = first_pixel + 4 * inner == plane.x.length;
     top_or_bottom_ = first_row_ < 0 || first_row_ + rows > plane.y.length;
     // Else the compiler makes them anew for each frame.
-    asm("" : "+r"(memory_), "+r"(to_inner_), "+r"(x_inner_), "+r"(to_side_), "+r"(x_side_));
+    ptx::hide(memory_, to_inner_, x_inner_, to_side_, x_side_);
   }
 
   /// Starts to copy a frame to `stage`, in bytes from the warp's memory on.
@@ -48,22 +48,22 @@ class TemporalInput {
     if (!top_or_bottom_) {
       const std::ptrdiff_t stride = plane.stride;
       const std::uint8_t* from = frame + ((first_row_ + lane / inner) * plane.stride + x_inner_);
-      asm("" : "+l"(from));  // else the compiler keeps an offset for each row
+      ptx::hide(from);  // else the compiler keeps an offset for each row
 #pragma unroll
       for (int r = 0; r < rows; r += together, from += together * stride)
-        copy_async<group>(to_inner + r * pitch, from, r + together <= rows || lane / inner < rows - r);
+        ptx::copy_async<group>(to_inner + r * pitch, from, r + together <= rows || lane / inner < rows - r);
       from = frame + ((first_row_ + lane / sides) * plane.stride + x_side_);
 #pragma unroll
       for (int r = 0; r < rows; r += 32 / sides, from += 32 / sides * stride)
-        copy_async<group>(to_side + r * pitch, from, r + 32 / sides <= rows || lane / sides < rows - r);
+        ptx::copy_async<group>(to_side + r * pitch, from, r + 32 / sides <= rows || lane / sides < rows - r);
     } else {
       const auto row = [&](int r) { return frame + edge_index(plane.y, first_row_ + r) * plane.stride; };
 #pragma unroll 1
       for (int r = 0; r + lane / inner < rows; r += together)
-        copy_async<group>(to_inner + r * pitch, row(r + lane / inner) + x_inner_);
+        ptx::copy_async<group>(to_inner + r * pitch, row(r + lane / inner) + x_inner_);
 #pragma unroll 1
       for (int r = 0; r + lane / sides < rows; r += 32 / sides)
-        copy_async<group>(to_side + r * pitch, row(r + lane / sides) + x_side_);
+        ptx::copy_async<group>(to_side + r * pitch, row(r + lane / sides) + x_side_);
     }
   }
 
@@ -94,20 +94,20 @@ class TemporalInput {
   __device__ __forceinline__ unsigned part(int strip) const {
     const int t = threadIdx.x & 3;
     unsigned at = memory_ + (t >> 1) * pitch + (strip + (t & 1)) * (C == 1 ? 16 : 2 * group);
-    asm("" : "+r"(at));
+    ptx::hide(at);
     return at;
   }
   /// The lane's words of the left matrix from a pair of rows; `first`: of two components in four.
   static __device__ __forceinline__ void take(unsigned part, int pair, int first, std::uint32_t (&left)[4]) {
     const unsigned from = part + 2 * pair * pitch;
-    const uint4 u = load(from);
+    const uint4 u = ptx::load_shared(from);
     if constexpr (C == 1) {
       left[0] = u.x, left[1] = u.y, left[2] = u.z, left[3] = u.w;
     } else if constexpr (C == 2) {
       left[0] = __byte_perm(u.x, u.y, 0x6420), left[1] = __byte_perm(u.x, u.y, 0x7531);
       left[2] = __byte_perm(u.z, u.w, 0x6420), left[3] = __byte_perm(u.z, u.w, 0x7531);
     } else {
-      const uint4 v = load(from + group);
+      const uint4 v = ptx::load_shared(from + group);
       const std::uint32_t selector = 0x6240u + 0x1111u * first;  // of two pixels: `first` of both, then `second`
       const std::uint32_t a = __byte_perm(u.x, u.y, selector), b = __byte_perm(u.z, u.w, selector),
                           c = __byte_perm(v.x, v.y, selector), d = __byte_perm(v.z, v.w, selector);
@@ -126,12 +126,6 @@ class TemporalInput {
   }
   static __device__ __forceinline__ int at_last(int n) {
     return C == 1 ? 8 * (n - 16) + 4 : n * group;
-  }
-
-  static __device__ __forceinline__ uint4 load(unsigned from) {
-    uint4 u;
-    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(u.x), "=r"(u.y), "=r"(u.z), "=r"(u.w) : "r"(from));
-    return u;
   }
 
   unsigned memory_;

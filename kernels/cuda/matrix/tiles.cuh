@@ -93,10 +93,10 @@ __device__ __forceinline__ void store(const TileArgs& args, const TilePlane& pla
 #pragma unroll
     for (int half = 0; half < 2; ++half)
       __stcs(reinterpret_cast<std::uint32_t*>(out + x + 64 * half),
-             pack(value(0, half), value(1, half), value(2, half), value(3, half)));
+             pack_bytes(value(0, half), value(1, half), value(2, half), value(3, half)));
   } else {
-    uint2 word = {pack(value(0, 0), value(0, 1), value(1, 0), value(1, 1)),
-                  pack(value(2, 0), value(2, 1), value(3, 0), value(3, 1))};
+    uint2 word = {pack_bytes(value(0, 0), value(0, 1), value(1, 0), value(1, 1)),
+                  pack_bytes(value(2, 0), value(2, 1), value(3, 0), value(3, 1))};
     if constexpr (C == 4) {
       // Lanes that hold the other two components of the same pixels: each ends with two whole pixels.
       const std::uint32_t other = __shfl_xor_sync(~0u, odd ? word.x : word.y, partner), own = odd ? word.y : word.x;

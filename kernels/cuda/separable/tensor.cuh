@@ -23,6 +23,8 @@
 
 namespace convolve::cuda::tensor {
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
 /// A warp's output on its way through shared memory, half a tile of 16 rows at a time. Sets of one component begin half
 /// a set before the tile; their last half opens the next half tile.
 template <int C>
@@ -36,14 +38,18 @@ struct Outlet {
 /// Bytes behind a window: a lane's last blocks, of no set, lie there.
 constexpr int unread = 64;
 
-/// Kept in a register: parameters of a plane, read again and again, wait for constant memory each time.
+/// Keeps a value in a register: parameters of a plane, read again and again, wait for constant memory each time.
 template <class T>
 __device__ __forceinline__ T in_register(T value) {
-  if constexpr (sizeof(T) == 8)
-    asm("" : "+l"(value));
-  else
-    asm("" : "+r"(value));
+  ptx::hide(value);
   return value;
+}
+
+/// The address in shared memory of what is not written any more: no load of matrices from there moves up to before.
+__device__ __forceinline__ std::uint32_t settled(const void* pointer) {
+  std::uint32_t address = ptx::address_in_shared(pointer);
+  ptx::hide_behind_memory(address);
+  return address;
 }
 
 template <Sums sums, int C, int warps, bool staged>
@@ -207,10 +213,13 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   }
 }
 
+#endif
+
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once: 1, 3 or 4.
 template <Sums sums, int components>
 __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::blocks(components))
     tensor_kernel(const __grid_constant__ TensorArgs args) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   // Of one component all blocks are resident at once.
   constexpr bool staged = components == 1;
   constexpr int most = components == 3 ? 2 : components, warps = TensorTile::warps(components);
@@ -230,6 +239,7 @@ __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::b
   } else {
     filter_tile<sums, 1, warps, staged>(args, plane, shared, arrived);
   }
+#endif
 }
 
 }  // namespace convolve::cuda::tensor

@@ -17,6 +17,7 @@
 #include "cuda/common/border_map.cuh"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/prefetch.cuh"
+#include "cuda/common/ptx.cuh"
 #include "cuda/separable/tuning.hpp"
 
 namespace convolve::cuda::tensor {
@@ -65,67 +66,18 @@ __host__ __device__ constexpr int row_offset(int components, int row) {
   return row * pitch_of(components) + row / 8 * 32;
 }
 
-/// Copies in the background.
-__device__ __forceinline__ void copy_async_16(std::uint32_t to, const void* from) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-  __trap();
-#endif
-}
-__device__ __forceinline__ void copy_async_4(std::uint32_t to, const void* from) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
-#else
-  __trap();
-#endif
-}
-__device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Counts arrivals in shared memory, once.
 struct Arrivals {
   std::uint64_t state;
 
-  __device__ std::uint32_t address() const { return static_cast<std::uint32_t>(__cvta_generic_to_shared(&state)); }
   /// By one thread, before the others know.
-  __device__ void expect(int threads) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(threads) : "memory");
-#endif
-  }
+  __device__ void expect(int threads) { ptx::init_barrier(ptx::address_in_shared(&state), threads); }
   /// This thread arrives once its copies so far have.
-  __device__ void arrive_after_copies() const {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(address()) : "memory");
-#endif
-  }
-  __device__ void wait() const {
-#if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "{.reg .pred done;\n"
-        "again: mbarrier.try_wait.parity.shared.b64 done, [%0], 0;\n"
-        "@!done bra again;}" ::"r"(address())
-        : "memory");
-#elif __CUDA_ARCH__ >= 800
-    asm volatile(
-        "{.reg .pred done;\n"
-        "again: mbarrier.test_wait.parity.shared.b64 done, [%0], 0;\n"
-        "@!done bra again;}" ::"r"(address())
-        : "memory");
-#endif
-  }
+  __device__ void arrive_after_copies() const { ptx::arrive_after_copies(ptx::address_in_shared(&state)); }
+  __device__ void wait() const { ptx::wait_for_barrier(ptx::address_in_shared(&state)); }
 };
-
-/// Row `line` of rows that are `stride` bytes apart: one instruction.
-__device__ __forceinline__ const std::uint8_t* row_at(const std::uint8_t* in, int stride, int line) {
-  const std::uint8_t* row;
-  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(row) : "r"(line), "r"(stride), "l"(in));
-  return row;
-}
 
 /// A window pixel by pixel, from any address, for frames of any size. Out of line: it is long, and slow anyway.
 template <int C, int threads>
@@ -188,8 +140,7 @@ struct Window {
       // Another period of the frame is whole blocks away.
       if (window.args.border == Border::wrap) at += at < 0 ? row_bytes : at < row_bytes ? 0 : -row_bytes;
       in = plane.in + at;
-      to = static_cast<std::uint32_t>(__cvta_generic_to_shared(window.row(radius - plane.above + first))) +
-           block * block_bytes;
+      to = ptx::address_in_shared(window.row(radius - plane.above + first)) + block * block_bytes;
       if (!plane.wide || at < 0 || at + block_bytes > row_bytes) to = 0;
 #pragma unroll
       for (int i = 0; i < passes; ++i) line[i] = y + i * step;
@@ -207,7 +158,7 @@ struct Window {
     /// Pass i.
     __device__ __forceinline__ void send(int i, int stride, int lines) const {
       if (to && ((i + 1) * step <= TensorTile::rows || first + i * step < lines))
-        copy_async_16(to + row_offset(C, i * step), row_at(in, stride, line[i]));
+        ptx::copy_async_past_l1(to + row_offset(C, i * step), ptx::multiply_add_address(line[i], stride, in));
     }
   };
 
@@ -247,7 +198,7 @@ struct Window {
     const bool whole = plane.wide && (!sides || row_bytes % block_bytes == 0);
     if (staged && whole && !mends) return;
     if (!whole) load_parts();
-    wait_for_copies();
+    ptx::wait_for_all_copies();
     __syncthreads();
     if (mends) {
       mend(sides);
@@ -271,12 +222,11 @@ struct Window {
       const int bytes = min(plane.row_bytes - at, block_bytes);
       if (at < 0 || bytes <= 0 || (plane.wide && bytes == block_bytes)) continue;
       const int line = edge_index(plane.rows, min(top - plane.above + i, plane.height - 1 + max_radius));
-      const std::uint8_t* from = row_at(plane.in + at, static_cast<int>(plane.in_stride), line);
+      const std::uint8_t* from = ptx::multiply_add_address(line, static_cast<int>(plane.in_stride), plane.in + at);
       std::uint8_t* to = row(radius - plane.above + i) + block * block_bytes;
       int n = 0;
 #pragma unroll 1
-      for (; n + 4 <= bytes; n += 4)
-        copy_async_4(static_cast<std::uint32_t>(__cvta_generic_to_shared(to + n)), from + n);
+      for (; n + 4 <= bytes; n += 4) ptx::copy_async<4>(ptx::address_in_shared(to + n), from + n);
 #pragma unroll 1
       for (; n < bytes; ++n) to[n] = __ldg(from + n);
     }
@@ -311,5 +261,7 @@ struct Window {
         reinterpret_cast<uint4*>(line)[b] = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
   }
 };
+
+#endif
 
 }  // namespace convolve::cuda::tensor

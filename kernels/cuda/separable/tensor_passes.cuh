@@ -6,7 +6,6 @@
 
 #include "cuda/common/epilogue.cuh"
 #include "cuda/separable/tensor_input.cuh"
-#include "cuda/separable/tensor_products.cuh"
 
 namespace convolve::cuda::tensor {
 
@@ -22,6 +21,8 @@ __host__ __device__ constexpr bool in_halves(Sums sums) {
   return sums == Sums::real || sums == Sums::centred || sums == Sums::halves;
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
 /// The 32 rows of a lane's blocks of 16 bytes that come in next, one set's: byte pairs of rows 8 i to 8 i + 7.
 template <int C>
 struct Blocks {
@@ -29,7 +30,7 @@ struct Blocks {
 
   __device__ void load(std::uint32_t at) {
 #pragma unroll
-    for (int b = 0; b < C; ++b) load_matrices(pairs[b], at + b * block_bytes);
+    for (int b = 0; b < C; ++b) ptx::load_matrices(pairs[b], at + b * block_bytes);
   }
 };
 
@@ -88,7 +89,7 @@ requires(in_halves(sums)) struct Products<sums, C> {
         std::uint32_t samples[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) samples[i] = __byte_perm(m[i], 0, selector);
-        mma_f16_sparse(value[b][j], column, samples, start, where);
+        ptx::mma_f16_sparse(value[b][j], column, samples, start, where);
       }
     }
     Half fresh;
@@ -111,8 +112,8 @@ requires(in_halves(sums)) struct Products<sums, C> {
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
       float e[4], d[4];
-      mma_f32(e, window.half[first].v[c], row[n][0], row[n][1], from[c]);
-      mma_f32(d, window.half[first ^ 1].v[c], row[n][2], row[n][3], e);
+      ptx::mma_f16(e, window.half[first].v[c], row[n], from[c]);
+      ptx::mma_f16(d, window.half[first ^ 1].v[c], row[n] + 2, e);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         code[i >> 1][2 * n + (i & 1)] = sums == Sums::halves ? __fmul_rn(d[i], args.gain) : d[i];
@@ -184,7 +185,8 @@ struct Products {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const std::uint32_t selector = j ? 0x7531 : 0x6420;
-        mma_s8_u8(fresh.v[b][j], column, __byte_perm(m[0], m[1], selector), __byte_perm(m[2], m[3], selector), start);
+        const std::uint32_t samples[2] = {__byte_perm(m[0], m[1], selector), __byte_perm(m[2], m[3], selector)};
+        ptx::mma_s8_u8(fresh.v[b][j], column, samples, start);
       }
     }
     return fresh;
@@ -194,10 +196,10 @@ struct Products {
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
       int e[4], d[4];
-      mma_s8_s8(e, window.high[c], row[first][2 * n], row[first][2 * n + 1], nothing);
+      ptx::mma_s8_s8(e, window.high[c], row[first] + 2 * n, nothing);
 #pragma unroll
       for (int i = 0; i < 4; ++i) e[i] = e[i] * 256 + from[c];
-      mma_u8_s8(d, window.low[c], row[first][2 * n], row[first][2 * n + 1], e);
+      ptx::mma_u8_s8(d, window.low[c], row[first] + 2 * n, e);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         code[i >> 1][2 * n + (i & 1)] =
@@ -206,5 +208,7 @@ struct Products {
     }
   }
 };
+
+#endif
 
 }  // namespace convolve::cuda::tensor

@@ -100,10 +100,6 @@ struct WgmmaArgs {
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-__device__ __forceinline__ void end_copies() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
 /// A tile of a plane.
 struct Tile {
   const WgmmaPlane* plane;
@@ -173,7 +169,7 @@ struct Input {
       from -= before;
       bytes = bytes + before & ~15;
     }
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
+    ptx::prefetch_l2(from, bytes);
   }
 
   /// What lies in whole groups in the frame, or above or below it. `inside`: all rows are the frame's.
@@ -207,7 +203,7 @@ struct Input {
           if (ghost)
             *reinterpret_cast<uint2*>(to + r * pitch) = {plane.ghost, plane.ghost};
           else
-            copy_async<8>(static_cast<unsigned>(__cvta_generic_to_shared(to + r * pitch)), from);
+            ptx::copy_async<8>(ptx::address_in_shared(to + r * pitch), from);
         } else {
           load(loaded[b], from);
           if (ghost) fill(loaded[b], plane.ghost);

@@ -14,8 +14,8 @@ namespace convolve::cuda::group {
 
 /// A warpgroup's sums of a component, whose bytes' rows lie at `left`.
 template <int height>
-__device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, SharedMatrix left, SharedMatrix right, int start,
-                                              int (&sum)[8 * group_rows]) {
+__device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, MatrixDescriptor left, MatrixDescriptor right,
+                                              int start, int (&sum)[8 * group_rows]) {
 #pragma unroll
   for (int i = 0; i < 8 * group_rows; ++i) sum[i] = 0;
 #pragma unroll 1
@@ -37,7 +37,7 @@ __device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, SharedMatri
 /// for them.
 template <int height, int C, class Done>
 __device__ __forceinline__ void make_u16_tile(const WgmmaArgs& args, const Tile& tile, const std::uint8_t* input,
-                                              SharedMatrix right, const Done& done) {
+                                              MatrixDescriptor right, const Done& done) {
   using Four = PixelGroup<std::uint16_t, 1>;
   const WgmmaPlane& plane = *tile.plane;
   const Part part(input);

@@ -16,17 +16,8 @@ namespace convolve::cuda::group {
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-/// Barriers of so many threads of the block. Those that wait wait for the others to arrive.
-template <int threads>
-__device__ __forceinline__ void arrive(unsigned barrier) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
-}
-template <int threads>
-__device__ __forceinline__ void wait(unsigned barrier) {
-  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
-}
-
-/// Their numbers between the loading warpgroups and the makers: of each stage, that it is full, and that it is empty.
+/// The numbers of the block's barriers between the loading warpgroups and the makers: of each stage, that it is full,
+/// and that it is empty.
 template <int stages>
 struct Stage {
   unsigned now = 0;
@@ -40,10 +31,10 @@ struct Stage {
 constexpr unsigned first_turn = 1 + 2 * max_stages;
 static_assert(makers == 2 && first_turn + makers <= 16);
 __device__ __forceinline__ void take_turn() {
-  wait<128 * makers>(first_turn + threadIdx.y);
+  ptx::wait_at_block_barrier<128 * makers>(first_turn + threadIdx.y);
 }
 __device__ __forceinline__ void pass_turn() {
-  arrive<128 * makers>(first_turn + 1 - threadIdx.y);
+  ptx::arrive_at_block_barrier<128 * makers>(first_turn + 1 - threadIdx.y);
 }
 
 /// Calls what(std::integral_constant) of 0 to count - 1.
@@ -69,23 +60,24 @@ __device__ __forceinline__ float value_of(const WgmmaArgs& args, int sum, float 
 /// take turns. The first input rows lead to the first output rows alone: their products are narrower. (So are the last
 /// ones, but sums that do not begin with the first would not stay in their registers.)
 template <int height>
-__device__ __forceinline__ void multiply_rows(int (&sum)[8 * group_rows], SharedMatrix left, SharedMatrix right) {
+__device__ __forceinline__ void multiply_rows(int (&sum)[8 * group_rows], MatrixDescriptor left,
+                                              MatrixDescriptor right) {
   constexpr int rows = group_rows + height - 1;
   take_turn();
   static_for<rows>([&](auto r) {
     if (r < group_rows) begin_products(sum);
-    multiply_add<16 * (r < group_rows ? r + 1 : group_rows)>(sum, moved(left, r * pitch),
-                                                             moved(right, (rows - 1 - r) * 512));
+    ptx::wgmma_u8_s8<16 * (r < group_rows ? r + 1 : group_rows)>(sum, moved(left, r * pitch),
+                                                                 moved(right, (rows - 1 - r) * 512));
   });
-  send_products();
+  ptx::wgmma_commit();
   pass_turn();
   end_products(sum);
 }
 
 /// A warpgroup's sums of a component.
 template <int height>
-__device__ __forceinline__ void make_sums(const WgmmaArgs& args, SharedMatrix left, SharedMatrix right, int start,
-                                          int (&sum)[8 * group_rows]) {
+__device__ __forceinline__ void make_sums(const WgmmaArgs& args, MatrixDescriptor left, MatrixDescriptor right,
+                                          int start, int (&sum)[8 * group_rows]) {
 #pragma unroll
   for (int i = 0; i < 8 * group_rows; ++i) sum[i] = args.limbs == 1 ? start : 0;
 #pragma unroll 1
@@ -100,15 +92,14 @@ __device__ __forceinline__ void make_sums(const WgmmaArgs& args, SharedMatrix le
 
 /// What a thread makes of a tile: four neighbouring pixels of 8 rows.
 struct Part {
-  SharedMatrix left;  ///< its warpgroup's, of the first component
-  int at, first_row;  ///< of the tile: the first pixel, and row
+  MatrixDescriptor left;  ///< its warpgroup's, of the first component
+  int at, first_row;      ///< of the tile: the first pixel, and row
 
   __device__ __forceinline__ explicit Part(const std::uint8_t* input) {
     // The same in all lanes, as the compiler cannot know of threadIdx.
     const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    left = describe_matrix(static_cast<unsigned>(__cvta_generic_to_shared(input)) + group * warpgroup_rows * pitch, 16,
-                           group_rows * pitch);
+    left = describe_matrix(ptx::address_in_shared(input) + group * warpgroup_rows * pitch, 16, group_rows * pitch);
     // A warp ends with the sums of 8 rows: of these four by four, and of a lane's four pixels.
     at = 4 * lane;
     first_row = warpgroup_rows * group + 8 * warp;
@@ -152,7 +143,7 @@ __device__ __forceinline__ void store_part(const Tile& tile, const Part& part, c
 /// Makes a warpgroup's part of a tile from its components' input rows; calls done() when it has no more use for them.
 template <int height, int C, class Done>
 __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& tile, const std::uint8_t* input,
-                                          SharedMatrix right, const Done& done) {
+                                          MatrixDescriptor right, const Done& done) {
   const WgmmaPlane& plane = *tile.plane;
   const Part part(input);
   const std::uint8_t* own = part.own<height>(input);
@@ -174,8 +165,8 @@ __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& til
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r) {
         const int* of = sum + r % group_rows * 8 + r / group_rows * 2;
-        packed[c][r] = pack(value_of<epilogue>(args, of[0], level), value_of<epilogue>(args, of[1], level),
-                            value_of<epilogue>(args, of[4], level), value_of<epilogue>(args, of[5], level));
+        packed[c][r] = pack_bytes(value_of<epilogue>(args, of[0], level), value_of<epilogue>(args, of[1], level),
+                                  value_of<epilogue>(args, of[4], level), value_of<epilogue>(args, of[5], level));
       }
     };
     if (args.epilogue == WgmmaEpilogue::magic_number)

@@ -64,52 +64,52 @@ __global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(
   }
   const int id = static_cast<int>(threadIdx.y * 128 + threadIdx.x);
   for (int i = id; i < args.limbs * taps_bytes(height) / 16; i += threads)
-    copy_async<16>(static_cast<unsigned>(__cvta_generic_to_shared(taps)) + 16 * i, args.taps + i);
+    ptx::copy_async<16>(ptx::address_in_shared(taps) + 16 * i, args.taps + i);
   pdl_wait();
   by_bytes<Sample, most>(first, [&](auto C) { Input<Sample, height, C, 0, makers + loaders>::load(memory, first); });
-  end_copies();
+  ptx::commit_copies();
   publish_to_products<0>();
   __syncthreads();
   if (threadIdx.y >= makers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(tuning(most).loader_registers));
+    ptx::give_registers<tuning(most).loader_registers>();
     unsigned loaded = 1, arriving = 0;  // barrier of the stage that is on its way
     stage.advance();
 #pragma unroll 1
     for (unsigned number = second; number < args.tiles; number += gridDim.x, ++loaded, stage.advance()) {
       const Tile tile(args, number);
       by_bytes<Sample, most>(tile, [&](auto C) { Input<Sample, height, C, makers, loaders>::prefetch(tile); });
-      if (loaded >= depth) wait<threads>(stage.empty());
+      if (loaded >= depth) ptx::wait_at_block_barrier<threads>(stage.empty());
       std::uint8_t* to = memory + stage.now * stage_bytes;
       by_bytes<Sample, most>(tile, [&](auto C) {
         if (C > 1 && arriving) {
           publish_to_products<0>();
-          arrive<threads>(arriving);
+          ptx::arrive_at_block_barrier<threads>(arriving);
         }
         Input<Sample, height, C, makers, loaders>::load(to, tile);
-        end_copies();
+        ptx::commit_copies();
         if (C > 1 || arriving) {
           publish_to_products<C == 1 ? 1 : 0>();
-          arrive<threads>(C == 1 ? arriving : stage.full());
+          ptx::arrive_at_block_barrier<threads>(C == 1 ? arriving : stage.full());
         }
         arriving = C == 1 ? stage.full() : 0;
       });
     }
     if (arriving) {
       publish_to_products<0>();
-      arrive<threads>(arriving);
+      ptx::arrive_at_block_barrier<threads>(arriving);
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(tuning(most).maker_registers));
+    ptx::take_registers<tuning(most).maker_registers>();
     if (threadIdx.y == 1) pass_turn();
-    const SharedMatrix right = describe_matrix(static_cast<unsigned>(__cvta_generic_to_shared(taps)), 128, 256);
+    const MatrixDescriptor right = describe_matrix(ptx::address_in_shared(taps), 128, 256);
 #pragma unroll 1
     for (unsigned number = blockIdx.x; number < args.tiles; number += gridDim.x, stage.advance()) {
       const Tile tile(args, number);
       const bool wanted = number + depth * gridDim.x < args.tiles;  // the stage, once more
-      if (number != blockIdx.x) wait<threads>(stage.full());
+      if (number != blockIdx.x) ptx::wait_at_block_barrier<threads>(stage.full());
       by_bytes<Sample, most>(tile, [&](auto C) {
         const auto done = [&] {
-          if (wanted) arrive<threads>(stage.empty());
+          if (wanted) ptx::arrive_at_block_barrier<threads>(stage.empty());
         };
         const std::uint8_t* input = memory + stage.now * stage_bytes;
         if constexpr (sizeof(Sample) == 1)
