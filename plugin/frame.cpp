@@ -49,13 +49,8 @@ MetaMap usual_map() {
   return map;
 }
 
-// The picture's top left corner in a frame that is larger than its caps say.
-struct Corner {
-  int x = 0, y = 0;
-};
-
-Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const FrameMap::Format& format) {
-  const GstVideoInfo& info = format.info;
+// corner_of_picture() of a frame that holds the whole picture.
+Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const GstVideoInfo& info) {
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
   if (!crop || !crops_to_caps(*crop, info) || (crop->x == 0 && crop->y == 0)) return {};
   const guint64 width = meta ? meta->width : info.width, height = meta ? meta->height : info.height;
@@ -63,13 +58,7 @@ Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const FrameMap::
     refuse("a buffer's crop meta asks for " + size_text(info.width, info.height) + " pixels from (" +
            std::to_string(crop->x) + ", " + std::to_string(crop->y) + ") on, in a frame of " +
            size_text(width, height));
-  Corner corner{static_cast<int>(crop->x), static_cast<int>(crop->y)};
-  // The picture can only begin at a whole group of pixels where luma and chroma share a plane.
-  const GstVideoFormatInfo* finfo = info.finfo;
-  if (GST_VIDEO_FORMAT_INFO_N_PLANES(finfo) == 1)
-    for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c)
-      corner.x &= -1 << GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c);
-  return corner;
+  return corner_of_picture(buffer, info);
 }
 
 // Bytes from a plane's start to the corner's sample in it.
@@ -103,6 +92,43 @@ bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info) {
   return crop.width >= static_cast<guint>(info.width) && crop.height >= static_cast<guint>(info.height);
 }
 
+Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info) {
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  if (!crop || !crops_to_caps(*crop, info)) return {};
+  Corner corner{static_cast<int>(crop->x), static_cast<int>(crop->y)};
+  // The picture can only begin at a whole group of pixels where luma and chroma share a plane.
+  const GstVideoFormatInfo* finfo = info.finfo;
+  if (GST_VIDEO_FORMAT_INFO_N_PLANES(finfo) == 1)
+    for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c)
+      corner.x &= -1 << GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c);
+  return corner;
+}
+
+void move_regions_of_interest(GstBuffer* buffer, Corner corner, const GstVideoInfo& info) {
+  struct Move {
+    Corner corner;
+    int width, height;
+  } move{corner, info.width, info.height};
+  if (corner.x == 0 && corner.y == 0) return;
+  const auto one = [](GstBuffer*, GstMeta** meta, gpointer data) -> gboolean {
+    if ((*meta)->info->api != GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) return TRUE;
+    const Move& by = *static_cast<const Move*>(data);
+    auto& roi = *reinterpret_cast<GstVideoRegionOfInterestMeta*>(*meta);
+    // What lies left of the frame or above it is written as negative numbers.
+    const auto cut = [](guint& from, guint& length, int origin, int size) {
+      const gint64 begin = gint64{static_cast<gint>(from)} - origin, end = begin + length;
+      const gint64 first = std::max<gint64>(begin, 0), last = std::min<gint64>(end, size);
+      from = static_cast<guint>(first);
+      length = static_cast<guint>(std::max<gint64>(last - first, 0));
+      return length > 0;
+    };
+    const bool across = cut(roi.x, roi.w, by.corner.x, by.width), down = cut(roi.y, roi.h, by.corner.y, by.height);
+    if (!across || !down) *meta = nullptr;  // takes it off the buffer
+    return TRUE;
+  };
+  gst_buffer_foreach_meta(buffer, one, &move);
+}
+
 FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMap() {
   buffer_ = buffer;  // from here on the destructor undoes what was mapped when something throws
   const GstVideoInfo& info = format.info;
@@ -127,7 +153,7 @@ void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, int f
   const FrameLayout& layout = format.layout;
   const bool writes = flags & GST_MAP_WRITE;
   const auto size = static_cast<std::int64_t>(gst_buffer_get_size(buffer_));
-  const Corner corner = writes ? Corner{} : find_corner(buffer_, meta, format);
+  const Corner corner = writes ? Corner{} : find_corner(buffer_, meta, format.info);
   for (int p = 0; p < layout.planes; ++p) {
     Place& place = places[p];
     place.stride = meta ? meta->stride[p] : info.stride[p];
@@ -173,7 +199,7 @@ void FrameMap::map_memories(Places& places, const FrameLayout& layout, int flags
 void FrameMap::map_by_meta(GstVideoMeta* meta, const Format& format, int flags) {
   meta_ = meta;
   in_place_ = false;
-  const Corner corner = flags & GST_MAP_WRITE ? Corner{} : find_corner(buffer_, meta, format);
+  const Corner corner = flags & GST_MAP_WRITE ? Corner{} : find_corner(buffer_, meta, format.info);
   for (int p = 0; p < format.layout.planes; ++p) {
     gpointer data = nullptr;
     gint stride = 0;

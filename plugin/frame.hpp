@@ -77,4 +77,17 @@ class FrameMap {
 /// maps. False for a crop within the frame that the caps describe, which is left to those downstream.
 bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
 
+/// The top left corner of the picture in the frame that a buffer holds, in pixels.
+struct Corner {
+  int x = 0, y = 0;
+};
+
+/// Where the picture that the caps describe begins: not at (0, 0) where a crop meta says so. FrameMap checks that the
+/// frame holds it.
+Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info);
+
+/// Regions of interest count from the frame's corner, whatever a crop meta makes of the frame. Counts those of
+/// `buffer`, which holds the picture alone, from the picture's corner; what lies outside of it is cut off.
+void move_regions_of_interest(GstBuffer* buffer, Corner corner, const GstVideoInfo& info);
+
 }  // namespace convolve

@@ -39,6 +39,13 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
           if (id == prop_kernel || id == prop_kernel_location || id == prop_bank || id == prop_kernel_string)
             load_kernel_file(draft);
           recipe = make_recipe(draft);
+        } catch (const IncompleteSettings& error) {
+          // What goes with it may be set before the next frame, which decides.
+          if (Stream::controllers_are_setting()) {
+            refuse_property(object, id, error.what());
+            return false;
+          }
+          recipe = std::make_shared<const Recipe>(Recipe{draft, {}, {}, error.what()});
         } catch (const std::invalid_argument& error) {
           refuse_property(object, id, error.what());
           return false;

@@ -58,9 +58,11 @@ std::array<double, 3> ycbcr_of(const GstVideoInfo& info, const std::array<double
 
 }  // namespace
 
-std::span<const Region> RegionTracker::update(GstBuffer* frame, const RegionSettings& settings, bool reversed) {
+std::span<const Region> RegionTracker::update(GstBuffer* frame, Corner corner, const RegionSettings& settings,
+                                              bool reversed) {
   found_.clear();
   collect(frame, settings);
+  for (FoundRegion& region : found_) region.x -= corner.x, region.y -= corner.y;
   // What holds nothing is no region: it takes the place of none that is held.
   std::erase_if(found_, [](const FoundRegion& r) { return !(r.width > 0 && r.height > 0); });
   const GstClockTime pts = GST_BUFFER_PTS(frame);

@@ -12,6 +12,7 @@
 
 #include "convolve/region.hpp"
 #include "found_region.hpp"
+#include "frame.hpp"
 #include "region_settings.hpp"
 
 namespace convolve {
@@ -19,8 +20,9 @@ namespace convolve {
 class RegionTracker {
  public:
   /// The regions of the next frame, grown and in whole pixels; none that is empty. To be called once for each frame, in
-  /// the order of the stream. `reversed`: the stream runs backwards.
-  std::span<const Region> update(GstBuffer* frame, const RegionSettings& settings, bool reversed);
+  /// the order of the stream. `corner`: that of the picture in the frame, from which metas count. `reversed`: the
+  /// stream runs backwards.
+  std::span<const Region> update(GstBuffer* frame, Corner corner, const RegionSettings& settings, bool reversed);
   /// Lets go of what is held from frames before.
   void forget() { held_.clear(); }
 

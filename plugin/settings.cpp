@@ -243,9 +243,12 @@ void load_kernel_file(Settings& settings) {
 namespace {
 
 void check_values(const Settings& settings) {
-  const bool read = settings.kernel_string.empty();  // it wins over a kernel at fault
-  if (read && !settings.bank_fault.empty()) throw std::invalid_argument("bank: " + settings.bank_fault);
-  if (read && !settings.kernel_fault.empty()) throw std::invalid_argument("kernel: " + settings.kernel_fault);
+  // What another property wins over may be at fault.
+  if (settings.kernel_string.empty()) {
+    if (!settings.bank_fault.empty()) throw std::invalid_argument("bank: " + settings.bank_fault);
+    if (!settings.bank_kernels && !settings.kernel_fault.empty())
+      throw std::invalid_argument("kernel: " + settings.kernel_fault);
+  }
   if (!settings.regions.boxes_fault.empty()) throw std::invalid_argument(settings.regions.boxes_fault);
   for (const double value :
        {settings.bias, settings.border_value, settings.parameters.sigma, settings.parameters.sigma2,
@@ -313,20 +316,34 @@ bool takes_preset(const Settings& settings) {
          settings.location_string.empty() && !settings.location_taps;
 }
 
+// Whether the settings make a filter once `change` has been made to them.
+template <class Change>
+bool mended_by(Settings settings, Change change) {
+  change(settings);
+  try {
+    recipe_of(settings);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
 // For a preset that is too large: its name, and the radius that fits. Empty where the radius is not to blame.
-std::string radius_that_fits(Settings settings) {
+std::string radius_that_fits(const Settings& settings) {
   constexpr int largest = (max_dense_taps - 1) / 2;
   const int asked = settings.parameters.radius;
   if (!takes_preset(settings) || asked <= largest) return {};
-  settings.parameters.radius = largest;
-  try {
-    recipe_of(settings);
-  } catch (const std::invalid_argument&) {
-    return {};
-  }
+  if (!mended_by(settings, [](Settings& s) { s.parameters.radius = largest; })) return {};
   const auto row = std::ranges::find(presets(), settings.preset, &PresetRow::value);
   return std::string("preset=") + row->nick + " with radius=" + std::to_string(asked) +
          " is too large, up to radius=" + std::to_string(largest) + " fits: ";
+}
+
+// Whether properties that go together are to blame: kernels and their combination, a preset and its radius.
+bool is_incomplete(const Settings& settings) {
+  return mended_by(settings, [](Settings& s) { s.combine = Combine::max; }) ||
+         mended_by(settings, [](Settings& s) { s.combine = Combine::none; }) ||
+         (takes_preset(settings) && mended_by(settings, [](Settings& s) { s.parameters.radius = 1; }));
 }
 
 }  // namespace
@@ -341,7 +358,9 @@ std::shared_ptr<const Recipe> make_recipe(const Settings& settings) {
   try {
     return recipe_of(settings);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(where + radius_that_fits(settings) + error.what());
+    const std::string text = where + radius_that_fits(settings) + error.what();
+    if (is_incomplete(settings)) throw IncompleteSettings(text);
+    throw std::invalid_argument(text);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,13 @@ struct Recipe {
   Settings settings;
   Filter filter;  ///< as for forward playback; of a causal window, its last frame is the centre; of a bank, its first
   Bank bank{};    ///< empty: the filter alone
+  std::string fault{};  ///< of IncompleteSettings; then there is no filter
+};
+
+/// Values that are legal, but not together: the change of another property may mend that.
+class IncompleteSettings : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
 };
 
 /// Throws std::invalid_argument with a message fit for the user.

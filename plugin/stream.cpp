@@ -153,6 +153,7 @@ GstFlowReturn Stream::produce_regions(BufferPtr& out) {
   const bool fits = process_.leaves_as_it_came(centre) && !gst_buffer_get_video_crop_meta(buffer) &&
                     (downstream_takes_video_meta_ || gpu_.holds(buffer) || has_default_layout(buffer, process_.info()));
   if (fits && (!treated_ || process_.treat_in_place(window_))) {
+    if (treated_) GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_GAP);  // as the base class does for other outputs
     out.reset(gst_buffer_ref(centre.buffer.get()));
     return GST_FLOW_OK;
   }
@@ -175,6 +176,8 @@ GstFlowReturn Stream::new_output(BufferPtr& out) {
   if (flow == GST_FLOW_ERROR)
     throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "there is no memory for an output frame");
   out.reset(buffer);
+  if (buffer)
+    move_regions_of_interest(buffer, corner_of_picture(centre.buffer.get(), process_.info()), process_.info());
   return flow;
 }
 

@@ -61,6 +61,7 @@ void Stream::latch() {
 }
 
 void Stream::use(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
+  if (!recipe->fault.empty()) throw PlanError(recipe->fault);
   const int depth_before = process_.recipe() ? process_.filter().depth() : 0;
   if (!process_.set_recipe(recipe, reversed)) return;
   const Filter& filter = process_.filter();
@@ -79,8 +80,8 @@ void Stream::refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError
 
 bool Stream::fall_back_to_cpu(const std::shared_ptr<const Recipe>& recipe, bool reversed, const PlanError& why) {
   const Settings& settings = recipe->settings;
-  if (process_.backend().memory() == MemoryKind::host || settings.backend != BackendChoice::automatic ||
-      !is_free_choice(settings.algorithm))
+  if (!recipe->fault.empty() || process_.backend().memory() == MemoryKind::host ||
+      settings.backend != BackendChoice::automatic || !is_free_choice(settings.algorithm))
     return false;
   std::unique_ptr<FrameMemory> host = make_host_memory(settings.n_threads);
   if (!process_.can_be_served_by(host->backend(), recipe, reversed)) return false;

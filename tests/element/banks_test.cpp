@@ -46,6 +46,11 @@ const Row rows[] = {
     // The bank wins over the kernel, that over the preset; combine by hand over the preset's own.
     {"preset=sobel kernel=\"<<5>>\" bank=\"<<<3>>>\"", {8, 2, 5}, {24, 6, 15}},
     {"preset=sobel kernel=\"<<5>>\"", {8, 2, 5}, {40, 10, 25}},
+    // What is won over may be no kernel at all.
+    {"kernel=\"<<1,2>,<3>>\" bank=\"<<<3>>>\"", {8, 2, 5}, {24, 6, 15}},
+    {"kernel=\"<<1,2>,<3>>\" kernel-string=im:1x1:3", {8, 2, 5}, {24, 6, 15}},
+    {"bank=\"<<<1,2>,<3>>>\" kernel-string=im:1x1:3", {8, 2, 5}, {24, 6, 15}},
+    {"kernel-location=/nonexistent kernel=\"<<5>>\"", {8, 2, 5}, {40, 10, 25}},
     {"preset=kirsch combine=none", {7, 7, 7}, {0, 0, 0}},
     {"preset=robinson combine=sum-abs border-mode=constant scale=0.125", {8, 0, 0}, {0, 8, 0}},
 };
@@ -249,6 +254,76 @@ ELEMENT_TEST(a_bank_and_its_combination_may_change_while_playing) {
   harness.set("combine", "max-abs");
   check("the identity as a bank", {8, 2, 5});
   CHECK(take_reports(harness.bus(), reports_mask).empty(), "there was a report");
+}
+
+// Properties that are legal together alone, set one after the other between two frames.
+struct Pair {
+  const char* start;
+  std::vector<std::pair<const char*, const char*>> changes;
+  const char* same;  ///< of an element that starts with what they make
+};
+const Pair pairs[] = {
+    {"",
+     {{"bank", "<<<-1,0,1>>,<<1,0,0>>>"}, {"combine", "max-abs"}},
+     "bank=\"<<<-1,0,1>>,<<1,0,0>>>\" combine=max-abs"},
+    {"bank=\"<<<1>>,<<2>>>\" combine=max", {{"combine", "none"}, {"bank", "<  >"}}, ""},
+    {"combine=max preset=kirsch", {{"preset", "temporal-mean"}, {"combine", "none"}}, "preset=temporal-mean"},
+    {"combine=max", {{"kernel", "<<<1>>,<<2>>>"}, {"combine", "none"}}, "kernel=<<<1>>,<<2>>>"},
+    {"preset=laplacian",
+     {{"radius", "60"}, {"scale", "0.5"}, {"preset", "box-blur"}},
+     "preset=box-blur radius=60 scale=0.5"},
+    {"preset=box-blur radius=60", {{"preset", "laplacian"}, {"radius", "2"}}, "preset=laplacian radius=2"},
+    {"preset=sobel", {{"radius", "9"}, {"preset", "sobel-x"}}, "preset=sobel-x radius=9"},
+};
+
+ELEMENT_TEST_ROWS(properties_that_go_together_may_be_set_one_by_one_while_playing, std::size(pairs)) {
+  const Pair& pair = pairs[row];
+  std::mt19937 random(8);
+  const GstVideoInfo info = video_info("GRAY8", 16, 8);
+  const std::vector<Owned<GstBuffer>> input = random_stream(random, info, 2);
+  const auto last_output = [&](Harness& harness) {
+    CHECK(harness.push(gst_buffer_ref(input[1].get())) == GST_FLOW_OK, "push failed");
+    harness.push_event(gst_event_new_eos());
+    const std::vector<GstBuffer*> out = harness.tape().buffers();
+    CHECK(!out.empty(), "no output");
+    return frame_of(out.back(), info);
+  };
+  Harness straight(pair.same, info), changed(pair.start, info);
+  CHECK(changed.push(gst_buffer_ref(input[0].get())) == GST_FLOW_OK, "push failed");
+  changed.push_event(gst_event_new_gap(0, 1));  // both then know one frame alone
+  for (const auto& [property, value] : pair.changes) changed.set(property, value);
+  const Frame wanted = last_output(straight);
+  check_equal(wanted, last_output(changed), info, 0, pair.same);
+  CHECK(take_reports(changed.bus(), reports_mask).empty(), "%s: there was a report", pair.same);
+}
+
+ELEMENT_TEST(half_of_a_pair_set_while_playing_leaves_the_old_filter_until_the_other_half_comes) {
+  const GstVideoInfo info = video_info("GRAY8", 3, 1);
+  Harness harness("border-mode=constant kernel=\"<<-1,0,1>>\"", info);
+  const auto check = [&](const char* when, const std::vector<int>& wanted, std::size_t warnings) {
+    CHECK(harness.push(buffer_of(info, {8, 2, 5}).release()) == GST_FLOW_OK, "%s: push failed", when);
+    const Owned<GstBuffer> out = harness.try_pull();
+    CHECK(out != nullptr, "%s: no output", when);
+    const Frame frame = frame_of(out.get(), info);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      CHECK(frame.component[0].samples[i] == wanted[i], "%s: sample %zu: expected %d, found %g", when, i, wanted[i],
+            frame.component[0].samples[i]);
+    const std::vector<Report> reports = take_reports(harness.bus(), reports_mask);
+    CHECK(reports.size() == warnings, "%s: %zu reports", when, reports.size());
+    for (const Report& report : reports)
+      CHECK(report.type == GST_MESSAGE_WARNING && report.text.find("combine is none") != std::string::npos, "%s: %s",
+            when, report.text.c_str());
+  };
+  check("a kernel", {2, 0, 0}, 0);
+  harness.set("bank", "<<<-1,0,1>>,<<1,0,0>>>");
+  check("half a bank", {2, 0, 0}, 1);
+  check("still half a bank", {2, 0, 0}, 0);
+  harness.set("combine", "magnitude");
+  check("a bank", {2, 9, 3}, 0);
+  harness.set("combine", "none");
+  check("half a bank again", {2, 9, 3}, 1);
+  harness.set("bank", "<  >");
+  check("the kernel again", {2, 0, 0}, 0);
 }
 
 // --- Refusals ------------------------------------------------------------------------------------------------------

@@ -124,6 +124,54 @@ ELEMENT_TEST(regions_are_hidden_in_the_picture_inside_a_crop) {
   }
 }
 
+// GStreamer's elements that crop by meta leave regions of interest as they are, and detectors see whole frames.
+ELEMENT_TEST(regions_of_interest_count_from_the_corner_of_the_frame_that_a_crop_is_of) {
+  std::mt19937 random(10);
+  const GstVideoInfo whole = video_info("GRAY8", 48, 32), part = video_info("GRAY8", 17, 13);
+  const Owned<GstBuffer> frame = random_buffer(random, whole);
+  const Frame picture = cut(frame_of(frame.get(), whole), whole, part, {"GRAY8", 5, 3});
+  struct Box {
+    int x, y, w, h;
+  };
+  // Inside of the crop, across its corner, across its far corner, and twice beside it.
+  const Box boxes[] = {{7, 4, 2, 2}, {4, 1, 3, 4}, {21, 14, 9, 9}, {0, 0, 5, 32}, {22, 3, 4, 4}};
+  const Box moved[] = {{2, 1, 2, 2}, {0, 0, 2, 2}, {16, 11, 1, 2}};
+  for (const char* regions : {"regions=inside region-effect=fill", "preset=identity scale=1 bias=0 kernel=<<2>>"}) {
+    const bool hides = std::string(regions).starts_with("regions");
+    Frame wanted = picture;
+    for (double& sample : wanted.component[0].samples)
+      if (!hides) sample = std::min(2 * sample, 255.0);
+    for (const Box& box : moved)
+      for (int y = box.y; y < box.y + box.h; ++y)
+        for (int x = box.x; x < box.x + box.w; ++x)
+          if (hides) wanted.component[0].samples[y * 17 + x] = 0;
+    Owned<GstBuffer> input = relaid(random, frame.get(), whole, {.name = "padded", .stride_extra = 8});
+    for (const Box& box : boxes)
+      gst_buffer_add_video_region_of_interest_meta(input.get(), "face", static_cast<guint>(box.x),
+                                                   static_cast<guint>(box.y), static_cast<guint>(box.w),
+                                                   static_cast<guint>(box.h));
+    GstVideoCropMeta* meta = gst_buffer_add_video_crop_meta(input.get());
+    meta->x = 5, meta->y = 3, meta->width = 17, meta->height = 13;
+    Harness harness(regions, part);
+    CHECK(harness.push(input.release()) == GST_FLOW_OK, "push failed");
+    const Owned<GstBuffer> out = harness.try_pull();
+    check_buffer(wanted, out.get(), part, 0, regions);
+    std::size_t found = 0;
+    gpointer state = nullptr;
+    while (GstMeta* any =
+               gst_buffer_iterate_meta_filtered(out.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+      const auto* roi = reinterpret_cast<const GstVideoRegionOfInterestMeta*>(any);
+      bool known = false;
+      for (const Box& box : moved)
+        known |= roi->x == static_cast<guint>(box.x) && roi->y == static_cast<guint>(box.y) &&
+                 roi->w == static_cast<guint>(box.w) && roi->h == static_cast<guint>(box.h);
+      CHECK(known, "%s: a region of %ux%u at (%u, %u)", regions, roi->w, roi->h, roi->x, roi->y);
+      ++found;
+    }
+    CHECK(found == std::size(moved), "%s: %zu regions of interest leave", regions, found);
+  }
+}
+
 ELEMENT_TEST(a_crop_beyond_its_frame_is_an_error) {
   std::mt19937 random(60);
   const GstVideoInfo whole = video_info("I420", 48, 32), part = video_info("I420", 16, 16);

@@ -260,6 +260,33 @@ ELEMENT_TEST(outputs_made_of_a_corrupted_frame_are_marked_corrupted) {
           "output %d", i);
 }
 
+// A frame with the GAP flag holds nothing: what is made of it may, by a bias or by the frames beside it.
+ELEMENT_TEST(no_output_that_was_filtered_carries_the_gap_flag) {
+  std::mt19937 random(91);
+  const GstVideoInfo info = small();
+  struct {
+    const char* properties;
+    bool stays;
+  } const cases[] = {{"preset=temporal-mean temporal-radius=1", false},
+                     {"preset=box-blur", false},
+                     {"regions=inside region-boxes=<<2,2,4,4>> region-effect=fill", false},
+                     {"regions=inside region-boxes=<<2,2,4,4>> preset=temporal-mean", false},
+                     {"regions=inside region-boxes=<<200,200,4,4>> region-effect=fill", true},
+                     {"preset=identity", true}};
+  for (const auto& [properties, stays] : cases) {
+    std::vector<Owned<GstBuffer>> input = random_stream(random, info, 5);
+    for (int i = 1; i < 4; ++i) GST_BUFFER_FLAG_SET(input[i].get(), GST_BUFFER_FLAG_GAP);
+    Harness harness(properties, info);
+    for (Owned<GstBuffer>& buffer : input) CHECK(harness.push(buffer.release()) == GST_FLOW_OK, "push failed");
+    harness.push_event(gst_event_new_eos());
+    const std::vector<GstBuffer*> out = harness.tape().buffers();
+    CHECK(out.size() == 5, "%zu outputs", out.size());
+    for (int i = 0; i < 5; ++i)
+      CHECK(static_cast<bool>(GST_BUFFER_FLAG_IS_SET(out[i], GST_BUFFER_FLAG_GAP)) == (stays && i >= 1 && i < 4),
+            "%s: output %d", properties, i);
+  }
+}
+
 }  // namespace
 }  // namespace element_test
 
