@@ -2,14 +2,18 @@
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """cuts_test.py: where a video is cut, on packets made by hand; times that joined packets get."""
+import os
+import pathlib
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 from support import FILTER, ROOT, ArchiveTest, clip, job
 
 sys.path.insert(0, str(ROOT / "pipelines" / "archive"))
 
-from videoconvolve_job import worker  # noqa: E402
+from videoconvolve_job import engine_local, worker  # noqa: E402
 from videoconvolve_job.cuts import cut, why_whole  # noqa: E402
 from videoconvolve_job.halo import Halo, elements, halo_of  # noqa: E402
 from videoconvolve_job.job import load  # noqa: E402
@@ -130,6 +134,37 @@ class DecodingTimes(unittest.TestCase):
         self.assertEqual(found, sorted(set(found)))
         self.assertTrue(all(d <= p for d, p in zip(found, pts)))
         self.assertTrue(any(d == p for d, p in zip(found, pts)))
+
+
+class LocalEngine(unittest.TestCase):
+    """Which GPU each worker sees. The workers are stand-ins that write down what they were given."""
+
+    def devices_of(self, visible, count, **how):
+        """CUDA_VISIBLE_DEVICES of `count` segments that are all at work at once."""
+        with tempfile.TemporaryDirectory() as folder:
+            seen, ended = pathlib.Path(folder) / "seen", []
+            # Each waits until all have begun, so that no worker does two of them.
+            stand_in = pathlib.Path(folder) / "python"
+            stand_in.write_text(f"#!/bin/sh\necho \"${{CUDA_VISIBLE_DEVICES-none}}\" >>{seen}\n"
+                                f"n=0; while [ \"$(wc -l <{seen})\" -lt {count} ] && [ $n -lt 200 ]; do sleep 0.05; n=$((n + 1)); done\n")
+            stand_in.chmod(0o755)
+            with mock.patch.object(engine_local.sys, "executable", str(stand_in)), mock.patch.dict(os.environ):
+                os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+                if visible is not None:
+                    os.environ["CUDA_VISIBLE_DEVICES"] = visible
+                engine_local.run_local(pathlib.Path(folder), range(count), how.get("workers"), how.get("per_gpu"), 0, False,
+                                       lambda number, reason: ended.append((number, reason)))
+            self.assertEqual(sorted(ended), [(n, None) for n in range(count)])
+            return sorted(seen.read_text().split())
+
+    def test_workers_are_spread_over_the_visible_gpus(self):
+        self.assertEqual(self.devices_of("4,7", 5, workers=5), ["4", "4", "4", "7", "7"])
+
+    def test_each_gpu_gets_as_many_workers_as_may_share_it(self):
+        self.assertEqual(self.devices_of("0,1", 6, per_gpu=3), ["0"] * 3 + ["1"] * 3)
+
+    def test_without_a_visible_gpu_the_variable_is_left_alone(self):
+        self.assertEqual(self.devices_of("-1", 2, workers=2), ["-1", "-1"])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Times pipelines/archive beside a plain pipeline: archive.py measure -o result.json; archive.py plot -o picture.svg result.json.
+On a machine with GPUs: archive.py gpus SOURCE.mp4 -o result.json times 1, 2, 4 and 8 workers, which share the GPUs.
 
 All runs of one measurement stand in turns, so that whoever else uses the machine slows all of them alike; the result
 holds every run, and the figures are medians. What halo and seams cost is told by the processor's time, which others' work
@@ -15,6 +16,7 @@ Needs the plugin in GST_PLUGIN_PATH, FFmpeg, and for the plot matplotlib.
 """
 import argparse
 import datetime
+import hashlib
 import json
 import math
 import os
@@ -49,25 +51,33 @@ def plain(source, target):
                "filesink", f"location={target}")
 
 
-def plan(source, folder, seconds):
-    run(COMMAND, "plan", source, "--filter", FILTER, "--encoder", ENCODER, "--lossless", "--seconds", seconds, "-o", folder)
+def plan(source, folder, seconds, text=FILTER, encoder=(ENCODER, "--lossless")):
+    run(sys.executable, COMMAND, "plan", source, "--filter", text, "--encoder", *encoder, "--seconds", seconds, "-o", folder)
     return json.loads((folder / "job.json").read_text())
 
 
-def whole_job(source, work, seconds, workers):
+def frames_of(parts):
+    """The hashes of all frames that went to the encoders, in order."""
+    return [digest for part in sorted(parts.glob("*.json")) for _, digest in json.loads(part.read_text())["frames"]]
+
+
+def whole_job(source, work, seconds, workers, **what):
+    """One job from plan to its last part: times, counts, and one hash over the hashes of its frames."""
     with tempfile.TemporaryDirectory(dir=work) as folder:
-        job = plan(source, pathlib.Path(folder) / "job", seconds)
-        taken = run(COMMAND, "run", f"{folder}/job", "--engine", "local", "--workers", workers)
+        job = plan(source, pathlib.Path(folder) / "job", seconds, **what)
+        taken = run(sys.executable, COMMAND, "run", f"{folder}/job", "--engine", "local", "--workers", workers)
         halo = sum(s["range"]["halo_before"] + s["range"]["halo_after"] for s in job["segments"])
-        size = sum(p.stat().st_size for p in (pathlib.Path(folder) / "job" / "parts").glob("*.mkv"))
-        return {**taken, "segments": len(job["segments"]), "halo_frames": halo, "bytes": size}
+        parts = pathlib.Path(folder) / "job" / "parts"
+        frames = frames_of(parts)
+        return {**taken, "segments": len(job["segments"]), "halo_frames": halo, "bytes": sum(p.stat().st_size for p in parts.glob("*.mkv")),
+                "frames": len(frames), "digest": hashlib.sha256("".join(frames).encode()).hexdigest()[:16]}
 
 
 def one_segment(source, work, seconds):
     """The second segment of a plan: it has a halo on both sides."""
     with tempfile.TemporaryDirectory(dir=work) as folder:
         wanted = plan(source, pathlib.Path(folder) / "job", seconds)["segments"][1]["range"]
-        return {**run(COMMAND, "run", f"{folder}/job", "--segment", 1),
+        return {**run(sys.executable, COMMAND, "run", f"{folder}/job", "--segment", 1),
                 "frames": wanted["frames"] + wanted["halo_before"] + wanted["halo_after"]}
 
 
@@ -92,13 +102,51 @@ def measure(options):
             for length in LENGTHS:
                 rows.append({"case": "job by length", "turn": turn, "workers": 1, "length": length, **whole_job(source, work, length, 1)})
                 rows.append({"case": "one segment", "turn": turn, "length": length, **one_segment(source, work, length)})
-    cpu = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "?")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     frames = RATE * SECONDS
-    result = {"date": datetime.date.today().isoformat(), "commit": commit, "cpu": cpu, "cores": os.cpu_count(),
-              "source": f"{SIZE} H.264, {frames} frames, a key frame every {GOP}", "filter": FILTER, "encoder": ENCODER, "frames": frames, "rows": rows}
+    result = {**machine(), "source": f"{SIZE} H.264, {frames} frames, a key frame every {GOP}", "filter": FILTER, "encoder": ENCODER, "frames": frames, "rows": rows}
     options.output.write_text(json.dumps(result, indent=1) + "\n")
     print(table(result))
+
+
+def machine():
+    """Date, commit and processor, as every result names them."""
+    cpu = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "?")
+    commit = os.environ.get("COMMIT") or subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                                                        check=True).stdout.strip()
+    return {"date": datetime.date.today().isoformat(), "commit": commit, "cpu": cpu, "cores": os.cpu_count()}
+
+
+GPU_FILTER, GPU_ENCODER, GPU_SECONDS = "preset=temporal-denoise temporal-radius=2 backend=cuda", ("x264enc speed-preset=ultrafast threads=2",), 1
+
+
+def measure_gpus(options):
+    """Whole jobs with 1, 2, 4 and 8 workers, in turns, each worker on one of the machine's GPUs."""
+    listed = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=True)
+    rows = []
+    with tempfile.TemporaryDirectory() as work:
+        for turn in range(options.turns):
+            for workers in (1, 2, 4, 8):
+                rows.append({"case": "job", "turn": turn, "workers": workers,
+                             **whole_job(options.source, work, GPU_SECONDS, workers, text=GPU_FILTER, encoder=GPU_ENCODER)})
+    result = {**machine(), "gpus": listed.stdout.splitlines(), "source": options.source.name, "filter": GPU_FILTER, "encoder": GPU_ENCODER[0],
+              "frames": rows[0]["frames"], "rows": rows}
+    options.output.write_text(json.dumps(result, indent=1) + "\n")
+    print(gpu_table(result))
+    if len({row["digest"] for row in rows}) != 1:
+        sys.exit("the frames are not the same in all runs")
+
+
+def gpu_table(result):
+    first = median(result, "job", workers=1)
+    lines = [f"# Archive jobs on GPUs, {result['date']}, commit {result['commit']}", "",
+             f"{len(result['gpus'])} x {result['gpus'][0]}; {result['cpu']}, {result['cores']} cores. {result['source']}: {result['frames']} frames in "
+             f"{result['rows'][0]['segments']} segments; `{result['filter']}`; `{result['encoder']}`; `--engine local`.",
+             f"Medians of {len(result['rows']) // 4} turns. The frames that went to the encoders were the same in all runs, hash for hash.", "",
+             "| workers | frames/s | times one worker | processor's seconds |", "|---|---|---|---|"]
+    for workers in (1, 2, 4, 8):
+        taken = median(result, "job", workers=workers)
+        lines.append(f"| {workers} | {result['frames'] / taken:.0f} | {first / taken:.2f} | {median(result, 'job', 'cpu', workers=workers):.1f} |")
+    return "\n".join(lines)
 
 
 def median(result, case, key="seconds", **wanted):
@@ -167,6 +215,11 @@ def main():
     taking.add_argument("-o", "--output", type=pathlib.Path, required=True)
     taking.add_argument("--turns", type=int, default=5)
     taking.set_defaults(call=measure)
+    gpus = commands.add_parser("gpus")
+    gpus.add_argument("source", type=pathlib.Path)
+    gpus.add_argument("-o", "--output", type=pathlib.Path, required=True)
+    gpus.add_argument("--turns", type=int, default=3)
+    gpus.set_defaults(call=measure_gpus)
     drawing = commands.add_parser("plot")
     drawing.add_argument("result", type=pathlib.Path)
     drawing.add_argument("-o", "--output", type=pathlib.Path, required=True)

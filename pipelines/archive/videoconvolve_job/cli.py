@@ -85,7 +85,7 @@ def _run_all(options: Any) -> int:
         run_ray(folder, numbers, options.address, options.per_gpu, options.retries, options.any_version, progress.report)
     else:
         from .engine_local import run_local
-        run_local(folder, numbers, options.workers, options.retries, options.any_version, progress.report)
+        run_local(folder, numbers, options.workers, options.per_gpu, options.retries, options.any_version, progress.report)
     progress.close()
     for number, reason in sorted(progress.failed.items()):
         print(f"segment {number} failed: {reason}", file=sys.stderr)
@@ -161,10 +161,10 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("job", type=pathlib.Path)
     run.add_argument("--segment", type=int, help=f"this one alone; without it and without --engine, the number in {' or '.join(INDEX_VARIABLES)}")
     run.add_argument("--engine", choices=("local", "ray"), help="who places the segments (local)")
-    run.add_argument("--workers", type=_count, default=1, help="of the local engine: segments at a time (1)")
+    run.add_argument("--workers", type=_count, help="of the local engine: segments at a time, spread over the GPUs (--per-gpu on each; 1 without a GPU)")
     run.add_argument("--retries", type=int, default=3, help="further attempts at a segment whose worker died or failed (3)")
     run.add_argument("--address", help="of the Ray cluster; without it Ray starts on this machine")
-    run.add_argument("--per-gpu", type=_count, help="of Ray: segments that share a GPU (1 where there are GPUs)")
+    run.add_argument("--per-gpu", type=_count, help="segments that share a GPU (1 where there are GPUs)")
     run.add_argument("--any-version", action="store_true", help="go on where GStreamer or a plugin has another version than where the job was planned")
     run.set_defaults(call=_run)
 
