@@ -116,7 +116,7 @@ def machine():
     return {"date": datetime.date.today().isoformat(), "commit": commit, "cpu": cpu, "cores": os.cpu_count()}
 
 
-GPU_FILTER, GPU_ENCODER, GPU_SECONDS = "preset=temporal-denoise temporal-radius=2 backend=cuda", ("x264enc speed-preset=ultrafast threads=2",), 1
+GPU_FILTER, GPU_ENCODER, GPU_SECONDS = "preset=temporal-denoise temporal-radius=2 backend=cuda", ("x264enc speed-preset=ultrafast threads=2",), 2
 
 
 def measure_gpus(options):
@@ -128,6 +128,7 @@ def measure_gpus(options):
             for workers in (1, 2, 4, 8):
                 rows.append({"case": "job", "turn": turn, "workers": workers,
                              **whole_job(options.source, work, GPU_SECONDS, workers, text=GPU_FILTER, encoder=GPU_ENCODER)})
+                print(f"{workers} workers: {rows[-1]['seconds']:.1f} s", file=sys.stderr, flush=True)
     result = {**machine(), "gpus": listed.stdout.splitlines(), "source": options.source.name, "filter": GPU_FILTER, "encoder": GPU_ENCODER[0],
               "frames": rows[0]["frames"], "rows": rows}
     options.output.write_text(json.dumps(result, indent=1) + "\n")
