@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 import unittest
+from unittest import mock
 
 from support import (COMMAND, FILTER, ROOT, ArchiveTest, clip, job, plain, run, segments, times, without_index)
 
@@ -31,6 +32,14 @@ class SameFrames(ArchiveTest):
 
     def test_mpeg2_transport_stream(self):
         self.check("broadcast.ts", 6)
+
+    def test_a_decoder_that_takes_parameter_sets_from_packets_alone(self):
+        # As decoders on GPUs do: their caps make parsers give byte-stream, which has no codec_data.
+        ranks = {"GST_PLUGIN_FEATURE_RANK": "avdec_h264:NONE,openh264dec:MAX"}
+        if run("gst-inspect-1.0", "--exists", "openh264dec", check=False).returncode != 0:
+            self.skipTest("openh264dec is not installed")
+        with mock.patch.dict(os.environ, ranks):
+            self.check("baseline.mp4", 5)
 
     def test_one_key_frame_is_one_segment(self):
         self.check("one-key.mp4", 1, 1)

@@ -27,6 +27,7 @@ CLIPS = {
     "broadcast.ts": ["-f", "lavfi", "-i", PICTURE, "-c:v", "mpeg2video", "-q:v", "4", "-g", "12", "-bf", "2", "-f", "mpegts"],
     "one-key.mp4": ["-f", "lavfi", "-i", PICTURE, "-c:v", "libx264", "-preset", "veryfast", "-g", "9999",
                     "-x264-params", "scenecut=0"],
+    "baseline.mp4": ["-f", "lavfi", "-i", PICTURE, "-c:v", "libx264", "-profile:v", "baseline", "-g", "25"],
     # Many intra pictures that are no points of random access: later pictures refer to what stands before them.
     "false-keys.ts": ["-f", "lavfi", "-i", PICTURE + ",negate=enable='mod(floor(t*2),2)'", "-c:v", "libx264", "-preset", "veryfast", "-x264-params",
                       "keyint=150:min-keyint=76:scenecut=100:ref=4:bframes=0", "-f", "mpegts"],

@@ -14,6 +14,7 @@ H264_IDR, H264_SEI, H264_SLICES = 5, 6, range(1, 6)
 SEI_RECOVERY_POINT = 6
 HEVC_RANDOM_ACCESS = range(16, 22)  # BLA, IDR and CRA pictures
 HEVC_SLICES = range(0, 32)
+H264_PARAMETER_SETS, HEVC_PARAMETER_SETS = range(7, 9), range(32, 35)
 
 
 def length_prefixed(data: bytes, length_size: int) -> Iterator[bytes]:
@@ -114,3 +115,10 @@ class Coding:
         for unit in self._units(data):
             if unit and ((unit[0] & 31) in H264_SLICES if self._h264 else (unit[0] >> 1 & 63) in HEVC_SLICES):
                 yield unit
+
+    def parameter_sets(self, data: bytes) -> list[bytes]:
+        """The parameter sets that the packet holds, where decoders look for them in packets alone (byte-stream); else none."""
+        if not self._has_units or self._length_size:
+            return []
+        return [unit for unit in self._units(data)
+                if unit and ((unit[0] & 31) in H264_PARAMETER_SETS if self._h264 else (unit[0] >> 1 & 63) in HEVC_PARAMETER_SETS)]

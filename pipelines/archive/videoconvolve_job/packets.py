@@ -6,8 +6,8 @@ from __future__ import annotations
 import hashlib
 import pathlib
 import threading
-from dataclasses import dataclass
-from typing import Any, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Iterable, Iterator
 
 from .errors import InputError, JobError
 from .gst import Gst, check, make, parse, running
@@ -25,6 +25,7 @@ class Packet:
 
     pts: presentation timestamp in ns as the demuxer gives it, or None. shown: False where the file's edit list hides it.
     key: a decoder may start here. digest: hash of the coded picture. sample: GStreamer's buffer with its caps and segment.
+    parameter_sets: those in the packet, of H.264 and HEVC as byte-stream; such a stream's caps hold none.
     """
 
     pts: int | None
@@ -32,6 +33,7 @@ class Packet:
     key: bool
     digest: bytes
     sample: Any
+    parameter_sets: list[bytes]
 
 
 def _coding(caps: Any) -> Coding:
@@ -51,7 +53,16 @@ def _packet(sample: Any) -> Packet:
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for picture in coding.pictures(data):
         digest.update(picture)
-    return Packet(pts, shown, key, digest.digest(), sample)
+    return Packet(pts, shown, key, digest.digest(), sample, coding.parameter_sets(data))
+
+
+def with_parameter_sets(packet: Packet, units: Iterable[bytes]) -> Packet:
+    """The packet with these parameter sets before its own bytes."""
+    old = packet.sample.get_buffer()
+    buffer = Gst.Buffer.new_wrapped(b"".join(b"\0\0\0\1" + unit for unit in units)).append(old.copy())
+    buffer.pts, buffer.dts, buffer.duration = old.pts, old.dts, old.duration
+    buffer.set_flags(old.get_flags())
+    return replace(packet, sample=Gst.Sample.new(buffer, packet.sample.get_caps(), packet.sample.get_segment(), None))
 
 
 class Reader:

@@ -12,7 +12,7 @@ import contextlib
 import itertools
 import pathlib
 import time
-from typing import Any, Iterator
+from typing import Any, Iterable, Iterator
 
 from . import __version__
 from .cuts import Range
@@ -20,28 +20,50 @@ from .errors import InputError, JobError
 from .gst import Gst, check, parse, quoted, running, seconds, versions, wait_for_end
 from .hashes import FrameHasher
 from .job import Input, Job, Segment, load, sha256_of
-from .packets import Packet, Reader, range_digest
+from .packets import Packet, Reader, range_digest, with_parameter_sets
 from .parts import Part, Record
 
 QUEUED_BYTES = 8 << 20  # of coded video before the decoder
 
 
-def _from_start(reader: Reader, segment: Segment) -> Iterator[Packet]:
-    """The packets of a reader at the file's start, from the segment's first one on."""
-    return itertools.islice(iter(reader), segment.range.first_packet, None)
+def _from_start(packets: Iterator[Packet], segment: Segment) -> Iterator[Packet]:
+    """Of the packets from the file's start on, those from the segment's first one on."""
+    return itertools.islice(packets, segment.range.first_packet, None)
 
 
-def _from_index(reader: Reader, segment: Segment, source: Input) -> Iterator[Packet]:
+def _from_index(reader: Reader, packets: Iterator[Packet], segment: Segment, source: Input) -> Iterator[Packet]:
     """The packets from the segment's first one on, found by the file's index; none where the index does not lead there."""
     if segment.key_pts is None or not reader.seek(segment.key_pts, source.stream_origin):
         return
-    packets = iter(reader)
     for packet in packets:
         if packet.pts == segment.key_pts and packet.digest.hex() == segment.key:
             yield packet
             yield from packets
         elif packet.key and packet.pts is not None and packet.pts > segment.key_pts:
             return
+
+
+class _ParameterSets:
+    """The parameter sets that a decoder knows which has seen every packet so far, in the order in which they last came.
+
+    In a byte-stream a parser may put them before its first packet alone, which is not a later segment's first one.
+    """
+
+    def __init__(self) -> None:
+        self._units: dict[bytes, None] = {}
+
+    def watch(self, packets: Iterable[Packet]) -> Iterator[Packet]:
+        """Gives the packets on, and keeps their parameter sets."""
+        for packet in packets:
+            for unit in packet.parameter_sets:
+                self._units.pop(unit, None)
+                self._units[unit] = None
+            yield packet
+
+    def before(self, packet: Packet) -> Packet:
+        """The packet that decoding starts at, with the parameter sets that it lacks."""
+        missing = [unit for unit in self._units if unit not in packet.parameter_sets]
+        return with_parameter_sets(packet, missing) if missing else packet
 
 
 class _OtherPacketsError(InputError):
@@ -56,11 +78,13 @@ def segment_packets(source: Input, segment: Segment, by_index: bool) -> Iterator
     """
     wanted, path = segment.range, pathlib.Path(source.path)
     digests: list[bytes] = []
+    known = _ParameterSets()
     with Reader(path) as reader:
-        found = _from_index(reader, segment, source) if by_index else _from_start(reader, segment)
+        packets = known.watch(reader)
+        found = _from_index(reader, packets, segment, source) if by_index else _from_start(packets, segment)
         for packet in itertools.islice(found, wanted.packets):
+            yield packet if digests else known.before(packet)
             digests.append(packet.digest)
-            yield packet
     if range_digest(iter(digests)) != segment.digest:
         raise _OtherPacketsError(f"{path}: its video is not what it was when the job was planned, "
                                  f"from {seconds(wanted.halo_start or 0)} on; plan it anew")
