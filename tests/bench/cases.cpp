@@ -137,7 +137,7 @@ constexpr std::array<TapsRow, 8> taps_table{{
 constexpr std::array sides{3, 5, 7, 9, 11, 15};
 // Of the sizes that not every algorithm has, on layouts that stand for all.
 constexpr std::array large_sides{31, 63, 127, 255};
-constexpr std::array<const char*, 3> large_layouts{"GRAY8", "RGBA", "GRAY16"};
+constexpr std::array<const char*, 4> large_layouts{"GRAY8", "NV12", "RGBA", "GRAY16"};
 constexpr std::array<const char*, 3> factoring_taps{"separable-real", "rank-2-real", "box"};
 
 template <class Names>

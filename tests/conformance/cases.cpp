@@ -358,6 +358,23 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         o.height = rotate(std::array{23, 40, 9}, turn / 2);
         add(o);
       }
+  // Of planes that are cut into tiles: several each way, rows of whole words or not, fewer than a tile.
+  constexpr std::array long_axes{Shape{1, 31, 31}, Shape{1, 31, 5},  Shape{1, 3, 29},  Shape{1, 16, 16},
+                                 Shape{1, 18, 24}, Shape{1, 23, 31}, Shape{1, 28, 17}, Shape{1, 9, 16}};
+  constexpr std::array long_planes{Size{392, 133}, Size{256, 64}, Size{301, 70}, Size{35, 37}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "rgbx8", "i420", "gray-alpha8"})
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Shape& shape : long_axes) {
+        CaseOptions o = draw_options(random);
+        o.layout = layout_named(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = rotate(long_planes, turn / 3).width;
+        o.height = rotate(long_planes, turn / 3).height;
+        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
+        o.kind = &all_kinds[turn / 2 % all_kinds.size()];
+        add(o);
+      }
   constexpr std::array factored{Shape{1, 1, 255},  Shape{1, 255, 1}, Shape{1, 255, 255}, Shape{1, 63, 40},
                                 Shape{1, 32, 127}, Shape{1, 101, 3}, Shape{1, 4, 254},   Shape{3, 33, 35},
                                 Shape{2, 3, 255},  Shape{4, 47, 1}};

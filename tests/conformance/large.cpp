@@ -14,12 +14,15 @@ namespace {
 
 constexpr int patch = 24;
 
-constexpr std::array<LargeRow, 4> rows{{
+constexpr std::array<LargeRow, 7> rows{{
     // The last rows lie past 2^31 bytes.
     {{"argb64", convolve::SampleType::u16, 16, 0, "GGGG"}, 16384, 16384, 512, 5},
     {{"gray8", convolve::SampleType::u8, 8, 0, "G"}, 8192, 6000, 0, 15},
     {{"rgbx", convolve::SampleType::u8, 8, 0, "GGGa"}, 5000, 4000, 32, 15},
     {{"uv", convolve::SampleType::u8, 8, 0, "GG"}, 8000, 4004, 0, 11},
+    {{"gray8", convolve::SampleType::u8, 8, 0, "G"}, 8192, 6000, 0, 31},
+    {{"rgbx", convolve::SampleType::u8, 8, 0, "GGGa"}, 5000, 4000, 32, 31},
+    {{"uv", convolve::SampleType::u8, 8, 0, "GG"}, 8000, 4004, 0, 23},
 }};
 
 }  // namespace

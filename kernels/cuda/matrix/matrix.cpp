@@ -189,7 +189,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   MatrixTaps taps;
   std::string why_not_groups;
   if (why.empty() && is_groups(desc) && serves_matrix_wgmma(device, desc, taps, why_not_groups)) return true;
-  if (why.empty() && most == 3) why = why_not_groups;
+  if (why.empty() && (most == 3 || is_over_max_taps(desc.filter))) why = why_not_groups;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_temporal(desc, why);
   else if (why.empty() && is_large(desc.filter))
@@ -214,6 +214,6 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
 
 }  // namespace
 
-const Entry matrix{Algorithm::matrix, serves, make};
+const Entry matrix{Algorithm::matrix, serves, make, max_dense_taps};
 
 }  // namespace convolve::cuda

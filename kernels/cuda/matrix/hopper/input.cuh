@@ -17,43 +17,9 @@
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/matrix/dense.cuh"
 #include "cuda/matrix/hopper/products.cuh"
+#include "cuda/matrix/hopper/shape.hpp"
 
 namespace convolve::cuda::group {
-
-inline constexpr int makers = 2;        ///< warpgroups of a block that make tiles
-inline constexpr int tile_width = 128;  ///< pixels
-inline constexpr int group_rows = 4;    ///< of a warpgroup's 8 groups of strips: their sums are registers
-inline constexpr int warpgroup_rows = 8 * group_rows, tile_rows = makers * warpgroup_rows;
-inline constexpr int margin = 8;                       ///< pixels that a window reaches on either side of its strip
-inline constexpr int pitch = tile_width + 2 * margin;  ///< bytes of a component's input row
-inline constexpr int heights[] = {5, 7, 9, 11, 15};    ///< of filters that there are kernels for
-
-inline constexpr int padding = group_rows - 1;  ///< empty rows of taps below the filter's
-
-/// What a block takes, by the most components of a plane.
-struct WgmmaTuning {
-  int blocks_resident;                    ///< that a multiprocessor holds
-  int loaders;                            ///< warpgroups of a block that load input
-  int loader_registers, maker_registers;  ///< of a thread; together what an even share would be
-  int stages;                             ///< tiles whose input is held
-};
-constexpr int max_stages = 4;
-constexpr WgmmaTuning tuning(int components) {
-  return components >= 3   ? WgmmaTuning{2, 2, 48, 80, 2}
-         : components == 2 ? WgmmaTuning{2, 1, 48, 96, 3}
-                           : WgmmaTuning{2, 1, 48, 96, max_stages};
-}
-
-constexpr int input_rows(int height) {
-  return tile_rows + height - 1;
-}
-/// Bytes of a tile's input rows of a component, and of a limb's right matrix.
-constexpr int input_bytes(int height) {
-  return input_rows(height) * pitch;
-}
-constexpr int taps_bytes(int height) {
-  return (height + padding) * 512;
-}
 
 /// How a sum becomes a sample of 8 bits: the epilogues of MatrixEpilogue that this kernel has.
 enum class WgmmaEpilogue : std::uint8_t {
@@ -98,6 +64,8 @@ struct WgmmaArgs {
   SampleNumbers numbers;
 };
 
+using WgmmaKernel = void (*)(WgmmaArgs);
+
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 /// A tile of a plane.
@@ -119,10 +87,10 @@ struct Tile {
 
 /// The input rows of a tile of C components in shared memory, one plane a component. By so many warpgroups of a block,
 /// from `first_group` on.
-template <class Sample, int height, int C, int first_group, int warpgroups>
+template <class Sample, WgmmaShape shape, int C, int first_group, int warpgroups>
 struct Input {
   static constexpr bool wide = sizeof(Sample) == 2;
-  static constexpr int rows = input_rows(height);
+  static constexpr int height = shape.height, margin = shape.margin, pitch = shape.pitch(), rows = shape.input_rows();
   static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
   static constexpr int threads = 128 * warpgroups;
   static constexpr int rows_at_once = threads / groups, batch = C == 3 ? 4 : 6;
@@ -257,9 +225,9 @@ struct Input {
 #pragma unroll
     for (int c = 0; c < C; ++c) {
       if constexpr (fours == 2)
-        *reinterpret_cast<uint2*>(to + c * input_bytes(height)) = {apart[0][c], apart[1][c]};
+        *reinterpret_cast<uint2*>(to + c * shape.input_bytes()) = {apart[0][c], apart[1][c]};
       else
-        *reinterpret_cast<std::uint32_t*>(to + c * input_bytes(height)) = apart[0][c];
+        *reinterpret_cast<std::uint32_t*>(to + c * shape.input_bytes()) = apart[0][c];
     }
   }
 
@@ -281,8 +249,8 @@ struct Input {
       for (int c = 0; c < C; c += sizeof(Sample)) {
         std::uint32_t sample = ghost ? plane.ghost >> 8 * c : __ldg(reinterpret_cast<const Sample*>(from + c));
         sample = moved_up(plane, sample);
-        to[c * input_bytes(height)] = static_cast<std::uint8_t>(sample);
-        if (wide) to[(c + 1) * input_bytes(height)] = static_cast<std::uint8_t>(sample >> 8);
+        to[c * shape.input_bytes()] = static_cast<std::uint8_t>(sample);
+        if (wide) to[(c + 1) * shape.input_bytes()] = static_cast<std::uint8_t>(sample >> 8);
       }
     }
   }

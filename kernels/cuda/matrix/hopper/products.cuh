@@ -26,6 +26,10 @@ __device__ __forceinline__ MatrixDescriptor describe_matrix(unsigned address, in
 __device__ __forceinline__ MatrixDescriptor moved(MatrixDescriptor matrix, int bytes) {
   return {matrix.low + static_cast<unsigned>(bytes >> 4), matrix.high};
 }
+/// A matrix that begins at the same place, of blocks that lie otherwise: as for describe_matrix().
+__device__ __forceinline__ MatrixDescriptor laid_out(MatrixDescriptor matrix, int across, int down) {
+  return {(matrix.low & 0xFFFFu) | static_cast<unsigned>(across >> 4) << 16, static_cast<unsigned>(down >> 4)};
+}
 
 /// What the thread wrote to shared memory, by stores or by cp.async but for its last `pending` groups, becomes visible
 /// to products behind the next barrier.

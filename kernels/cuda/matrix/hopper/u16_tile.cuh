@@ -13,7 +13,7 @@ namespace convolve::cuda::group {
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 /// A warpgroup's sums of a component, whose bytes' rows lie at `left`.
-template <int height>
+template <WgmmaShape shape>
 __device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, MatrixDescriptor left, MatrixDescriptor right,
                                               int start, int (&sum)[8 * group_rows]) {
 #pragma unroll
@@ -21,7 +21,7 @@ __device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, MatrixDescr
 #pragma unroll 1
   for (int n = 0;;) {
     const U16Product product = args.product[n];
-    multiply_rows<height>(sum, moved(left, product.left), moved(right, product.right));
+    multiply_rows<shape>(sum, moved(left, product.left), moved(right, product.right));
     if (++n == args.products) return;
     const int level = product.starts ? start : 0;
     if (product.shift > 0)
@@ -35,33 +35,33 @@ __device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, MatrixDescr
 
 /// Makes a warpgroup's part of a tile from its bytes' input rows, C bytes a pixel; calls done() when it has no more use
 /// for them.
-template <int height, int C, class Done>
+template <WgmmaShape shape, int C, class Done>
 __device__ __forceinline__ void make_u16_tile(const WgmmaArgs& args, const Tile& tile, const std::uint8_t* input,
                                               MatrixDescriptor right, const Done& done) {
   using Four = PixelGroup<std::uint16_t, 1>;
   const WgmmaPlane& plane = *tile.plane;
-  const Part part(input);
+  const Part<shape> part(input);
   Four made[C / 2][2 * group_rows];
 #pragma unroll
   for (int c = 0; c < C / 2; ++c) {
-    const int bytes = 2 * c * input_bytes(height);
+    const int bytes = 2 * c * shape.input_bytes();
     if (plane.passthrough_components >> 2 * c & 1) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r) {
-        const std::uint8_t* own = part.own<height>(input) + bytes + r * pitch;
+        const std::uint8_t* own = part.own(input) + bytes + r * shape.pitch();
         const uint2 words = interleaved<2>({*reinterpret_cast<const std::uint32_t*>(own),
-                                            *reinterpret_cast<const std::uint32_t*>(own + input_bytes(height))});
+                                            *reinterpret_cast<const std::uint32_t*>(own + shape.input_bytes())});
         made[c][r].word[0] = words.x, made[c][r].word[1] = words.y;
       }
       if (c == C / 2 - 1) done();
       continue;
     }
     int sum[8 * group_rows];
-    make_u16_sums<height>(args, moved(part.left, bytes), right, plane.start[c], sum);
+    make_u16_sums<shape>(args, moved(part.left, bytes), right, plane.start[c], sum);
     if (c == C / 2 - 1) done();
 #pragma unroll
     for (int r = 0; r < 2 * group_rows; ++r) {
-      const int* of = sum + r % group_rows * 8 + r / group_rows * 2;
+      const int* of = sum + first_sum<shape>(r);
       const float four[4] = {__int2float_rn(of[0]) * args.gain, __int2float_rn(of[1]) * args.gain,
                              __int2float_rn(of[4]) * args.gain, __int2float_rn(of[5]) * args.gain};
       made[c][r] = quantized<Four, 1>(four, &plane.level[c], args.numbers);

@@ -56,41 +56,76 @@ __device__ __forceinline__ float value_of(const WgmmaArgs& args, int sum, float 
   return epilogue == WgmmaEpilogue::biased_magic_number ? __fsub_rn(value, MatrixTaps::rounding_bias) : value;
 }
 
-/// Adds the products of all input rows by the rows of taps that lead from them to output rows, for which the makers
-/// take turns. The first input rows lead to the first output rows alone: their products are narrower. (So are the last
-/// ones, but sums that do not begin with the first would not stay in their registers.)
-template <int height>
-__device__ __forceinline__ void multiply_rows(int (&sum)[8 * group_rows], MatrixDescriptor left,
-                                              MatrixDescriptor right) {
-  constexpr int rows = group_rows + height - 1;
-  take_turn();
+/// Adds the products of all input rows by the rows of taps that lead from them to output rows. The first input rows
+/// lead to the first output rows alone: their products are narrower. (So are the last ones, but sums that do not begin
+/// with the first would not stay in their registers.)
+template <WgmmaShape shape>
+__device__ __forceinline__ void multiply_short_windows(int (&sum)[8 * group_rows], MatrixDescriptor left,
+                                                       MatrixDescriptor right) {
+  constexpr int rows = group_rows + shape.height - 1;
   static_for<rows>([&](auto r) {
     if (r < group_rows) begin_products(sum);
-    ptx::wgmma_u8_s8<16 * (r < group_rows ? r + 1 : group_rows)>(sum, moved(left, r * pitch),
+    ptx::wgmma_u8_s8<16 * (r < group_rows ? r + 1 : group_rows)>(sum, moved(left, r * shape.pitch()),
                                                                  moved(right, (rows - 1 - r) * 512));
   });
+}
+
+/// The same of windows of 48 pixels, and of pairs of input rows: the first 32 pixels of either by themselves, the last
+/// 16 of both in one product. Here it is the last input rows whose products are narrower.
+template <WgmmaShape shape>
+__device__ __forceinline__ void multiply_long_windows(int (&sum)[8 * group_rows], MatrixDescriptor left,
+                                                      MatrixDescriptor right) {
+  constexpr int rows = group_rows + shape.height - 1;
+  static_assert(rows % 2 == 0);
+  const MatrixDescriptor left_ends = laid_out(moved(left, 32), shape.pitch(), group_rows * shape.pitch());
+  const MatrixDescriptor right_ends = laid_out(moved(right, shape.ends_at()), 256, 128);
+  static_for<rows>([&](auto r) {
+    constexpr auto columns = [](int row) { return 16 * (rows - row < group_rows ? rows - row : group_rows); };
+    if (r == 0 || columns(r) != columns(r - 1)) begin_products(sum);
+    ptx::wgmma_u8_s8<columns(r)>(sum, moved(left, r * shape.pitch()), moved(right, r * 512));
+    if (r % 2 == 0) ptx::wgmma_u8_s8<columns(r)>(sum, moved(left_ends, r * shape.pitch()), moved(right_ends, r * 256));
+  });
+}
+
+/// Adds the products of all input rows, for which the makers take turns.
+template <WgmmaShape shape>
+__device__ __forceinline__ void multiply_rows(int (&sum)[8 * group_rows], MatrixDescriptor left,
+                                              MatrixDescriptor right) {
+  take_turn();
+  if constexpr (shape.has_long_windows())
+    multiply_long_windows<shape>(sum, left, right);
+  else
+    multiply_short_windows<shape>(sum, left, right);
   ptx::wgmma_commit();
   pass_turn();
   end_products(sum);
 }
 
 /// A warpgroup's sums of a component.
-template <int height>
+template <WgmmaShape shape>
 __device__ __forceinline__ void make_sums(const WgmmaArgs& args, MatrixDescriptor left, MatrixDescriptor right,
                                           int start, int (&sum)[8 * group_rows]) {
 #pragma unroll
   for (int i = 0; i < 8 * group_rows; ++i) sum[i] = args.limbs == 1 ? start : 0;
 #pragma unroll 1
   for (int more = args.limbs;;) {
-    multiply_rows<height>(sum, left, right);
+    multiply_rows<shape>(sum, left, right);
     if (--more == 0) return;
-    right = moved(right, taps_bytes(height));
+    right = moved(right, shape.taps_bytes());
 #pragma unroll
     for (int i = 0; i < 8 * group_rows; ++i) sum[i] = sum[i] * 256 + (more == 1 ? start : 0);
   }
 }
 
+/// Where a thread's sums of the pixels of its row r begin: two pixels, and four further on the other two.
+template <WgmmaShape shape>
+constexpr int first_sum(int r) {
+  const int row = r % group_rows;
+  return 8 * (shape.has_long_windows() ? group_rows - 1 - row : row) + r / group_rows * 2;
+}
+
 /// What a thread makes of a tile: four neighbouring pixels of 8 rows.
+template <WgmmaShape shape>
 struct Part {
   MatrixDescriptor left;  ///< its warpgroup's, of the first component
   int at, first_row;      ///< of the tile: the first pixel, and row
@@ -99,21 +134,21 @@ struct Part {
     // The same in all lanes, as the compiler cannot know of threadIdx.
     const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
-    left = describe_matrix(ptx::address_in_shared(input) + group * warpgroup_rows * pitch, 16, group_rows * pitch);
+    left = describe_matrix(ptx::address_in_shared(input) + group * warpgroup_rows * shape.pitch(), 16,
+                           group_rows * shape.pitch());
     // A warp ends with the sums of 8 rows: of these four by four, and of a lane's four pixels.
     at = 4 * lane;
     first_row = warpgroup_rows * group + 8 * warp;
   }
   /// Where the input has its first row.
-  template <int height>
   __device__ __forceinline__ const std::uint8_t* own(const std::uint8_t* input) const {
-    return input + (first_row + height / 2) * pitch + margin + at;
+    return input + (first_row + shape.height / 2) * shape.pitch() + shape.margin + at;
   }
 };
 
 /// Stores a part, of C bytes a pixel: row_of(r) has its rows.
-template <class Sample, int C, class Row>
-__device__ __forceinline__ void store_part(const Tile& tile, const Part& part, const Row& row_of) {
+template <class Sample, int C, WgmmaShape shape, class Row>
+__device__ __forceinline__ void store_part(const Tile& tile, const Part<shape>& part, const Row& row_of) {
   const WgmmaPlane& plane = *tile.plane;
   const int x = tile.x + part.at, y = tile.y + part.first_row;
   std::uint8_t* out = plane.out + y * plane.out_stride + static_cast<std::ptrdiff_t>(x) * C;
@@ -141,30 +176,30 @@ __device__ __forceinline__ void store_part(const Tile& tile, const Part& part, c
 }
 
 /// Makes a warpgroup's part of a tile from its components' input rows; calls done() when it has no more use for them.
-template <int height, int C, class Done>
+template <WgmmaShape shape, int C, class Done>
 __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& tile, const std::uint8_t* input,
                                           MatrixDescriptor right, const Done& done) {
   const WgmmaPlane& plane = *tile.plane;
-  const Part part(input);
-  const std::uint8_t* own = part.own<height>(input);
+  const Part<shape> part(input);
+  const std::uint8_t* own = part.own(input);
   std::uint32_t packed[C][2 * group_rows];
 #pragma unroll
   for (int c = 0; c < C; ++c) {
     if (plane.passthrough_components >> c & 1) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r)
-        packed[c][r] = *reinterpret_cast<const std::uint32_t*>(own + c * input_bytes(height) + r * pitch);
+        packed[c][r] = *reinterpret_cast<const std::uint32_t*>(own + c * shape.input_bytes() + r * shape.pitch());
       if (c == C - 1) done();
       continue;
     }
     int sum[8 * group_rows];
-    make_sums<height>(args, moved(part.left, c * input_bytes(height)), right, plane.start[c], sum);
+    make_sums<shape>(args, moved(part.left, c * shape.input_bytes()), right, plane.start[c], sum);
     if (c == C - 1) done();
     const float level = plane.level[c];
     const auto finish_by = [&]<WgmmaEpilogue epilogue>(std::integral_constant<WgmmaEpilogue, epilogue>) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r) {
-        const int* of = sum + r % group_rows * 8 + r / group_rows * 2;
+        const int* of = sum + first_sum<shape>(r);
         packed[c][r] = pack_bytes(value_of<epilogue>(args, of[0], level), value_of<epilogue>(args, of[1], level),
                                   value_of<epilogue>(args, of[4], level), value_of<epilogue>(args, of[5], level));
       }

@@ -15,131 +15,40 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/table.hpp"
-#include "cuda/matrix/hopper/u16_tile.cuh"
-#include "cuda/matrix/hopper/u8_tile.cuh"
+#include "cuda/matrix/hopper/kernel.cuh"
 #include "cuda/matrix/hopper/wgmma.hpp"
+#include "cuda/matrix/hopper/wgmma_long.hpp"
 
 namespace convolve::cuda {
 namespace {
 
 using namespace group;
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-
-/// Calls what(std::integral_constant of the plane's bytes a pixel): the most of a plane, or half of them where there
-/// are planes of one component beside others of two.
-template <class Sample, int most, class What>
-__device__ __forceinline__ void by_bytes(const Tile& tile, const What& what) {
-  constexpr int pair = 2 * sizeof(Sample);
-  if constexpr (most == pair)
-    if (tile.plane->components != most) return what(std::integral_constant<int, pair / 2>{});
-  what(std::integral_constant<int, most>{});
+template <WgmmaShape shape>
+WgmmaKernel kernel_of(SampleType type, int components) {
+  if (type == SampleType::u8) return u8_kernel<shape>(components);
+  return components == 2 ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 2>
+                         : wgmma_kernel<std::uint16_t, shape.height, shape.margin, 4>;
 }
 
-#endif
-
-/// `most`: the most components of a plane; 3, and 4 of 8 bits, come alone.
-template <class Sample, int height, int most>
-__global__ void __launch_bounds__(128 * (makers + tuning(most).loaders), tuning(most).blocks_resident)
-    wgmma_kernel(const __grid_constant__ WgmmaArgs args) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  extern __shared__ __align__(128) std::uint8_t memory[];
-  constexpr int loaders = tuning(most).loaders, threads = 128 * (makers + loaders);
-  constexpr int depth = tuning(most).stages, stage_bytes = most * input_bytes(height);
-  std::uint8_t* taps = memory + depth * stage_bytes;
-  Stage<depth> stage;
-  // The block's first tiles are asked for, a warpgroup each, and the first is loaded by all: all wait for it.
-  const Tile first(args, blockIdx.x);
-  const unsigned second = blockIdx.x + gridDim.x;
-  if (const unsigned number = blockIdx.x + threadIdx.y * gridDim.x; threadIdx.y < makers && number < args.tiles) {
-    const Tile tile(args, number);
-    by_bytes<Sample, most>(tile, [&](auto C) { Input<Sample, height, C, 0, makers>::prefetch_tile(tile); });
-  }
-  const int id = static_cast<int>(threadIdx.y * 128 + threadIdx.x);
-  for (int i = id; i < args.limbs * taps_bytes(height) / 16; i += threads)
-    ptx::copy_async<16>(ptx::address_in_shared(taps) + 16 * i, args.taps + i);
-  pdl_wait();
-  by_bytes<Sample, most>(first, [&](auto C) { Input<Sample, height, C, 0, makers + loaders>::load(memory, first); });
-  ptx::commit_copies();
-  publish_to_products<0>();
-  __syncthreads();
-  if (threadIdx.y >= makers) {
-    ptx::give_registers<tuning(most).loader_registers>();
-    unsigned loaded = 1, arriving = 0;  // barrier of the stage that is on its way
-    stage.advance();
-#pragma unroll 1
-    for (unsigned number = second; number < args.tiles; number += gridDim.x, ++loaded, stage.advance()) {
-      const Tile tile(args, number);
-      by_bytes<Sample, most>(tile, [&](auto C) { Input<Sample, height, C, makers, loaders>::prefetch(tile); });
-      if (loaded >= depth) ptx::wait_at_block_barrier<threads>(stage.empty());
-      std::uint8_t* to = memory + stage.now * stage_bytes;
-      by_bytes<Sample, most>(tile, [&](auto C) {
-        if (C > 1 && arriving) {
-          publish_to_products<0>();
-          ptx::arrive_at_block_barrier<threads>(arriving);
-        }
-        Input<Sample, height, C, makers, loaders>::load(to, tile);
-        ptx::commit_copies();
-        if (C > 1 || arriving) {
-          publish_to_products<C == 1 ? 1 : 0>();
-          ptx::arrive_at_block_barrier<threads>(C == 1 ? arriving : stage.full());
-        }
-        arriving = C == 1 ? stage.full() : 0;
-      });
-    }
-    if (arriving) {
-      publish_to_products<0>();
-      ptx::arrive_at_block_barrier<threads>(arriving);
-    }
-  } else {
-    ptx::take_registers<tuning(most).maker_registers>();
-    if (threadIdx.y == 1) pass_turn();
-    const MatrixDescriptor right = describe_matrix(ptx::address_in_shared(taps), 128, 256);
-#pragma unroll 1
-    for (unsigned number = blockIdx.x; number < args.tiles; number += gridDim.x, stage.advance()) {
-      const Tile tile(args, number);
-      const bool wanted = number + depth * gridDim.x < args.tiles;  // the stage, once more
-      if (number != blockIdx.x) ptx::wait_at_block_barrier<threads>(stage.full());
-      by_bytes<Sample, most>(tile, [&](auto C) {
-        const auto done = [&] {
-          if (wanted) ptx::arrive_at_block_barrier<threads>(stage.empty());
-        };
-        const std::uint8_t* input = memory + stage.now * stage_bytes;
-        if constexpr (sizeof(Sample) == 1)
-          make_tile<height, C>(args, tile, input, right, done);
-        else
-          make_u16_tile<height, C>(args, tile, input, right, done);
-      });
-    }
-  }
-#endif
+/// `number`: of the shape.
+template <std::size_t... number>
+WgmmaKernel kernel_for(WgmmaShape shape, SampleType type, int components, std::index_sequence<number...>) {
+  WgmmaKernel kernel = nullptr;
+  ((short_windows[number] == shape ? void(kernel = kernel_of<short_windows[number]>(type, components)) : void()), ...);
+  return kernel;
 }
-
-using WgmmaKernel = void (*)(WgmmaArgs);
-
-template <int height>
-WgmmaKernel kernel_for(SampleType type, int components) {
-  if (type == SampleType::u16)
-    return components == 2 ? wgmma_kernel<std::uint16_t, height, 2> : wgmma_kernel<std::uint16_t, height, 4>;
-  return components == 1   ? wgmma_kernel<std::uint8_t, height, 1>
-         : components == 2 ? wgmma_kernel<std::uint8_t, height, 2>
-         : components == 3 ? wgmma_kernel<std::uint8_t, height, 3>
-                           : wgmma_kernel<std::uint8_t, height, 4>;
-}
-
-WgmmaKernel kernel_for(int height, SampleType type, int components) {
-  return height == 5    ? kernel_for<5>(type, components)
-         : height == 7  ? kernel_for<7>(type, components)
-         : height == 9  ? kernel_for<9>(type, components)
-         : height == 11 ? kernel_for<11>(type, components)
-                        : kernel_for<15>(type, components);
+WgmmaKernel kernel_for(WgmmaShape shape, SampleType type, int components) {
+  if (shape.has_long_windows()) return long_windows_kernel(shape, components);
+  return kernel_for(shape, type, components, std::make_index_sequence<std::size(short_windows)>{});
 }
 
 /// Components as the kernels count them: bytes.
@@ -148,44 +57,6 @@ int bytes_of(const FrameLayout& layout, int components) {
 }
 int max_bytes(const FrameLayout& layout) {
   return bytes_of(layout, max_components_of(layout));
-}
-
-/// Shared memory of the kernel, for so many limbs.
-int memory_of(int height, int most, int limbs) {
-  return tuning(most).stages * most * input_bytes(height) + limbs * taps_bytes(height);
-}
-/// How many limbs it has room for beside the blocks that are to be resident.
-int max_limbs(int height, int most) {
-  constexpr int multiprocessor = 228 << 10, for_itself = 1 << 10;  // of compute capability 9.0, and each block's
-  const int of_block = multiprocessor / tuning(most).blocks_resident - for_itself;
-  int limbs = 2;
-  while (limbs < U16Taps::max_limbs && memory_of(height, most, limbs + 1) <= of_block) ++limbs;
-  return limbs;
-}
-
-/// Rows that a kernel takes for this filter, its centre in the middle; 0: none does.
-int height_for(const Filter& f) {
-  const int least = 2 * f.reach_y() + 1;
-  for (const int height : heights)
-    if (height >= least) return height;
-  return 0;
-}
-
-/// The limbs' right matrices, that of the highest first: blocks of 8 columns by 16 rows, as products.cuh says.
-/// limb(d, tap): d = 0: the highest.
-template <class Limb>
-std::vector<std::uint8_t> right_matrices(const Filter& filter, int limbs, int height, const Limb& limb) {
-  std::vector<std::uint8_t> bytes;
-  for (int d = 0; d < limbs; ++d)
-    for (int row = height - 1 + padding; row >= 0; --row)
-      for (int i = 0; i < 512; ++i) {  // which columns, then which half of the window
-        const int n = (i >> 8) * 8 + (i >> 4 & 7), k = (i >> 7 & 1) * 16 + (i & 15);
-        const int to = 4 * (n >> 1 & 3) + 2 * (n >> 3) + (n & 1);
-        const int y = row - height / 2 + filter.centre_y(), x = k - margin - to + filter.centre_x();
-        const bool tap = row < height && y >= 0 && y < filter.height() && x >= 0 && x < filter.width();
-        bytes.push_back(tap ? static_cast<std::uint8_t>(limb(d, static_cast<std::size_t>(y) * filter.width() + x)) : 0);
-      }
-  return bytes;
 }
 
 /// The planes' shapes, and what they take from the frame.
@@ -234,7 +105,7 @@ WgmmaArgs args_of(const PlanDesc& desc, const MatrixTaps& taps) {
   return args;
 }
 
-WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, int height) {
+WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, WgmmaShape shape) {
   const FrameLayout& layout = desc.layout;
   const Arithmetic arithmetic = u16_arithmetic(desc);
   WgmmaArgs args = args_of(desc);
@@ -246,7 +117,7 @@ WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, int height) {
     const int weight = taps.down ? taps.limbs - n : taps.lowest + n;
     for (int byte = 0; byte < 2; ++byte)
       if (const int limb = weight - byte; limb >= 0 && limb < taps.limbs)
-        args.product[args.products++] = {byte * input_bytes(height), (taps.limbs - 1 - limb) * taps_bytes(height), 0,
+        args.product[args.products++] = {byte * shape.input_bytes(), (taps.limbs - 1 - limb) * shape.taps_bytes(), 0,
                                          false};
     args.product[args.products - 1].shift = taps.down ? 1 : -1;
     args.product[args.products - 1].starts = n == weights - 2;
@@ -275,13 +146,16 @@ class WgmmaPlan final : public Plan {
             std::string text)
       : text_(std::move(text)), taps_(device.tables, taps), args_(args) {
     args_.taps = reinterpret_cast<const uint4*>(taps_.get());
-    const int most = max_bytes(desc.layout), height = height_for(desc.filter);
-    kernel_ = kernel_for(height, desc.layout.type, most);
-    warpgroups_ = static_cast<unsigned>(makers + tuning(most).loaders);
-    blocks_ = static_cast<unsigned>(device.multiprocessors * tuning(most).blocks_resident);
-    memory_ = static_cast<unsigned>(memory_of(height, most, args_.limbs));
+    const int most = max_bytes(desc.layout);
+    const WgmmaShape shape = shape_for(desc.filter);
+    kernel_ = kernel_for(shape, desc.layout.type, most);
+    warpgroups_ = static_cast<unsigned>(makers + tuning(shape, most).loaders);
+    const int bytes = memory_of(shape, most, args_.limbs);
+    memory_ = static_cast<unsigned>(bytes);
+    blocks_ = static_cast<unsigned>(device.multiprocessors *
+                                    std::min(tuning(shape, most).blocks_resident, blocks_by_memory(bytes)));
     // Of the kernel, whichever plan it serves.
-    const int largest = memory_of(height, most, max_limbs(height, most));
+    const int largest = memory_of(shape, most, max_limbs(shape, most));
     if (cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, largest) != cudaSuccess)
       throw PlanError(std::string("shared memory for the filter: ") + launch_error());
   }
@@ -309,17 +183,21 @@ class WgmmaPlan final : public Plan {
 
 bool serves_shape(const Device& device, const PlanDesc& desc, std::string& why) {
   const Filter& filter = desc.filter;
-  const int height = height_for(filter);
+  const WgmmaShape shape = shape_for(filter);
   if (device.capability != 90)
-    why = "16-bit samples, or planes of three components, on GPUs of a compute capability other than 9.0";
+    why = is_over_max_taps(filter)
+              ? "filters of more than 15 taps an axis on GPUs of a compute capability other than 9.0"
+              : "16-bit samples, or planes of three components, on GPUs of a compute capability other than 9.0";
   else if (filter.depth() > 1)
-    why = "several frames of 16-bit samples, or of planes of three components";
-  else if (height == 0 || filter.reach_x() > margin)
+    why = "several frames of 16-bit samples, of planes of three components, or of more than 15 taps an axis";
+  else if (shape.height == 0 || (shape.has_long_windows() && desc.layout.type != SampleType::u8))
     why = "a filter that reaches farther";
   for (int p = 0; p < desc.layout.planes && why.empty(); ++p) {
     const Component& component = desc.layout.plane[p].component[0];
-    if (!edge_folds_once(component.width, margin) || !edge_folds_once(component.height, height / 2))
-      why = "16-bit samples, or three components, of planes that are smaller than what the filter reaches";
+    if (!edge_folds_once(component.width, shape.margin) || !edge_folds_once(component.height, shape.height / 2))
+      why =
+          "16-bit samples, three components, or more than 15 taps an axis, of planes that are smaller than what the "
+          "filter reaches";
   }
   return why.empty();
 }
@@ -341,13 +219,13 @@ bool serves_matrix_wgmma(const Device& device, const PlanDesc& desc, MatrixTaps&
     return false;
   }
   return make_matrix_taps(desc, LimbSums::joined_biased, taps, why,
-                          max_limbs(height_for(desc.filter), max_bytes(desc.layout)));
+                          max_limbs(shape_for(desc.filter), max_bytes(desc.layout)));
 }
 
 std::unique_ptr<Plan> make_matrix_wgmma(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const auto limb = [&](int d, std::size_t tap) { return taps.limb(d, tap); };
   return std::make_unique<WgmmaPlan>(device, desc, args_of(desc, taps),
-                                     right_matrices(desc.filter, taps.limbs, height_for(desc.filter), limb),
+                                     right_matrices(desc.filter, taps.limbs, shape_for(desc.filter), limb),
                                      "matrix " + desc.filter.shape() + ", " + std::to_string(taps.limbs) + " limbs, " +
                                          name(taps.epilogue) + ", warpgroups");
 }
@@ -362,15 +240,15 @@ bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps
     why = "planes of 16-bit samples of which one component is copied";
   else
     return has_sample_planes(layout, u16_arithmetic(desc), why) &&
-           make_u16_taps(desc, max_limbs(height_for(desc.filter), max_bytes(layout)), taps, why);
+           make_u16_taps(desc, max_limbs(shape_for(desc.filter), max_bytes(layout)), taps, why);
   return false;
 }
 
 std::unique_ptr<Plan> make_matrix_u16(const Device& device, const PlanDesc& desc, const U16Taps& taps) {
-  const int height = height_for(desc.filter);
-  const WgmmaArgs args = args_of(desc, taps, height);
+  const WgmmaShape shape = shape_for(desc.filter);
+  const WgmmaArgs args = args_of(desc, taps, shape);
   const auto limb = [&](int d, std::size_t tap) { return taps.limb(taps.limbs - 1 - d, tap); };
-  return std::make_unique<WgmmaPlan>(device, desc, args, right_matrices(desc.filter, taps.limbs, height, limb),
+  return std::make_unique<WgmmaPlan>(device, desc, args, right_matrices(desc.filter, taps.limbs, shape, limb),
                                      "matrix " + desc.filter.shape() + ", " + std::to_string(taps.limbs) + " limbs, " +
                                          std::to_string(args.products) + " products of bytes, warpgroups");
 }

@@ -22,7 +22,7 @@ bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps
 std::unique_ptr<Plan> make_matrix_u16(const Device& device, const PlanDesc& desc, const U16Taps& taps);
 #else  // built without code for that chip
 inline bool serves_matrix_wgmma(const Device&, const PlanDesc&, MatrixTaps&, std::string& why) {
-  why = "planes of three components: this build has no code for compute capability 9.0";
+  why = "planes of three components, or more than 15 taps an axis: this build has no code for compute capability 9.0";
   return false;
 }
 inline std::unique_ptr<Plan> make_matrix_wgmma(const Device&, const PlanDesc&, const MatrixTaps&) {
