@@ -83,7 +83,7 @@ class Choose(unittest.TestCase):
         newest = {}  # COMMITTED is in the order of dates
         for path in COMMITTED:
             context, rows = results.load([path])
-            if cases := choose.measured(rows):
+            if len(cases := choose.measured(rows)) > 200:  # else a run of some
                 newest[int(context["compute_capability"].replace(".", ""))] = context, cases
         # What `describe_choice` calls measured has a run, and a run of all algorithms has its table.
         self.assertEqual(choose.tables(text).keys(), newest.keys())
@@ -92,7 +92,6 @@ class Choose(unittest.TestCase):
             self.assertEqual([str(row) for row in choose.parsed("std::array choices{" + "\n".join(map(str, table)))],
                              [str(row) for row in table])
             context, cases = newest[capability]
-            self.assertGreater(len(cases), 200)
             self.assertEqual(choose.check(text, context, cases), [])
 
     def check(self, context, times):

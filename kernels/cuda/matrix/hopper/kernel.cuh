@@ -32,13 +32,12 @@ __device__ __forceinline__ void by_bytes(const Tile& tile, const What& what) {
 /// height, margin: of the shape, since kernels have no parameters of a class. `most`: the most components of a plane;
 /// 3, and 4 of 8 bits, come alone.
 template <class Sample, int height, int margin, int most>
-__global__ void __launch_bounds__(128 * (makers + tuning({height, margin}, most).loaders),
-                                  tuning({height, margin}, most).blocks_resident)
+__global__ void __launch_bounds__(block_threads({height, margin}, most), tuning({height, margin}, most).blocks_resident)
     wgmma_kernel(const __grid_constant__ WgmmaArgs args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(128) std::uint8_t memory[];
   constexpr WgmmaShape shape{height, margin};
-  constexpr int loaders = tuning(shape, most).loaders, threads = 128 * (makers + loaders);
+  constexpr int loaders = tuning(shape, most).loaders, threads = block_threads(shape, most);
   constexpr int depth = tuning(shape, most).stages, stage_bytes = most * shape.input_bytes();
   std::uint8_t* taps = memory + depth * stage_bytes;
   Stage<depth> stage;

@@ -54,6 +54,10 @@ constexpr WgmmaTuning tuning(WgmmaShape shape, int components) {
                            : WgmmaTuning{2, 1, 48, 96, max_stages};
 }
 
+constexpr int block_threads(WgmmaShape shape, int components) {
+  return 128 * (makers + tuning(shape, components).loaders);
+}
+
 inline constexpr WgmmaShape short_windows[] = {{5, 8}, {7, 8}, {9, 8}, {11, 8}, {15, 8}};
 inline constexpr WgmmaShape long_windows[] = {{7, 16}, {15, 16}, {19, 16}, {23, 16}, {27, 16}, {31, 16}};
 
