@@ -59,6 +59,7 @@ class ChosenPlan final : public Plan {
 bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
   if (!desc.bank.empty()) {
     if (entry.algorithm == Algorithm::tiled) return serves_bank(device, desc, why);
+    if (entry.algorithm == Algorithm::matrix) return serves_bank_tensor(device, desc, why);
     why = "it knows no banks of kernels (the properties bank and combine, and the presets that are banks)";
     return false;
   }
@@ -118,11 +119,15 @@ class CudaBackend final : public Backend {
 
  private:
   std::unique_ptr<Plan> make_bank_plan(const PlanDesc& desc) {
-    const Algorithm algorithm = is_free_choice(desc.algorithm) ? Algorithm::tiled : desc.algorithm;
-    const Entry* entry = find(algorithm);
     std::string why;
-    if (entry && serves_case(*entry, device_, desc, why)) return make_bank(device_, desc);
+    const bool free = is_free_choice(desc.algorithm);
+    if ((free || desc.algorithm == Algorithm::matrix) && serves_bank_tensor(device_, desc, why))
+      return make_bank_tensor(device_, desc);
+    if ((free || desc.algorithm == Algorithm::tiled) && serves_bank(device_, desc, why))
+      return make_bank(device_, desc);
     if (is_free_choice(desc.algorithm)) throw PlanError("no CUDA algorithm serves this bank: " + why);
+    const Entry* entry = find(desc.algorithm);
+    if (entry) serves_case(*entry, device_, desc, why);
     throw PlanError(refusal(entry, desc, why));
   }
 

@@ -10,6 +10,7 @@
 //        ──   ...   ──> sums ─┘
 //
 // All planes of a frame are one launch. The taps ride in the launch's parameters, which are constant memory.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <type_traits>
@@ -30,9 +31,12 @@ template <class Sum>
 constexpr int tile_height = warps* outputs_y<Sum>;
 constexpr int tile_width = 32 * outputs_x, cells_x = tile_width + max_bank_taps + 1;
 
+/// Kernels of up to 3x3 are padded to that with zeros, and summed by code of their own.
+constexpr int small_side = 3;
+
 /// Taps from one row of a kernel to the next: rows of floats are padded with zeros to whole groups of four.
 template <class Sum>
-int pitch_of(int width) {
+constexpr int pitch_of(int width) {
   return std::is_same_v<Sum, float> ? (width + 3) / 4 * 4 : width;
 }
 
@@ -45,6 +49,8 @@ struct BankArgs {
 };
 // Taps within 4 KB of parameters; and those of the largest bank, in either precision.
 constexpr int few_bytes = 1536;
+static_assert(max_bank * small_side * pitch_of<float>(small_side) * sizeof(float) <= few_bytes &&
+              max_bank * small_side * pitch_of<double>(small_side) * sizeof(double) <= few_bytes);
 template <class Sum>
 constexpr int few = few_bytes / sizeof(Sum);
 template <class Sum>
@@ -56,12 +62,32 @@ static_assert(sizeof(BankArgs<float, most<float>>) <= 32764 && sizeof(BankArgs<d
 template <class T>
 using Four = Samples<T, 4>;
 
+/// Loads the tile. Where a lane's columns lie in a row is the same for all rows, so that a row is a few loads in a row,
+/// none of which waits for another.
 template <class Sample, class Sum>
 __device__ void fill(const FrameArgs& frame, const ComponentArgs& component, int left, int top, Sum* cells) {
+  constexpr int columns_of_lane = (cells_x + 31) / 32;
   const int columns = tile_width + frame.width - 1;
+  int column[columns_of_lane];  // samples from the first one; -1: ghost cells, and what only taps of 0 meet
+#pragma unroll
+  for (int k = 0; k < columns_of_lane; ++k) {
+    const int i = threadIdx.x + 32 * k;
+    const int x = i < columns ? index_at(frame.border, left + i, component.width) : -1;
+    column[k] = x < 0 ? -1 : x * component.step;
+  }
+#pragma unroll 2
   for (int j = threadIdx.y; j < tile_height<Sum> + frame.height - 1; j += warps) {
     const auto row = row_at<Sum, Sample>(frame, component, 0, top + j);
-    for (int i = threadIdx.x; i < cells_x; i += 32) cells[j * cells_x + i] = i < columns ? row.at(left + i) : Sum(0);
+    const Sum ghost = row.ghost();
+    Sum value[columns_of_lane];
+#pragma unroll
+    for (int k = 0; k < columns_of_lane; ++k) {
+      const bool inside = row.samples != nullptr && column[k] >= 0;
+      value[k] = inside ? from_sample<Sum>(__ldg(row.samples + column[k]), row.shift, component.zero) : ghost;
+    }
+#pragma unroll
+    for (int k = 0; k < columns_of_lane; ++k)
+      if (const int i = threadIdx.x + 32 * k; i < cells_x) cells[j * cells_x + i] = value[k];
   }
 }
 
@@ -103,6 +129,34 @@ __device__ __forceinline__ void sum_kernel(const Sum* cells, const Sum* taps, in
           for (int o = 0; o < outputs_x; ++o)
             sum[j][o] = fma(tap.value[n], n + o < 4 ? low.value[(n + o) & 3] : high.value[(n + o) & 3], sum[j][o]);
       }
+    }
+  }
+}
+
+/// The same for a kernel of 3x3, whose taps stay in registers meanwhile.
+template <class Sum>
+__device__ __forceinline__ void sum_3x3(const Sum* cells, const Sum* taps, Sum (&sum)[outputs_y<Sum>][outputs_x]) {
+  constexpr int rows = outputs_y<Sum>, pitch = pitch_of<Sum>(small_side);
+  Sum tap[small_side][small_side];
+#pragma unroll
+  for (int r = 0; r < small_side; ++r)
+#pragma unroll
+    for (int k = 0; k < small_side; ++k) tap[r][k] = taps[r * pitch + k];
+#pragma unroll
+  for (int i = 0; i < rows + small_side - 1; ++i) {
+    const Four<Sum> low = *reinterpret_cast<const Four<Sum>*>(cells + i * cells_x);
+    const Four<Sum> high = *reinterpret_cast<const Four<Sum>*>(cells + i * cells_x + 4);
+#pragma unroll
+    for (int r = 0; r < small_side; ++r) {
+      const int j = i - r;
+      if (j < 0 || j >= rows) continue;
+#pragma unroll
+      for (int k = 0; k < small_side; ++k)
+#pragma unroll
+        for (int o = 0; o < outputs_x; ++o) {
+          const Sum value = k + o < 4 ? low.value[(k + o) & 3] : high.value[(k + o) & 3];
+          sum[j][o] = r == 0 && k == 0 ? tap[r][k] * value : fma(tap[r][k], value, sum[j][o]);
+        }
     }
   }
 }
@@ -150,10 +204,11 @@ __device__ __forceinline__ void store_four(const FrameArgs& frame, const Compone
     if (x + o < component.width) out[static_cast<std::ptrdiff_t>(o) * component.step] = code.value[o];
 }
 
-template <class Sample, class Sum, int capacity>
+/// `side`: the most taps of an axis.
+template <class Sample, class Sum, int capacity, int side>
 __global__ void __launch_bounds__(32 * warps) bank_kernel(const __grid_constant__ BankArgs<Sum, capacity> args) {
   constexpr int rows = outputs_y<Sum>;
-  __shared__ __align__(32) Sum cells[(tile_height<Sum> + max_bank_taps - 1) * cells_x];
+  __shared__ __align__(32) Sum cells[(tile_height<Sum> + side - 1) * cells_x];
   const FrameArgs& frame = args.frame;
   const TileId tile = find_component(frame, blockIdx.x);
   const ComponentArgs& component = frame.component[tile.component];
@@ -176,8 +231,11 @@ __global__ void __launch_bounds__(32 * warps) bank_kernel(const __grid_constant_
     for (int o = 0; o < outputs_x; ++o) all[j][o] = start;
   for (int n = 0; n < args.kernels; ++n) {
     Sum sum[rows][outputs_x];
-    sum_kernel(cells + rows * threadIdx.y * cells_x + outputs_x * threadIdx.x,
-               args.taps + n * frame.height * args.pitch, args.pitch, frame.height, frame.width, sum);
+    const Sum* const first = cells + rows * threadIdx.y * cells_x + outputs_x * threadIdx.x;
+    if constexpr (side == small_side)
+      sum_3x3(first, args.taps + n * side * pitch_of<Sum>(side), sum);
+    else
+      sum_kernel(first, args.taps + n * frame.height * args.pitch, args.pitch, frame.height, frame.width, sum);
 #pragma unroll
     for (int j = 0; j < rows; ++j)
 #pragma unroll
@@ -195,10 +253,7 @@ __global__ void __launch_bounds__(32 * warps) bank_kernel(const __grid_constant_
 }
 
 Arithmetic arithmetic_of(const PlanDesc& desc) {
-  std::vector<const Component*> components;
-  for (int p = 0; p < desc.layout.planes; ++p)
-    for (int c = 0; c < desc.layout.plane[p].components; ++c) components.push_back(&desc.layout.plane[p].component[c]);
-  return choose_arithmetic(desc.bank, desc.layout, desc.border == Border::constant, components);
+  return choose_arithmetic(desc.bank, desc.layout, desc.border == Border::constant, components_of(desc.layout));
 }
 
 /// What the taps take in parameters, in bytes.
@@ -209,24 +264,34 @@ std::size_t bytes_of_taps(const PlanDesc& desc, const Arithmetic& arithmetic) {
                                                         : rows * pitch_of<float>(width) * sizeof(float);
 }
 
-template <class Sample, class Sum, int capacity>
+template <class Sample, class Sum, int capacity, int side>
 class BankPlan final : public Plan {
  public:
   BankPlan(const PlanDesc& desc, const Arithmetic& arithmetic)
       : planes_(desc.layout.planes), name_(desc.bank.describe()) {
-    const int width = desc.filter.width();
-    args_.frame = make_frame_args(desc, arithmetic);
-    tiles_ = set_tiles(args_.frame, tile_width, tile_height<Sum>);
+    const int height = desc.filter.height(), width = desc.filter.width();
+    FrameArgs& frame = args_.frame;
+    frame = make_frame_args(desc, arithmetic);
+    int down = 0, right = 0;
+    if (side == small_side) {
+      down = 1 - frame.centre_y, right = 1 - frame.centre_x;
+      frame.height = frame.width = side;
+      frame.centre_y = frame.centre_x = 1;
+    }
+    tiles_ = set_tiles(frame, tile_width, tile_height<Sum>);
     args_.kernels = static_cast<int>(desc.bank.kernels().size());
-    args_.pitch = pitch_of<Sum>(width);
+    args_.pitch = pitch_of<Sum>(frame.width);
     args_.combine = desc.bank.combine();
-    for (std::size_t i = 0; i < arithmetic.coefficients.size(); ++i)
-      args_.taps[i / width * args_.pitch + i % width] = static_cast<Sum>(arithmetic.coefficients[i]);
+    const double* from = arithmetic.coefficients.data();
+    for (int n = 0; n < args_.kernels; ++n)
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          args_.taps[(n * frame.height + y + down) * args_.pitch + x + right] = static_cast<Sum>(*from++);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     bind(args_.frame, planes_, window, out);
-    bank_kernel<Sample, Sum, capacity><<<tiles_, dim3(32, warps), 0, static_cast<cudaStream_t>(stream)>>>(args_);
+    bank_kernel<Sample, Sum, capacity, side><<<tiles_, dim3(32, warps), 0, static_cast<cudaStream_t>(stream)>>>(args_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::tiled; }
@@ -243,6 +308,13 @@ class BankPlan final : public Plan {
 
 }  // namespace
 
+std::vector<const Component*> components_of(const FrameLayout& layout) {
+  std::vector<const Component*> components;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) components.push_back(&layout.plane[p].component[c]);
+  return components;
+}
+
 bool serves_bank(const Device& device, const PlanDesc& desc, std::string& why) {
   const std::size_t bytes = bytes_of_taps(desc, arithmetic_of(desc));
   if (bytes <= few_bytes) return true;
@@ -257,9 +329,11 @@ std::unique_ptr<Plan> make_bank(const Device&, const PlanDesc& desc) {
   const bool large = bytes_of_taps(desc, arithmetic) > few_bytes;
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
 #if CUDART_VERSION >= 12010
-    if (large) return std::make_unique<BankPlan<Sample, Sum, most<Sum>>>(desc, arithmetic);
+    if (large) return std::make_unique<BankPlan<Sample, Sum, most<Sum>, max_bank_taps>>(desc, arithmetic);
 #endif
-    return std::make_unique<BankPlan<Sample, Sum, few<Sum>>>(desc, arithmetic);
+    if (std::max(desc.filter.height(), desc.filter.width()) <= small_side)
+      return std::make_unique<BankPlan<Sample, Sum, few<Sum>, small_side>>(desc, arithmetic);
+    return std::make_unique<BankPlan<Sample, Sum, few<Sum>, max_bank_taps>>(desc, arithmetic);
   });
 }
 

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Banks of kernels on CUDA: how `tiled` runs a case that has a bank. Host code only.
+// Banks of kernels on CUDA: how `tiled`, which serves all of them, and `matrix`, which serves small ones of 8 bits on
+// the tensor cores, run a case that has a bank. Host code only.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cuda/common/entry.hpp"
 
@@ -18,5 +20,14 @@ bool serves_bank(const Device& device, const PlanDesc& desc, std::string& why);
 /// Called only where it serves. Allocates nothing on the device; throws PlanError where the frame is too large for one
 /// launch.
 std::unique_ptr<Plan> make_bank(const Device& device, const PlanDesc& desc);
+
+/// True where the tensor cores serve the (validated) case's bank; else `why` says what they do not serve.
+bool serves_bank_tensor(const Device& device, const PlanDesc& desc, std::string& why);
+
+/// Called only where it serves. Throws PlanError, std::bad_alloc.
+std::unique_ptr<Plan> make_bank_tensor(const Device& device, const PlanDesc& desc);
+
+/// Of all planes.
+std::vector<const Component*> components_of(const FrameLayout& layout);
 
 }  // namespace convolve::cuda

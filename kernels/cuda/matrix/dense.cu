@@ -37,23 +37,6 @@ constexpr bool in_quads(int radius, int limbs) {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// What a warp multiplies by.
-template <int radius, int limbs>
-struct Right {
-  static constexpr int taken = radius + 1;  ///< row pairs that a pair of output rows takes
-  std::uint32_t word[limbs][taken][4];
-
-  __device__ __forceinline__ explicit Right(const uint4* taps) {
-#pragma unroll
-    for (int d = 0; d < limbs; ++d)
-#pragma unroll
-      for (int i = 0; i < taken; ++i) {
-        const uint4 r = __ldg(taps + (d * taken + i) * 32 + threadIdx.x);
-        word[d][i][0] = r.x, word[d][i][1] = r.y, word[d][i][2] = r.z, word[d][i][3] = r.w;
-      }
-  }
-};
-
 /// What the sums of component c start from. Loaded, since what is computed or constant would be moved into place again
 /// for each product.
 struct Start {
@@ -115,20 +98,6 @@ struct TileInput<radius, limbs, 1, 1> {
   static constexpr int rows = matrix_tile(1, 1, radius, limbs).rows + 2 * radius;
   using type = std::conditional_t<in_quads(radius, limbs), QuadInput<rows>, Input<1, rows>>;
 };
-
-/// Where a tile of so many rows begins.
-__device__ __forceinline__ int2 tile_origin(const MatrixPlane& plane, unsigned tile, int rows) {
-  const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
-  return {min(max(static_cast<int>(x) * matrix_tile_width, plane.left), plane.right - matrix_tile_width),
-          min(static_cast<int>(y) * rows, plane.height - rows)};
-}
-
-/// Asks for a tile's rows; for those around them, its neighbours do.
-template <int C, int rows>
-__device__ __forceinline__ void prefetch_tile(const MatrixPlane& plane, int2 origin) {
-  prefetch_rows<rows, C, 32>(plane.in + origin.y * plane.in_stride + static_cast<std::ptrdiff_t>(origin.x) * C,
-                             plane.in_stride, static_cast<int>(threadIdx.x), rows, C * matrix_tile_width);
-}
 
 /// Makes a tile. `passthroughs`: some components stay as they were, which has code of its own, since asking for each
 /// would be in the others' way. Of several components `out` is hidden from the compiler: it then reads rows from shared

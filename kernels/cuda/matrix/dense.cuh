@@ -74,6 +74,14 @@ LimbSums dense_limb_sums(int radius, int components);
 /// The taps as lanes hold them, [limb][row pair][lane], words in the order of a lane's two products.
 std::vector<uint4> dense_matrix_taps(const Filter& filter, const MatrixTaps& taps, int radius);
 
+/// True where the planes are such as `matrix` knows, and ghost cells are samples; else `why` says what is in the way.
+bool serves_planes(const PlanDesc& desc, std::string& why);
+/// Sets what a plane's layout and the border say of it.
+void set_plane(MatrixPlane& plane, const PlaneLayout& layout, Border border);
+/// Divides a plane into tiles of `rows` rows and what lies around them, and returns the number of blocks. `aligned`:
+/// groups of four pixels may be read and written at once; otherwise there are no tiles.
+unsigned set_dense_tiles(MatrixPlane& plane, int rows, bool aligned) noexcept;
+
 #ifdef __CUDACC__
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -196,6 +204,37 @@ struct InputRows {
     return ghost ? ghosts : plane.in + stands * plane.in_stride + x;
   }
 };
+
+/// What a warp multiplies by: one filter's taps, as dense_matrix_taps() makes them.
+template <int radius, int limbs>
+struct Right {
+  static constexpr int taken = radius + 1;  ///< row pairs that a pair of output rows takes
+  std::uint32_t word[limbs][taken][4];
+
+  __device__ __forceinline__ explicit Right(const uint4* taps) {
+#pragma unroll
+    for (int d = 0; d < limbs; ++d)
+#pragma unroll
+      for (int i = 0; i < taken; ++i) {
+        const uint4 r = __ldg(taps + (d * taken + i) * 32 + threadIdx.x);
+        word[d][i][0] = r.x, word[d][i][1] = r.y, word[d][i][2] = r.z, word[d][i][3] = r.w;
+      }
+  }
+};
+
+/// Where a tile of so many rows begins.
+__device__ __forceinline__ int2 tile_origin(const MatrixPlane& plane, unsigned tile, int rows) {
+  const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
+  return {min(max(static_cast<int>(x) * matrix_tile_width, plane.left), plane.right - matrix_tile_width),
+          min(static_cast<int>(y) * rows, plane.height - rows)};
+}
+
+/// Asks for a tile's rows; for those around them, its neighbours do.
+template <int C, int rows>
+__device__ __forceinline__ void prefetch_tile(const MatrixPlane& plane, int2 origin) {
+  prefetch_rows<rows, C, 32>(plane.in + origin.y * plane.in_stride + static_cast<std::ptrdiff_t>(origin.x) * C,
+                             plane.in_stride, static_cast<int>(threadIdx.x), rows, C * matrix_tile_width);
+}
 
 /// Copies an inner tile of a plane that has nothing to filter.
 __device__ __forceinline__ void copy_inner(const MatrixPlane& plane, int2 origin, int rows) {

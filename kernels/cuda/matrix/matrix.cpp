@@ -79,7 +79,7 @@ class MatrixPlan final : public Plan {
     args_.gain_high = 256 * taps.gain;
     args_.epilogue = taps.epilogue;
     args_.border = desc.border;
-    for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], p);
+    for (int p = 0; p < desc.layout.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], desc.border);
     levels_ = Table<MatrixLevels>(device.tables, levels_of(taps, args_));
     args_.levels = levels_.get();
     kernel_ = dense_matrix_kernel(radius_, taps, max_);
@@ -96,7 +96,9 @@ class MatrixPlan final : public Plan {
       MatrixPlane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.first_block = blocks;
-      blocks += set_tiles(plane, bits % (4u * plane.components) == 0);
+      const bool aligned = bits % (4u * plane.components) == 0;
+      blocks += set_dense_tiles(plane, matrix_tile(plane.components, max_, radius_, limbs_).rows,
+                                aligned && args_.max == ~0u);
     }
     launch_pdl(capability_, kernel_, blocks, dim3(32, dense_warps), stream, args_, more_memory_);
     return launch_error();
@@ -107,45 +109,6 @@ class MatrixPlan final : public Plan {
   }
 
  private:
-  void add_plane(const PlaneLayout& layout, int p) {
-    MatrixPlane& plane = args_.plane[p];
-    plane.width = layout.component[0].width;
-    plane.height = layout.component[0].height;
-    plane.across = edge_axis(args_.border, plane.width);
-    plane.down = edge_axis(args_.border, plane.height);
-    plane.components = static_cast<std::uint8_t>(layout.components);
-    const PlaneMasks masks = plane_masks(layout);
-    plane.ghost = masks.ghost;
-    plane.passthrough = masks.passthrough;
-    plane.passthrough_components = masks.passthrough_components;
-  }
-
-  /// Divides a plane into tiles and what lies around them, and returns the number of blocks.
-  unsigned set_tiles(MatrixPlane& plane, bool aligned) const noexcept {
-    const bool direct = aligned && args_.max == ~0u;
-    set_dense_tiles(plane, direct);
-    if (plane.tiles > 0) plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.tiles_x - 1) / plane.tiles_x);
-    return plane.edge_blocks + (plane.tiles + dense_warps - 1) / dense_warps;
-  }
-
-  void set_dense_tiles(MatrixPlane& plane, bool direct) const noexcept {
-    const int rows = matrix_tile(plane.components, max_, radius_, limbs_).rows;
-    // A width that is no multiple of four leaves out the columns whose inputs reach a side.
-    const int odd = plane.width & 3;
-    plane.left = odd ? dense_margin : 0;
-    plane.right = odd ? plane.width - dense_margin - odd : plane.width;
-    if (direct && plane.right - plane.left >= matrix_tile_width && plane.height >= rows) {
-      plane.tiles_x = static_cast<unsigned>((plane.right - 1) / matrix_tile_width + 1);
-      plane.tiles = plane.tiles_x * static_cast<unsigned>((plane.height - 1) / rows + 1);
-    } else {
-      plane.left = plane.right = 0;
-      plane.tiles = 0;
-    }
-    const std::int64_t columns = plane.left + plane.width - plane.right;
-    plane.edge_blocks =
-        static_cast<unsigned>((columns * plane.height * plane.components + 32 * dense_warps - 1) / (32 * dense_warps));
-  }
-
   int capability_;
   std::string shape_;
   int max_, limbs_, radius_;
@@ -171,17 +134,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   else if (layout.type == SampleType::f32 || (layout.type == SampleType::u8 && layout.shift != 0))
     why = "samples other than plain 8-bit ones, and 16-bit ones";
   const int most = max_components_of(layout);
-  for (int p = 0; p < layout.planes && why.empty(); ++p) {
-    const PlaneLayout& plane = layout.plane[p];
-    if (!plane.uniform() || (most > 2 && plane.components != most))
-      why = "unevenly interleaved planes, or planes of three or four components beside others";
-    for (int c = 0; c < plane.components && why.empty(); ++c) {
-      const double ghost = plane.component[c].ghost;
-      if (desc.border == Border::constant && plane.component[c].filtered &&
-          (ghost != static_cast<int>(ghost) || ghost < 0 || ghost > layout.max_value()))
-        why = "a border value that is no whole code value";
-    }
-  }
+  if (why.empty()) serves_planes(desc, why);
   if (layout.type == SampleType::u16) {
     U16Taps taps;
     return why.empty() && serves_matrix_u16(device, desc, taps, why);
@@ -213,6 +166,56 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
 }
 
 }  // namespace
+
+bool serves_planes(const PlanDesc& desc, std::string& why) {
+  const FrameLayout& layout = desc.layout;
+  const int most = max_components_of(layout);
+  for (int p = 0; p < layout.planes; ++p) {
+    const PlaneLayout& plane = layout.plane[p];
+    if (!plane.uniform() || (most > 2 && plane.components != most)) {
+      why = "unevenly interleaved planes, or planes of three or four components beside others";
+      return false;
+    }
+  }
+  const bool whole_ghosts = all_filtered(layout, [&](const Component& component, int, int) {
+    const double ghost = component.ghost;
+    return ghost == static_cast<int>(ghost) && ghost >= 0 && ghost <= layout.max_value();
+  });
+  if (desc.border != Border::constant || whole_ghosts) return true;
+  why = "a border value that is no whole code value";
+  return false;
+}
+
+void set_plane(MatrixPlane& plane, const PlaneLayout& layout, Border border) {
+  plane.width = layout.component[0].width;
+  plane.height = layout.component[0].height;
+  plane.across = edge_axis(border, plane.width);
+  plane.down = edge_axis(border, plane.height);
+  plane.components = static_cast<std::uint8_t>(layout.components);
+  const PlaneMasks masks = plane_masks(layout);
+  plane.ghost = masks.ghost;
+  plane.passthrough = masks.passthrough;
+  plane.passthrough_components = masks.passthrough_components;
+}
+
+unsigned set_dense_tiles(MatrixPlane& plane, int rows, bool aligned) noexcept {
+  // A width that is no multiple of four leaves out the columns whose inputs reach a side.
+  const int odd = plane.width & 3;
+  plane.left = odd ? dense_margin : 0;
+  plane.right = odd ? plane.width - dense_margin - odd : plane.width;
+  if (aligned && plane.right - plane.left >= matrix_tile_width && plane.height >= rows) {
+    plane.tiles_x = static_cast<unsigned>((plane.right - 1) / matrix_tile_width + 1);
+    plane.tiles = plane.tiles_x * static_cast<unsigned>((plane.height - 1) / rows + 1);
+    plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.tiles_x - 1) / plane.tiles_x);
+  } else {
+    plane.left = plane.right = 0;
+    plane.tiles = 0;
+  }
+  const std::int64_t columns = plane.left + plane.width - plane.right;
+  plane.edge_blocks =
+      static_cast<unsigned>((columns * plane.height * plane.components + 32 * dense_warps - 1) / (32 * dense_warps));
+  return plane.edge_blocks + (plane.tiles + dense_warps - 1) / dense_warps;
+}
 
 const Entry matrix{Algorithm::matrix, serves, make, max_dense_taps};
 
