@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace conformance {
 namespace {
@@ -136,22 +137,32 @@ Taps gradient(bool lying, bool integers, Random& random) {
   return taps;
 }
 
-// The case with a bank in the place of its filter.
-Case with_bank(Case c, const Way& way, std::size_t count, int side, Random& random) {
-  Options options{random.pick(scales), random.chance(0.2), random.chance(0.25)};
+// Integers of few bits over one divisor, as gradients and compass masks have them.
+Taps mask(const Shape& shape, std::int64_t divisor, Random& random) {
+  Taps taps;
+  for (int i = 0; i < shape.height * shape.width; ++i) taps.integers.push_back(random.integer(-12, 12));
+  taps.divisor = divisor;
+  return taps;
+}
+
+// The case with a bank in the place of its filter. `masks`: of masks alone, over one divisor.
+Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, Random& random) {
+  Options options{random.pick(scales), !masks && random.chance(0.2), random.chance(0.25)};
   const bool integers_alone = random.chance(0.6);
+  const std::int64_t divisor = random.chance(0.5) ? 1 : random.integer(2, 16);
   convolve::FilterOptions written{options.scale.value, options.normalize, options.flip};
   std::vector<convolve::TapArray> arrays;
   std::string text;
   const bool one_size = random.chance(0.5);
-  const bool gradients = count == 2 && side == 3 && random.chance(0.5);
+  const bool gradients = !masks && count == 2 && side == 3 && random.chance(0.5);
   const bool lying_first = random.chance(0.5);
   Shape shape{1, side, side};
   while (arrays.size() < count) {
     const KindRow& kind = random.pick(kinds());
     if (!one_size && !gradients) shape = {1, random.integer(1, side), random.integer(1, side)};
-    const Taps taps =
-        gradients ? gradient(lying_first != (arrays.size() == 1), integers_alone, random) : kind.make(shape, random);
+    const Taps taps = masks       ? mask(shape, divisor, random)
+                      : gradients ? gradient(lying_first != (arrays.size() == 1), integers_alone, random)
+                                  : kind.make(shape, random);
     if (integers_alone && taps.integers.empty()) continue;
     const double total = std::accumulate(taps.real.begin(), taps.real.end(), 0.0);
     // A sum of real taps that is nearly 0 is not one that anybody divides by.
@@ -161,7 +172,10 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, Random& rand
     for (const double tap : taps.real) array.taps.push_back(Tap::real(tap));
     c.bank.push_back(oracle_kernel(taps, shape.height, shape.width, options));
     text += std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " +
-            (gradients ? "gradient" : kind.name) + ", ";
+            (masks       ? "mask"
+             : gradients ? "gradient"
+                         : kind.name) +
+            ", ";
   }
   c.combination = way.combination;
   c.desc.bank = convolve::Bank(arrays, way.combine, written);
@@ -173,6 +187,27 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, Random& rand
            (options.normalize ? ", normalize" : "") + (options.flip ? ", convolve" : "") + (c.exact ? ", exact" : "") +
            "; but for its filter: " + c.name;
   return c;
+}
+
+// Banks of masks, over frames of 8 bits that hold a tile of the tensor cores' kernels and more, or hardly one.
+void add_masks(std::vector<Case>& cases, Random& random) {
+  constexpr std::array<std::size_t, 6> counts{2, 8, 2, 3, 1, 2};
+  std::size_t turn = 0;
+  for (const LayoutRow& layout : layouts()) {
+    if (layout.type != convolve::SampleType::u8) continue;
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Way& way : ways) {
+        CaseOptions o = draw_options(random);
+        o.layout = &layout;
+        o.border = border.value;
+        o.shape = {1, 1, 1};
+        o.width = random.chance(0.5) ? 4 * random.integer(31, 110) : random.integer(120, 440);
+        o.height = random.integer(1, 70);
+        o.levels = {random.integer(0, 1) * 1.0, random.integer(-2, 4) * 0.25};
+        if (random.chance(0.7)) o.in = o.out = Placement::aligned;
+        cases.push_back(with_bank(make_case(o, random.next()), way, counts[turn++ % counts.size()], 3, true, random));
+      }
+  }
 }
 
 }  // namespace
@@ -194,8 +229,11 @@ std::vector<Case> bank_cases(std::uint64_t seed) {
         const int side = sides[turn % sides.size()];
         // The oracle takes its time for large banks.
         if (count * side * side > 200) o.width = std::min(o.width, 67), o.height = std::min(o.height, 23);
-        cases.push_back(with_bank(make_case(o, random.next()), way, count, side, random));
+        cases.push_back(with_bank(make_case(o, random.next()), way, count, side, false, random));
       }
+  add_masks(cases, random);
+  // A part of them is as varied as all.
+  for (std::size_t i = 1; i < cases.size(); ++i) std::swap(cases[i], cases[random.integer(0, static_cast<int>(i))]);
   return cases;
 }
 
