@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// NPP as a peer: FilterBorder and the separable Gaussian, on the frames and by the method of bench_cuda.cpp (graph
-// replay, rotating buffers, random samples, medians, a copy beside), as JSON rows of the same form.
+// NPP as a peer: FilterBorder, the separable Gaussian, and Sobel's gradient, whose magnitudes have 16 bits; on the
+// frames and by the method of bench_cuda.cpp (graph replay, rotating buffers, random samples, medians, a copy beside),
+// as JSON rows of the same form.
 //
 //   nvcc -O3 -std=c++17 -arch=native npp.cu -lnppif -lnppc -o npp && ./npp > npp.json
 //
@@ -87,6 +88,20 @@ Timing measure(cudaStream_t stream, int frames, const std::function<int(int)>& c
   return {us, true};
 }
 
+/// The separable Gaussian of GRAY8.
+int gauss(void* from, void* to, int side, const float* taps, const NppStreamContext& context) {
+  return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx(static_cast<Npp8u*>(from), width, {width, height}, {0, 0},
+                                                  static_cast<Npp8u*>(to), width, {width, height}, side, taps,
+                                                  NPP_BORDER_REPLICATE, context);
+}
+
+/// The magnitudes of both derivatives of GRAY8, in 16 bits.
+int sobel(void* from, void* to, const NppStreamContext& context) {
+  return nppiGradientVectorSobelBorder_8u16s_C1R_Ctx(
+      static_cast<Npp8u*>(from), width, {width, height}, {0, 0}, nullptr, 0, nullptr, 0, static_cast<Npp16s*>(to),
+      2 * width, nullptr, 0, {width, height}, NPP_MASK_SIZE_3_X_3, nppiNormL2, NPP_BORDER_REPLICATE, context);
+}
+
 }  // namespace
 
 int main() {
@@ -127,7 +142,7 @@ int main() {
     std::vector<void*> in(pairs), out(pairs);
     for (int i = 0; i < pairs; ++i) {
       CHECK(cudaMalloc(&in[i], bytes));
-      CHECK(cudaMalloc(&out[i], bytes));
+      CHECK(cudaMalloc(&out[i], 2 * bytes));  // magnitudes
       CHECK(cudaMemcpy(in[i], samples.data(), bytes, cudaMemcpyHostToDevice));
     }
     const double copy_us = measure(stream, 96, [&](int i) {
@@ -163,11 +178,6 @@ int main() {
                                                 NPP_BORDER_REPLICATE, context);
         }
       };
-      const auto gauss = [&](int i) -> int {
-        return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx(static_cast<Npp8u*>(in[i % pairs]), step, size, origin,
-                                                        static_cast<Npp8u*>(out[i % pairs]), step, size, side, taps,
-                                                        NPP_BORDER_REPLICATE, context);
-      };
       const auto row = [&](const char* what, const char* tap_class, Timing time) {
         if (time.us <= 0) {
           std::fprintf(stderr, "npp: %s %s %dx%d: status %.0f\n", what, format.name, side, side, time.us);
@@ -182,7 +192,11 @@ int main() {
       };
       row("FilterBorder", "real", measure(stream, 16, filter));
       if (format.components == 1 && format.sample_bytes == 1)
-        row("FilterGauss", "separable-real", measure(stream, 16, gauss));
+        row("FilterGauss", "separable-real",
+            measure(stream, 16, [&](int i) { return gauss(in[i % pairs], out[i % pairs], side, taps, context); }));
+      if (side == 3 && format.components == 1 && format.sample_bytes == 1)
+        row("GradientVectorSobel", "sobel-magnitude",
+            measure(stream, 16, [&](int i) { return sobel(in[i % pairs], out[i % pairs], context); }));
     }
     for (int i = 0; i < pairs; ++i) {
       CHECK(cudaFree(in[i]));
