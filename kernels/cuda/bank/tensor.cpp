@@ -24,7 +24,9 @@ namespace {
 struct BankTaps {
   std::vector<std::int32_t> whole;  ///< [kernel][row][column]
   BankEpilogue epilogue = BankEpilogue::max;
-  float gain = 1, snap = 0;
+  float gain = 1, divisor = 1;
+  float snap = 0;
+  float moved = 0;  ///< what the levels' base has beyond what is added to the value
 };
 
 bool in_8_bits(const std::vector<double>& whole) {
@@ -51,13 +53,22 @@ std::optional<double> whole_taps(const std::vector<double>& taps, std::vector<do
   return std::nullopt;
 }
 
-/// Whether an approximate root rounds exact taps' magnitudes right. It is off by 2^-22 of its value at the most, and
-/// its distance from a tie that is none is 1 / (8 * tie) or more: whole numbers are compared with ties that are halves.
-bool rounds_root(const FrameLayout& layout, double divisor) {
-  return divisor == 1 && all_filtered(layout, [&](const Component& component, int, int) {
-           const double offset = component.zero + component.bias;
-           return offset == std::floor(offset) && std::abs(offset) <= 256;
-         });
+/// How exact taps' magnitudes are rounded right; nothing where neither way does. Roots compare with ties by their
+/// squares, whole numbers that have to be exact as floats, and multiples of 1/16. An approximate root is off by 2^-22
+/// of its value at the most, and its distance from a tie that is none, where ties are halves, is 1 / (8 * tie) or more.
+std::optional<BankEpilogue> exact_root(const FrameLayout& layout, double divisor) {
+  bool whole = true, quarters = true;
+  double most = 0;
+  all_filtered(layout, [&](const Component& component, int, int) {
+    const double offset = component.zero + component.bias;
+    whole &= offset == std::floor(offset);
+    quarters &= 4 * offset == std::floor(4 * offset);
+    most = std::max(most, divisor * (layout.max_value() + 1 + std::abs(offset)));
+    return true;
+  });
+  if (divisor == 1 && whole && most <= 512) return BankEpilogue::root;
+  if (quarters && most < 4096) return BankEpilogue::exact_root;
+  return std::nullopt;
 }
 
 BankEpilogue epilogue_of(const Bank& bank) {
@@ -77,11 +88,17 @@ BankEpilogue epilogue_of(const Bank& bank) {
 /// Exact sums, and what they combine to, are whole numbers below 2^24, exact as floats; so the value has to be right as
 /// well.
 bool round_exactly(const PlanDesc& desc, Arithmetic arithmetic, BankTaps& taps) {
-  if (taps.epilogue == BankEpilogue::root) return rounds_root(desc.layout, arithmetic.divisor);
+  taps.divisor = static_cast<float>(arithmetic.divisor);
+  if (taps.epilogue == BankEpilogue::root) {
+    const std::optional<BankEpilogue> root = exact_root(desc.layout, arithmetic.divisor);
+    if (root) taps.epilogue = *root;
+    if (root == BankEpilogue::exact_root) taps.moved = -0.5f;
+    return root.has_value();
+  }
   arithmetic.accumulator = Accumulator::exact;
   return all_filtered(desc.layout, [&](const Component& component, int, int) {
     const Quantizer quantizer = make_quantizer(arithmetic, desc.layout, component);
-    taps.snap = quantizer.snap;
+    taps.moved = taps.snap = quantizer.snap;
     return quantizer.division == Division::product;
   });
 }
@@ -127,6 +144,7 @@ class BankTensorPlan final : public Plan {
     const std::size_t kernels = desc.bank.kernels().size(), count = taps.whole.size() / kernels;
     args_.kernels = static_cast<int>(kernels);
     args_.snap = taps.snap;
+    args_.divisor = taps.divisor;
     set_tables(device, desc, taps);
     MatrixArgs& matrix = args_.matrix;
     matrix.taps = taps_.get();
@@ -185,7 +203,7 @@ class BankTensorPlan final : public Plan {
       const unsigned ghost = plane_masks(plane).ghost;
       levels[p].ghosts = {ghost, ghost, ghost, ghost};
       for (int c = 0; c < plane.components; ++c)
-        levels[p].base[c] = static_cast<float>(plane.component[c].zero + plane.component[c].bias) + taps.snap;
+        levels[p].base[c] = static_cast<float>(plane.component[c].zero + plane.component[c].bias) + taps.moved;
     }
     taps_ = Table<uint4>(device.tables, right);
     fixed_ = Table<int>(device.tables, taps.whole);

@@ -31,7 +31,7 @@ constexpr int words_of_kernel = RightTaps::taken * 32;  ///< as lanes load them
 /// A sum that stands for itself alone.
 template <BankEpilogue epilogue>
 __device__ __forceinline__ float begun(float sum) {
-  if constexpr (epilogue == BankEpilogue::root)
+  if constexpr (epilogue == BankEpilogue::root || epilogue == BankEpilogue::exact_root)
     return __fmul_rn(sum, sum);
   else
     return epilogue == BankEpilogue::max ? sum : fabsf(sum);
@@ -39,7 +39,7 @@ __device__ __forceinline__ float begun(float sum) {
 /// What sums came to so far, and one more.
 template <BankEpilogue epilogue>
 __device__ __forceinline__ float combined(float all, float sum) {
-  if constexpr (epilogue == BankEpilogue::root)
+  if constexpr (epilogue == BankEpilogue::root || epilogue == BankEpilogue::exact_root)
     return __fmaf_rn(sum, sum, all);
   else if constexpr (epilogue == BankEpilogue::sum_abs)
     return __fadd_rn(all, fabsf(sum));
@@ -58,11 +58,23 @@ __device__ __forceinline__ float read(int sum, float none) {
   return epilogue == BankEpilogue::max ? __int_as_float(sum) : __fsub_rn(__int_as_float(sum), none);
 }
 
+/// `value` is about the root of a whole number below 2^24 over the divisor, plus the base, which is 1/2 less than what
+/// is added. Returns what rounds as the true value does. The tie next to it lies at a root that is a multiple of 1/4;
+/// the square of that, less the whole number, is rounded once, so that its sign is right, and it is 0 or at least 1/16.
+__device__ __forceinline__ float near_tie(const BankTensorArgs& args, float square, float value, float base) {
+  constexpr float whole = 0x1.8p23f;  // added and taken away, it rounds to integers
+  const float below = __fadd_rn(__fadd_rn(value, whole), -whole);
+  const float tie = __fmul_rn(__fsub_rn(below, base), args.divisor);
+  const float above = __fmaf_rn(tie, fabsf(tie), -square);
+  return __fadd_rn(below, __saturatef(__fmaf_rn(above, -8.f, 0.5f)));
+}
+
 /// The value that rounds to the sample.
 template <BankEpilogue epilogue>
 __device__ __forceinline__ float finished(const BankTensorArgs& args, float all, float base) {
-  if constexpr (epilogue == BankEpilogue::root) {
-    return __fmaf_rn(ptx::approximate_root(all), args.matrix.gain, base);
+  if constexpr (epilogue == BankEpilogue::root || epilogue == BankEpilogue::exact_root) {
+    const float value = __fmaf_rn(ptx::approximate_root(all), args.matrix.gain, base);
+    return epilogue == BankEpilogue::root ? value : near_tie(args, all, value, base);
   } else {
     if (epilogue == BankEpilogue::max) all = __fsub_rn(all, static_cast<float>(bank_sum_offset));
     return __fadd_rn(__fmaf_rn(all, args.matrix.gain, base), -args.snap);
@@ -339,6 +351,8 @@ BankTensorKernel bank_tensor_kernel(BankEpilogue epilogue, int components, bool 
   switch (epilogue) {
     case BankEpilogue::root:
       return kernel_for<BankEpilogue::root>(components, pair);
+    case BankEpilogue::exact_root:
+      return kernel_for<BankEpilogue::exact_root>(components, pair);
     case BankEpilogue::sum_abs:
       return kernel_for<BankEpilogue::sum_abs>(components, pair);
     case BankEpilogue::max_abs:

@@ -18,7 +18,8 @@ inline constexpr double bank_sum_offset = 0x1.8p23;
 
 /// How the kernels' sums become one value.
 enum class BankEpilogue : std::uint8_t {
-  root,  ///< the magnitude, by an approximate root
+  root,        ///< the magnitude by an approximate root
+  exact_root,  ///< the same, and a comparison of squares decides next to a tie
   sum_abs,
   max_abs,
   max,
@@ -29,7 +30,8 @@ enum class BankEpilogue : std::uint8_t {
 struct BankTensorArgs {
   MatrixArgs matrix;
   int kernels;
-  float snap;  ///< taken away from the value, so that exact ties stay ties
+  float snap;     ///< taken away from the value, so that exact ties stay ties
+  float divisor;  ///< of exact roots
   /// By plane, component and kernel: a sum of 0 that is read as a float.
   float none[max_planes][max_components][max_bank];
 };
