@@ -161,18 +161,25 @@ __device__ __forceinline__ void sum_3x3(const Sum* cells, const Sum* taps, Sum (
   }
 }
 
-/// The combination of the kernels before and one more sum.
+/// Combines the kernels before with one more. The choice stands outside of the loops: within, it is made for each sum.
 template <class Sum>
-__device__ __forceinline__ Sum combined(Combine combine, Sum all, Sum sum) {
+__device__ __forceinline__ void combine_sums(Combine combine, Sum (&all)[outputs_y<Sum>][outputs_x],
+                                             const Sum (&sum)[outputs_y<Sum>][outputs_x]) {
+  const auto each = [&](const auto& combined) {
+#pragma unroll
+    for (int j = 0; j < outputs_y<Sum>; ++j)
+#pragma unroll
+      for (int o = 0; o < outputs_x; ++o) all[j][o] = combined(all[j][o], sum[j][o]);
+  };
   switch (combine) {
     case Combine::magnitude:
-      return fma(sum, sum, all);
+      return each([](Sum before, Sum one) { return fma(one, one, before); });
     case Combine::sum_abs:
-      return all + fabs(sum);
+      return each([](Sum before, Sum one) { return before + fabs(one); });
     case Combine::max_abs:
-      return fmax(all, fabs(sum));
+      return each([](Sum before, Sum one) { return fmax(before, fabs(one)); });
     default:
-      return fmax(all, sum);
+      return each([](Sum before, Sum one) { return fmax(before, one); });
   }
 }
 
@@ -236,10 +243,7 @@ __global__ void __launch_bounds__(32 * warps) bank_kernel(const __grid_constant_
       sum_3x3(first, args.taps + n * side * pitch_of<Sum>(side), sum);
     else
       sum_kernel(first, args.taps + n * frame.height * args.pitch, args.pitch, frame.height, frame.width, sum);
-#pragma unroll
-    for (int j = 0; j < rows; ++j)
-#pragma unroll
-      for (int o = 0; o < outputs_x; ++o) all[j][o] = combined(args.combine, all[j][o], sum[j][o]);
+    combine_sums(args.combine, all, sum);
   }
   if (x >= component.width) return;
 #pragma unroll
