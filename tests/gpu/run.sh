@@ -7,6 +7,7 @@
 #   run.sh [-o result-dir] [step...]     steps: conformance sanitizer element pipeline driver; default: all five
 #
 # Writes result-dir/result.md (hardware, driver, commit, each step) and a log a step. Last line: N passed, N failed, N skipped.
+# CONFORMANCE_CASES: how many of the conformance cases run for each algorithm (default: all).
 # SANITIZER_CASES: how many of the conformance cases run under compute-sanitizer (default 400). JOBS: steps at a time (8).
 # FAULTS_SECONDS: how long calls of the driver are made to fail in each of four scenarios (default 60), in
 # FAULTS_PROCESSES processes (default 8).
@@ -62,15 +63,15 @@ algorithms() {
 }
 
 conformance() {
-  local algorithm program found
+  local algorithm program found cases=(${CONFORMANCE_CASES:+"--cases=$CONFORMANCE_CASES"})
   found=$(algorithms)
   [ -n "$found" ] || step conformance-cuda "$here/tests/conformance/conformance" --backend=cuda --cases=1
   for algorithm in $found; do
-    step "conformance-$algorithm" "$here/tests/conformance/conformance" --backend=cuda --algorithm="$algorithm"
+    step "conformance-$algorithm" "$here/tests/conformance/conformance" --backend=cuda --algorithm="$algorithm" "${cases[@]}"
   done
   step conformance-large "$here/tests/conformance/conformance" --backend=cuda --large
-  step conformance-regions "$here/tests/conformance/conformance_regions" --backend=cuda
-  step conformance-banks "$here/tests/conformance/conformance_banks" --backend=cuda
+  step conformance-regions "$here/tests/conformance/conformance_regions" --backend=cuda "${cases[@]}"
+  step conformance-banks "$here/tests/conformance/conformance_banks" --backend=cuda "${cases[@]}"
   step conformance-luma "$here/tests/conformance/conformance_luma" --backend=cuda
   step conformance-cpu "$here/tests/conformance/conformance" --backend=cpu
   for program in $(programs unit); do
