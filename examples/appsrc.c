@@ -2,15 +2,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Frames of an application's own, filtered: appsrc ! videoconvolve ! appsink. Pushes frames with one bright sample each
- * and prints what the filter makes of it. Where there is an NVIDIA GPU, `appsrc cuda` takes them through CUDA memory.
- *
- *   appsrc [cuda]
+ * and prints what the filter makes of it. cuda_appsrc.c does so in CUDA memory.
  */
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
-#include <string.h>
 
 enum { WIDTH = 64, HEIGHT = 48, FRAMES = 5 };
 
@@ -40,12 +37,9 @@ static gboolean report_error(GstElement *pipeline) {
 
 int main(int argc, char **argv) {
   gst_init(&argc, &argv);
-  const gboolean cuda = argc > 1 && strcmp(argv[1], "cuda") == 0;
-  const char *line =
-      cuda ? "appsrc name=in ! cudaupload ! videoconvolve name=filter preset=box-blur radius=1 ! cudadownload ! appsink name=out"
-           : "appsrc name=in ! videoconvolve name=filter preset=box-blur radius=1 ! appsink name=out";
   GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch(line, &error);
+  GstElement *pipeline =
+      gst_parse_launch("appsrc name=in ! videoconvolve preset=box-blur radius=1 ! appsink name=out", &error);
   /* With an error beside it, what was made is only a part of the pipeline. */
   if (!pipeline || error) {
     g_printerr("%s\n", error->message);

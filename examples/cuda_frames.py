@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Frames in CUDA memory, by CuPy or PyTorch: cuda_frames.py [cupy | torch]
 
-Takes frames from an appsink, makes their luma its negative where it lies, and sends them on through videoconvolve. No frame
-comes to the host, but for the last step, which compares one with the same made by NumPy. Needs an NVIDIA GPU, PyGObject,
+Takes frames from an appsink, makes the luma of a copy its negative, and sends that on through videoconvolve. No frame comes
+to the host, but for the last step, which compares them with the same made by NumPy. Needs an NVIDIA GPU, PyGObject,
 CuPy or PyTorch, and the package videoconvolve with its CUDA backend (python/README.md). Exits with 77 where there is no GPU.
 """
 import importlib
@@ -30,7 +30,7 @@ def started(line):
 
 
 def pull(pipeline):
-    """The buffer and the caps of the next frame, or None at the end of the stream. The sample that held them is gone then."""
+    """The buffer and the caps of the next frame, or None at the end of the stream."""
     sample = pipeline.get_by_name("out").emit("try-pull-sample", 20 * Gst.SECOND)
     if sample is not None:
         return sample.get_buffer(), sample.get_caps()
@@ -51,10 +51,10 @@ def negative_in_place(buffer, caps, library):
 
 
 def luma_of(buffer, caps):
-    """A frame's luma in system memory."""
-    info = GstVideo.VideoInfo.new_from_caps(caps)
-    data = numpy.frombuffer(buffer.extract_dup(0, info.size), numpy.uint8)
-    return data[:info.stride[0] * HEIGHT].reshape(HEIGHT, info.stride[0])[:, :WIDTH]
+    """A frame's luma, copied from system memory; its meta says how far apart rows are, where they are not as usual."""
+    meta = GstVideo.buffer_get_video_meta(buffer)
+    stride = meta.stride[0] if meta else GstVideo.VideoInfo.new_from_caps(caps).stride[0]
+    return numpy.frombuffer(buffer.extract_dup(0, stride * HEIGHT), numpy.uint8).reshape(HEIGHT, stride)[:, :WIDTH]
 
 
 library = importlib.import_module(sys.argv[1] if len(sys.argv) > 1 else "cupy")
@@ -62,15 +62,17 @@ if not Gst.ElementFactory.find("cudaupload"):
     print("there is no GPU, or GStreamer has no CUDA elements")
     sys.exit(77)
 
-# An appsink holds on to its last sample, unless it is told not to: nobody else may hold what is written.
-decoder = started(f"{PICTURE} ! cudaupload ! appsink name=out sync=false enable-last-sample=false max-buffers=2")
+decoder = started(f"{PICTURE} ! cudaupload ! video/x-raw(memory:CUDAMemory) ! "
+                  "appsink name=out sync=false max-buffers=2")
 filtering = started("appsrc name=in format=time ! videoconvolve preset=box-blur radius=2 backend=cuda ! cudadownload ! "
                     "appsink name=out sync=false")
 source = filtering.get_by_name("in")
 while frame := pull(decoder):
-    negative_in_place(*frame, library)
-    source.set_property("caps", frame[1])
-    source.emit("push-buffer", frame[0])
+    # The sample and the appsink hold that buffer too; what is written has to be one's own. The copy is the GPU's.
+    buffer, caps = frame[0].copy_deep(), frame[1]
+    negative_in_place(buffer, caps, library)
+    source.set_property("caps", caps)
+    source.emit("push-buffer", buffer)
 source.emit("end-of-stream")
 
 host = started(f"{PICTURE} ! appsink name=out sync=false")

@@ -29,6 +29,11 @@ rm -f "$work"/*.whl
 # The build folder stands beside the others, so that a compiler cache knows the objects of an earlier build.
 "$work/venv/bin/python" -m build -q --wheel --no-isolation -Cbuild-dir=build-wheel-objects "-Csetup-args=$cuda" -o "$work" .
 "$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/videoconvolve-*.whl
-cd python/tests
 export GST_REGISTRY=$work/registry.bin GST_PLUGIN_PATH=
-exec "$work/venv/bin/python" -m pytest -q -p no:cacheprovider "$@"
+(cd python/tests && "$work/venv/bin/python" -m pytest -q -p no:cacheprovider "$@")
+if [ "$cuda" != -Dcuda=disabled ]; then
+  for library in cupy torch; do
+    "$work/venv/bin/python" -c "import gi, $library" 2>/dev/null || { echo "$library or PyGObject is not installed"; continue; }
+    "$work/venv/bin/python" examples/cuda_frames.py $library || [ $? -eq 77 ]
+  done
+fi

@@ -27,8 +27,8 @@ def cuda_array(buffer: Any, caps: Any, plane: int = 0) -> DeviceArray:
         An array of uint8, or uint16 for more than 8 bits (in place, so that P010's values are times 64), of shape
         (rows, columns), or (rows, columns, components) where the plane has several interleaved: (rows, columns / 2, 2)
         for NV12's chroma, 4 components for RGBx. Rows are as far apart as they are in the buffer. It may be written
-        where the buffer is writable, that is where nobody else holds it: not as long as the Gst.Sample does that it came
-        from, nor an appsink with enable-last-sample.
+        where the buffer is writable, that is where nobody else holds it. Those of an appsink's samples are not; a copy by
+        buffer.copy_deep(), which the GPU makes, is.
 
     Raises:
         TypeError: `buffer` is no Gst.Buffer, or `caps` are neither caps nor text.
