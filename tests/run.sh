@@ -61,7 +61,7 @@ if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then gpu=y
 # Without a GPU nothing of the CUDA code runs, so that one chip is enough to see it compile.
 configure=(-Dwerror=true)
 if [ $gpu = no ]; then configure+=(-Dcuda-arch=75); fi
-if ! EXTRA_PACKAGES="clang clang-tidy bc shellcheck valgrind python3-venv python3-yaml slurm-wlm munge ccache python3-dev python3-opencv ffmpeg imagemagick librsvg2-bin" ./setup.sh "${configure[@]}" </dev/null; then
+if ! EXTRA_PACKAGES="clang clang-tidy bc shellcheck valgrind python3-venv python3-yaml slurm-wlm munge ccache python3-dev python3-opencv ffmpeg imagemagick librsvg2-bin pipewire pipewire-bin wireplumber gstreamer1.0-pipewire dbus" ./setup.sh "${configure[@]}" </dev/null; then
   echo "FAILED: set-up and build"
   echo "0 passed, 1 failed, 0 skipped"
   exit 1
@@ -78,7 +78,7 @@ export GST_PLUGIN_PATH=$PWD/build/plugin GST_REGISTRY=$PWD/build/registry.bin
 step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 
 step "the code is formatted, its headers compile alone, clang-tidy finds nothing in what both backends share" env LINT_TIDY=few tests/lint.sh
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/soak/*.sh tests/tune/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
+step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/soak/*.sh tests/tune/*.sh tests/virtual-camera/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
 if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
   pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
   echo "${fuzzed##*$'\n'}" >>"$logs"
@@ -108,6 +108,12 @@ case $? in
   0) pass "pipelines/tune.py in a browser: ${tuned##*$'\n'}" ;;
   77) skip "pipelines/tune.py in a browser: $tuned" ;;
   *) fail "pipelines/tune.py in a browser"; tail -n 60 <<<"$tuned" ;;
+esac
+camera=$(tests/virtual-camera/test.sh build 2>&1 </dev/null)
+case $? in
+  0) pass "pipelines/virtual-camera.sh: ${camera##*$'\n'}" ;;
+  77) skip "pipelines/virtual-camera.sh: $camera" ;;
+  *) fail "pipelines/virtual-camera.sh"; tail -n 60 <<<"$camera" ;;
 esac
 if [ $gpu = yes ]; then
   step "pipelines/gpu.sh" pipelines/gpu.sh "$work/clip.mp4"
