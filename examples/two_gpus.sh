@@ -17,9 +17,10 @@ trap 'rm -rf "$work"' EXIT
 
 picture="num-buffers=$frames ! video/x-raw,format=NV12,width=1920,height=1080,framerate=60/1"
 filter="preset=box-blur radius=4"
+tight="videoconvert ! video/x-raw,format=I420" # rows one behind another, which those of GPU memory are not
 stream() { # GPU PATTERN
   echo "videotestsrc pattern=$2 $picture ! cudaupload cuda-device-id=$1 ! video/x-raw(memory:CUDAMemory) !" \
-    "videoconvolve cuda-device-id=$1 backend=cuda $filter ! cudadownload ! filesink location=$work/gpu$1.nv12"
+    "videoconvolve cuda-device-id=$1 backend=cuda $filter ! cudadownload ! $tight ! filesink location=$work/gpu$1.i420"
 }
 # shellcheck disable=SC2046  # a pipeline's words
 gst-launch-1.0 -q $(stream 0 smpte) $(stream 1 ball)
@@ -27,8 +28,8 @@ gst-launch-1.0 -q $(stream 0 smpte) $(stream 1 ball)
 gpu=0
 for pattern in smpte ball; do
   # shellcheck disable=SC2086
-  gst-launch-1.0 -q videotestsrc pattern=$pattern $picture ! videoconvolve backend=cpu $filter ! filesink location="$work/cpu.nv12"
-  cmp "$work/gpu$gpu.nv12" "$work/cpu.nv12"
+  gst-launch-1.0 -q videotestsrc pattern=$pattern $picture ! videoconvolve backend=cpu $filter ! $tight ! filesink location="$work/cpu.i420"
+  cmp "$work/gpu$gpu.i420" "$work/cpu.i420"
   echo "GPU $gpu: $frames frames, each as the CPU's"
   gpu=$((gpu + 1))
 done
