@@ -24,7 +24,7 @@ KERNELS = {
     "kernels/cuda/matrix/dense.cu make_tile": 85,
     "kernels/cuda/matrix/hopper/kernel.cuh wgmma_kernel": 75,
     "kernels/cuda/matrix/sparse.cu make_tile": 84,
-    "kernels/cuda/matrix/temporal.cu make_tile": 104,
+    "kernels/cuda/matrix/temporal.cuh make_tile": 87,
     "kernels/cuda/regions/effect.cu treat_part": 54,
     "kernels/cuda/register/row_stream.cuh stream_strip": 121,
     "kernels/cuda/separable/single.cuh filter_tile": 99,

@@ -370,7 +370,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   constexpr std::array tiled{Shape{1, 15, 15}, Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 13, 4}, Shape{1, 14, 12},
                              Shape{5, 3, 3},   Shape{5, 1, 1}, Shape{2, 7, 9},   Shape{3, 5, 5},  Shape{4, 2, 4},
                              Shape{15, 1, 3},  Shape{7, 7, 7}, Shape{3, 6, 8},   Shape{3, 7, 10}, Shape{2, 11, 4}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "i420"})
+  for (const char* name : {"gray8", "nv12", "rgba8", "i420", "p010", "gray16", "i420-10", "gray-alpha16"})
     for (const convolve::BorderRow& border : convolve::borders)
       for (const Shape& shape : tiled) {
         CaseOptions o = draw_options(random);

@@ -32,6 +32,10 @@ bool is_groups(const PlanDesc& desc) {
   return is_large(desc.filter) || max_components_of(desc.layout) == 3;
 }
 
+bool is_temporal_u16(const PlanDesc& desc) {
+  return desc.layout.type == SampleType::u16 && desc.filter.depth() > 1;
+}
+
 /// The least reach that there are small kernels for is one row.
 int dense_radius(const Filter& f) {
   return std::max(1, f.reach_y());
@@ -135,6 +139,10 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
     why = "samples other than plain 8-bit ones, and 16-bit ones";
   const int most = max_components_of(layout);
   if (why.empty()) serves_planes(desc, why);
+  if (is_temporal_u16(desc)) {
+    MatrixTaps taps;
+    return why.empty() && serves_matrix_temporal_u16(desc, taps, why);
+  }
   if (layout.type == SampleType::u16) {
     U16Taps taps;
     return why.empty() && serves_matrix_u16(device, desc, taps, why);
@@ -152,12 +160,16 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   std::string why;
-  if (desc.layout.type == SampleType::u16) {
+  if (desc.layout.type == SampleType::u16 && !is_temporal_u16(desc)) {
     U16Taps taps;
     if (!serves_matrix_u16(device, desc, taps, why)) throw PlanError("matrix: " + why);
     return make_matrix_u16(device, desc, taps);
   }
   MatrixTaps taps;
+  if (is_temporal_u16(desc)) {
+    if (!serves_matrix_temporal_u16(desc, taps, why)) throw PlanError("matrix: " + why);
+    return make_matrix_temporal_u16(device, desc, taps);
+  }
   if (is_groups(desc) && serves_matrix_wgmma(device, desc, taps, why)) return make_matrix_wgmma(device, desc, taps);
   if (!make_matrix_taps(desc, limb_sums_of(desc), taps, why)) throw PlanError("matrix: " + why);
   if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, taps);

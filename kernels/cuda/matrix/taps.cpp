@@ -7,8 +7,62 @@
 #include <numeric>
 
 #include "convolve/arithmetic.hpp"
+#include "cuda/matrix/limbs.hpp"
 
 namespace convolve::cuda {
+namespace {
+
+// Rounds taps * scale so that the whole sum is right to half a unit: the largest remainders go up.
+std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, double scale) {
+  std::vector<std::int32_t> fixed(taps.size());
+  std::vector<std::size_t> order(taps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  double sum = 0;
+  std::int64_t floors = 0;
+  const auto remainder = [&](std::size_t i) { return taps[i] * scale - std::floor(taps[i] * scale); };
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    fixed[i] = static_cast<std::int32_t>(std::floor(taps[i] * scale));
+    floors += fixed[i];
+    sum += taps[i] * scale;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder(a) > remainder(b); });
+  std::int64_t missing = std::llround(sum) - floors;
+  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++fixed[order[i]];
+  return fixed;
+}
+
+}  // namespace
+
+bool in_limbs(const std::vector<double>& fixed, int limbs) {
+  double least = 0, most = 0;
+  for (int d = 0; d < limbs; ++d) least = least * 256 - 128, most = most * 256 + 127;
+  return fits(fixed, least, most);
+}
+bool rounded_in_limbs(const std::vector<double>& taps, double units, int limbs) {
+  std::vector<double> scaled = taps;
+  for (double& t : scaled) t = t * units + (t > 0 ? 1 : -1);
+  return in_limbs(scaled, limbs);
+}
+
+RoundedTaps round_taps(const std::vector<double>& taps, double units) {
+  RoundedTaps rounded{round_keeping_sum(taps, units)};
+  double above = 0, below = 0;
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    const double off = rounded.fixed[i] / units - taps[i];
+    (off > 0 ? above : below) += std::abs(off);
+    rounded.sum += rounded.fixed[i];
+    rounded.magnitude += std::abs(rounded.fixed[i]);
+  }
+  rounded.off = std::max(above, below);
+  return rounded;
+}
+
+std::string too_coarse(int limbs) {
+  return "real taps that " + std::to_string(limbs) + " 8-bit limbs do not hold to within " +
+         std::to_string(MatrixTaps::max_error).substr(0, 4) + " code values";
+}
+
 namespace {
 
 constexpr int max_input = 255;
@@ -22,18 +76,6 @@ bool joins(LimbSums how) {
 
 bool whole(double v) {
   return v == std::floor(v);
-}
-
-bool in_limbs(const std::vector<double>& fixed, int limbs) {
-  double least = 0, most = 0;
-  for (int d = 0; d < limbs; ++d) least = least * 256 - 128, most = most * 256 + 127;
-  return fits(fixed, least, most);
-}
-// The same of taps that are to be rounded, which may add one.
-bool rounded_in_limbs(const std::vector<double>& taps, double units, int limbs) {
-  std::vector<double> scaled = taps;
-  for (double& t : scaled) t = t * units + (t > 0 ? 1 : -1);
-  return in_limbs(scaled, limbs);
 }
 
 std::int32_t limb_of(std::int32_t fixed, int from_lowest) {
@@ -110,54 +152,10 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, LimbSums how
   return fit;
 }
 
-// Rounds taps * scale so that the whole sum is right to half a unit: the largest remainders go up.
-std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, double scale) {
-  std::vector<std::int32_t> fixed(taps.size());
-  std::vector<std::size_t> order(taps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  double sum = 0;
-  std::int64_t floors = 0;
-  const auto remainder = [&](std::size_t i) { return taps[i] * scale - std::floor(taps[i] * scale); };
-  for (std::size_t i = 0; i < taps.size(); ++i) {
-    fixed[i] = static_cast<std::int32_t>(std::floor(taps[i] * scale));
-    floors += fixed[i];
-    sum += taps[i] * scale;
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return remainder(a) > remainder(b); });
-  std::int64_t missing = std::llround(sum) - floors;
-  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++fixed[order[i]];
-  return fixed;
-}
-
-// Taps as multiples of 1 / units.
-struct RoundedTaps {
-  std::vector<std::int32_t> fixed;
-  double sum = 0, magnitude = 0;  // of those
-  double off = 0;                 // the sum of what taps are above the true ones by, or below, whichever is more
-};
-RoundedTaps round_taps(const std::vector<double>& taps, double units) {
-  RoundedTaps rounded{round_keeping_sum(taps, units)};
-  double above = 0, below = 0;
-  for (std::size_t i = 0; i < taps.size(); ++i) {
-    const double off = rounded.fixed[i] / units - taps[i];
-    (off > 0 ? above : below) += std::abs(off);
-    rounded.sum += rounded.fixed[i];
-    rounded.magnitude += std::abs(rounded.fixed[i]);
-  }
-  rounded.off = std::max(above, below);
-  return rounded;
-}
-
 // How far sums are moved up so that 2^23 + sum reads as a float in [2^23, 2^24): a multiple of 2^12, for few bits.
 std::int64_t move_into_float(std::int64_t low) {
   constexpr std::int64_t grain = 1 << 12;
   return (-low + grain - 1) / grain * grain;
-}
-
-std::string too_coarse(int limbs) {
-  return "real taps that " + std::to_string(limbs) + " 8-bit limbs do not hold to within " +
-         std::to_string(MatrixTaps::max_error).substr(0, 4) + " code values";
 }
 
 bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {

@@ -1,33 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// matrix, filters over several frames: banded matrix products as in dense.cu, frame by frame into the same sums.
-//
-// A warp makes 8 rows of 128 bytes, whose sums stay in registers while the frames of the window go by. What it takes of
-// the frames is copied to shared memory, the next frame's while this one's products are made. One product (m16n8k32)
-// takes two input rows of 16 strips of 8 samples: those of GRAY8 lie side by side, of interleaved components a pixel's
-// are in different strips of the product, so that sums and products are as many for any number of components.
-//
-//   left:  lane 4g + t holds strips g and g + 8, input row t / 2, pixels 8 (t & 1) .. + 7 less the 4 to the left
-//   sums:  lane 4g + t holds strips g and g + 8, output row t / 2, pixels 4 (t & 1) .. + 3
-//
-// Frames of ghost cells are no frames: the sums start from theirs. What is not aligned is made one sample to a thread.
+// matrix, filters over several frames of 8-bit samples: temporal.cuh makes the sums. What is not aligned is made one
+// sample to a thread.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "cuda/common/launch.hpp"
-#include "cuda/matrix/temporal_input.cuh"
-#include "cuda/matrix/tiles.cuh"
-#include "cuda/matrix/tiles.hpp"
+#include "cuda/matrix/temporal.cuh"
 
 namespace convolve::cuda {
 namespace {
 
-constexpr int margin = 4;      ///< pixels that the products see on either side of a strip
-constexpr int max_radius = 3;  ///< rows above and below the centre
-constexpr int warps_per_block = 4;
+using namespace temporal;
+
 constexpr int max_rows = 10;  ///< of a tile
 
 /// Rows of a warp's tile, as measured. `most`: components of a plane.
@@ -43,104 +30,19 @@ constexpr int blocks_resident(int radius, int limbs, int most) {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Frames of which a warp's rows are in shared memory. More leave the taps too little of the first level cache.
-constexpr int held = 2;
-
-/// Waits until the warp's rows of the oldest frame that is on its way are there.
-__device__ __forceinline__ void wait_for_rows() {
-  ptx::wait_for_copies<held - 1>();
-  __syncwarp();
-}
-
-template <int radius, int limbs, int C, int rows>
-__device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
-                                          std::uint8_t* memory) {
-  constexpr int steps = rows / 2;                            ///< pairs of output rows
-  constexpr int taken = radius + 1, pairs = steps + radius;  ///< row pairs: that a pair of output rows takes, of input
-  using In = TemporalInput<C, rows + 2 * radius>;
-  const In input(memory, plane, origin, radius);
-  const int g = threadIdx.x >> 2, t = threadIdx.x & 3;
-  const int strip = C == 4 ? g & 3 : g;
-  const int first = C == 4 ? g >> 2 : 0, second = C == 4 ? first + 2 : C - 1;  // components of strips g and g + 8
-
-  const int start[2] = {plane.start[first], plane.start[second]};
-  int sum[steps][2][4];
-#pragma unroll
-  for (int i = 0; i < steps * 8; ++i) sum[i / 8][i / 4 % 2][i % 4] = start[i / 2 % 2];
-
-  std::uint32_t right[taken][limbs][4];
-  const uint4* taps = args.taps + threadIdx.x;
-  ptx::hide(taps);
-  const auto load_right = [&](unsigned matrix, int r) {
-#pragma unroll
-    for (int d = 0; d < limbs; ++d) {
-      const uint4 word = __ldg(taps + matrix * (taken * limbs * 32) + (r * limbs + d) * 32);
-      right[r][d][0] = word.x, right[r][d][1] = word.y, right[r][d][2] = word.z, right[r][d][3] = word.w;
-    }
-  };
-#pragma unroll
-  for (int r = 0; r < taken; ++r) load_right(args.tap_frame[0], r);
-  const unsigned part = input.part(strip);
-  const bool mends = input.mends(plane);
-  // The first frame's rows: it has been in the window for longest, and is waited for first.
-  if (blockIdx.x < args.wave)
-    prefetch_rows<rows, tile_bytes / cache_line, 32>(
-        args.in[0][p].data + static_cast<std::ptrdiff_t>(origin.y) * plane.stride + origin.x, plane.stride,
-        static_cast<int>(threadIdx.x), rows, tile_bytes);
-  pdl_wait();
-
-  const int frames = args.frames;
-  int put = 0;
-#pragma unroll 1
-  for (; put < held; ++put) {
-    if (put < frames) input.start(plane, args.in[put][p].data, put * In::bytes);
-    ptx::commit_copies();
-  }
-  int frame = 0, at = 0;  // stages are counted in bytes
-#pragma unroll 1
-  do {
-    wait_for_rows();
-    if (mends) input.mend(memory + at, plane);
-    std::uint32_t left[pairs][4];
-#pragma unroll
-    for (int i = 0; i < pairs; ++i) {
-      In::take(part + at, i, first, left[i]);
-      const int s = i - radius;
-      if (s < 0) continue;
-      int high[2][4] = {};  // the frame's products of high limbs: joined at once, they take few registers
-#pragma unroll
-      for (int r = 0; r < taken; ++r)
-#pragma unroll
-        for (int q = 0; q < 2; ++q) {
-          if (limbs == 2) ptx::mma_u8_s8(high[q], left[s + r], right[r][0] + 2 * q, high[q]);
-          ptx::mma_u8_s8(sum[s][q], left[s + r], right[r][limbs - 1] + 2 * q, sum[s][q]);
-        }
-#pragma unroll
-      for (int q = 0; q < 2; ++q)
-#pragma unroll
-        for (int e = 0; e < 4; ++e)
-          if (limbs == 2) sum[s][q][e] += high[q][e] * 256;
-    }
-    // Taps for the next frame as soon as these have been used for the last time.
-#pragma unroll
-    for (int r = 0; r < taken; ++r) load_right(args.tap_frame[frame + 1], r);
-    if (frame + held < frames) {
-      __syncwarp();
-      input.start(plane, args.in[frame + held][p].data, at);
-    }
-    ptx::commit_copies();
-    at = at == (held - 1) * In::bytes ? 0 : at + In::bytes;
-  } while (++frame < frames);
-
-  const int x = origin.x / C, y = origin.y;
+template <int limbs, int C, int rows>
+__device__ __forceinline__ void finish_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
+                                            const TemporalLane<std::uint8_t, C>& lane, const TemporalSums<rows>& sum) {
+  const int x = origin.x / C, y = origin.y, t = lane.t, first = lane.first, second = lane.second;
   const auto epilogue = [&](const auto& value_of) {
     std::uint8_t* out = plane.out + (y + (t >> 1)) * plane.out_stride;
 #pragma unroll
-    for (int s = 0; s < steps; ++s, out += 2 * plane.out_stride)
-      store<C, 16>(args, plane, p, first, x + 8 * strip + 4 * (t & 1), y + 2 * s + (t >> 1), out, [&](int i, int half) {
-        const int q = i / 2, e = 2 * half + i % 2;
-        return value_of(sum[s][q][e], half);
-      });
+    for (int s = 0; s < rows / 2; ++s, out += 2 * plane.out_stride)
+      store<C, 16>(args, plane, p, first, x + 8 * lane.strip + 4 * (t & 1), y + 2 * s + (t >> 1), out,
+                   [&](int i, int half) {
+                     const int q = i / 2, e = 2 * half + i % 2;
+                     return value_of(sum[s][q][e], half);
+                   });
   };
   if (args.epilogue == MatrixEpilogue::magic_number) {
     const float off = -0x1p23f * args.gain;
@@ -156,6 +58,15 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
     const float level[2] = {plane.level[first], plane.level[second]};
     epilogue([&](int sum, int half) { return __fmaf_rn(__int2float_rn(sum), args.gain, level[half]); });
   }
+}
+
+template <int radius, int limbs, int C, int rows>
+__device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
+                                          std::uint8_t* memory) {
+  temporal::make_tile<std::uint8_t, radius, limbs, C, rows>(
+      args, plane, p, origin, memory, [&](const TemporalLane<std::uint8_t, C>& lane, const TemporalSums<rows>& sum) {
+        finish_tile<limbs, C, rows>(args, plane, p, origin, lane, sum);
+      });
 }
 
 #endif
@@ -201,7 +112,9 @@ TemporalKernel kernel_for(int radius, int limbs, int most) {
                        : kernel_for<3>(limbs, most);
 }
 
-std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, int radius) {
+}  // namespace
+
+std::vector<uint4> temporal::right_matrices(const Filter& filter, const MatrixTaps& taps, int radius) {
   std::vector<uint4> right;
   // The limb at a row and column from the centre.
   const auto limb = [&](int d, int frame, int row, int column) -> unsigned {
@@ -225,8 +138,6 @@ std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, 
         }
   return right;
 }
-
-}  // namespace
 
 bool serves_matrix_temporal(const PlanDesc& desc, std::string& why) {
   if (desc.filter.reach_x() > margin || desc.filter.reach_y() > max_radius) {

@@ -97,7 +97,9 @@ class TemporalInput {
     ptx::hide(at);
     return at;
   }
-  /// The lane's words of the left matrix from a pair of rows; `first`: of two components in four.
+  /// The lane's words of the left matrix from a pair of rows. `first`: its first component; of four the other is the
+  /// next one where they are bytes of a sample, else the one after.
+  template <bool bytes_apart>
   static __device__ __forceinline__ void take(unsigned part, int pair, int first, std::uint32_t (&left)[4]) {
     const unsigned from = part + 2 * pair * pitch;
     const uint4 u = ptx::load_shared(from);
@@ -108,7 +110,8 @@ class TemporalInput {
       left[2] = __byte_perm(u.z, u.w, 0x6420), left[3] = __byte_perm(u.z, u.w, 0x7531);
     } else {
       const uint4 v = ptx::load_shared(from + group);
-      const std::uint32_t selector = 0x6240u + 0x1111u * first;  // of two pixels: `first` of both, then `second`
+      // Of two pixels: the first of both, then the other.
+      const std::uint32_t selector = (bytes_apart ? 0x5140u : 0x6240u) + 0x1111u * first;
       const std::uint32_t a = __byte_perm(u.x, u.y, selector), b = __byte_perm(u.z, u.w, selector),
                           c = __byte_perm(v.x, v.y, selector), d = __byte_perm(v.z, v.w, selector);
       left[0] = __byte_perm(a, b, 0x5410), left[1] = __byte_perm(a, b, 0x7632);

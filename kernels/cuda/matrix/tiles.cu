@@ -15,8 +15,6 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int sample_warps = 4;
-
 std::int64_t pieces(std::int64_t length, int piece) {
   return (length + piece - 1) / piece;
 }
@@ -86,6 +84,9 @@ class TilePlan final : public Plan {
     args_.gain_low = taps.gain_low;
     args_.epilogue = taps.epilogue;
     args_.border = desc.border;
+    args_.mask[0] = (kernel.mask & 255) * 0x01010101u;
+    args_.mask[1] = (kernel.mask >> 8 & 255) * 0x01010101u;
+    args_.numbers = kernel.numbers;
     // What each frame of ghost cells of level 1 would add.
     const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(depth_);
     for (std::size_t i = 0; i < taps.fixed.size(); ++i) frame_sum_[i / area] += taps.fixed[i];
@@ -129,7 +130,11 @@ class TilePlan final : public Plan {
       const std::int64_t samples = static_cast<std::int64_t>(plane.x.length) * plane.y.length * plane.components;
       blocks += static_cast<unsigned>(((direct ? plane.tiles : pieces(samples, 32)) + warps - 1) / warps);
     }
-    launch_pdl(kernel_.early, direct ? kernel_.run : sample_kernel, blocks, dim3(32, warps), stream, args_);
+    launch_pdl(kernel_.early,
+               direct           ? kernel_.run
+               : kernel_.sample ? kernel_.sample
+                                : sample_kernel,
+               blocks, dim3(32, warps), stream, args_);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::matrix; }

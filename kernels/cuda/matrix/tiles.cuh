@@ -19,6 +19,7 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
 #include "cuda/common/prefetch.cuh"
+#include "cuda/common/sample_plane.hpp"
 #include "cuda/matrix/dense.cuh"
 
 namespace convolve::cuda {
@@ -56,6 +57,9 @@ struct TileArgs {
   MatrixEpilogue epilogue;
   Border border;
   unsigned wave;  ///< blocks that run at once, of the kernels that ask for what they read
+  // Of 16-bit samples, whose bytes are components here:
+  std::uint32_t mask[2];  ///< the bits that are theirs of four low bytes, and of four high ones
+  SampleNumbers numbers;
 };
 
 struct TileKernel {
@@ -65,7 +69,13 @@ struct TileKernel {
   const char* name;
   int early = 0;  ///< launch_pdl()'s capability, where the kernel calls pdl_wait()
   unsigned wave = 0;
+  /// Of 16-bit samples, whose bytes are the plan's components: those of TileArgs, and what makes single samples.
+  std::uint32_t mask = ~0u;  ///< of two samples
+  SampleNumbers numbers{};
+  void (*sample)(TileArgs) = nullptr;
 };
+
+inline constexpr int sample_warps = 4;  ///< of the blocks that make single samples
 
 /// True where the planes can be cut into tiles of so many rows.
 bool holds_tiles(const PlanDesc& desc, int rows, std::string& why);

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Taps as sums of signed 8-bit limbs: which fit, and what rounding to them costs. Shared by the makers of taps of
+// `matrix`. Host code only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convolve::cuda {
+
+/// True where all of these whole numbers fit so many limbs.
+bool in_limbs(const std::vector<double>& fixed, int limbs);
+/// The same of taps that are to be rounded to multiples of 1 / units, which may add one.
+bool rounded_in_limbs(const std::vector<double>& taps, double units, int limbs);
+
+/// Taps as multiples of 1 / units, so rounded that the whole sum is right to half a unit.
+struct RoundedTaps {
+  std::vector<std::int32_t> fixed;
+  double sum = 0, magnitude = 0;  ///< of those
+  double off = 0;                 ///< the sum of what taps are above the true ones by, or below, whichever is more
+};
+RoundedTaps round_taps(const std::vector<double>& taps, double units);
+
+/// Says that so many limbs are not near enough.
+std::string too_coarse(int limbs);
+
+}  // namespace convolve::cuda

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// matrix, filters over several frames of samples of up to 16 bits: temporal.cuh sums their low and high bytes as
+// components of their own, of which a lane has both in the end. What is not aligned is made one sample to a thread.
+#include <cuda_runtime.h>
+
+#include "cuda/matrix/temporal.cuh"
+#include "cuda/matrix/u16_byte_taps.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+using namespace temporal;
+
+constexpr int rows = 8;  ///< of a tile
+
+/// Blocks that an SM is to hold: bounds the registers of a thread.
+constexpr int blocks_resident(int radius, int limbs) {
+  return radius >= 2 && limbs == 3 ? 3 : 4;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// The sum of code values that the sums of a sample's bytes come to; `c`: the low byte's component.
+__device__ __forceinline__ float joined(const TileArgs& args, const TilePlane& plane, int c, int low, int high) {
+  return args.epilogue == MatrixEpilogue::quotient
+             ? __int2float_rn(high * 256 + low) * args.gain
+             : __fmaf_rn(__int2float_rn(high), 256 * args.gain,
+                         __fmaf_rn(__int2float_rn(low), args.gain, plane.level[c]));
+}
+
+template <int C>
+__device__ __forceinline__ void finish_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
+                                            const TemporalLane<std::uint16_t, C>& lane, const TemporalSums<rows>& sum) {
+  using Four = PixelGroup<std::uint16_t, 1>;
+  const int c = lane.first;
+  const float offset = plane.base[c];
+#pragma unroll
+  for (int s = 0; s < rows / 2; ++s) {
+    int x = origin.x / C + 8 * lane.strip + 4 * (lane.t & 1);
+    const int y = origin.y + 2 * s + (lane.t >> 1);
+    float four[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) four[i] = joined(args, plane, c, sum[s][i / 2][i % 2], sum[s][i / 2][2 + i % 2]);
+    const Four made = quantized<Four, 1>(four, &offset, args.numbers);
+    uint2 word = {made.word[0], made.word[1]};
+    if constexpr (C == 4) {
+      // Another lane holds the other component of the same pixels: each ends with two whole pixels.
+      const bool odd = c != 0;
+      const std::uint32_t other = __shfl_xor_sync(~0u, odd ? word.x : word.y, 16), own = odd ? word.y : word.x;
+      const std::uint32_t even = odd ? other : own, odds = odd ? own : other;
+      word = {__byte_perm(even, odds, 0x5410), __byte_perm(even, odds, 0x7632)};
+      x += odd ? 2 : 0;
+    }
+    if (plane.passthrough_components) {
+      const TileFrame& from = args.centre[p];
+      const auto was = __ldg(reinterpret_cast<const uint2*>(from.data + y * from.stride + x * C));
+      word.x = (word.x & ~plane.passthrough) | (was.x & plane.passthrough);
+      word.y = (word.y & ~plane.passthrough) | (was.y & plane.passthrough);
+    }
+    __stcs(reinterpret_cast<uint2*>(plane.out + y * plane.out_stride + x * C), word);
+  }
+}
+
+template <int radius, int limbs, int C>
+__device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
+                                          std::uint8_t* memory) {
+  temporal::make_tile<std::uint16_t, radius, limbs, C, rows>(
+      args, plane, p, origin, memory, [&](const TemporalLane<std::uint16_t, C>& lane, const TemporalSums<rows>& sum) {
+        finish_tile<C>(args, plane, p, origin, lane, sum);
+      });
+}
+
+#endif
+
+/// `most`: the most bytes of a pixel of a plane.
+template <int radius, int limbs, int most>
+__global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(radius, limbs))
+    temporal_u16_kernel(const __grid_constant__ TileArgs args) {
+#if __CUDA_ARCH__ >= 800
+  __shared__ __align__(16) std::uint8_t memory[warps_per_block][held * TemporalInput<1, rows + 2 * radius>::bytes];
+  std::uint8_t* const mine = memory[threadIdx.y];
+  for_tile(args, warps_per_block, rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
+    if (most == 4 && plane.components == 4)
+      make_tile<radius, limbs, most>(args, plane, p, origin, mine);
+    else
+      make_tile<radius, limbs, 2>(args, plane, p, origin, mine);
+  });
+#endif
+}
+
+/// One sample to a thread, at any address that a sample may have.
+__global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_constant__ TileArgs args) {
+#if __CUDA_ARCH__ >= 800
+  using Four = PixelGroup<std::uint16_t, 1>;
+  pdl_wait();
+  const unsigned p = plane_of_block(args);
+  const TilePlane& plane = args.plane[p];
+  const std::int64_t i =
+      static_cast<std::int64_t>(blockIdx.x - plane.first_block) * (32 * sample_warps) + threadIdx.y * 32 + threadIdx.x;
+  const int C = plane.components / 2, row_samples = plane.x.length * C;
+  const int y = static_cast<int>(i / row_samples),
+            at = static_cast<int>(i - static_cast<std::int64_t>(y) * row_samples);
+  if (y >= plane.y.length) return;
+  const int x = at / C, c = 2 * (at - x * C);
+  const auto row_of = [](const std::uint8_t* data, std::ptrdiff_t stride, int row) {
+    return reinterpret_cast<const std::uint16_t*>(data + row * stride);
+  };
+  std::uint16_t& out = reinterpret_cast<std::uint16_t*>(plane.out + y * plane.out_stride)[at];
+  if (plane.passthrough_components >> c & 1) {
+    out = __ldg(row_of(args.centre[p].data, args.centre[p].stride, y) + at);
+    return;
+  }
+  const std::uint32_t mask = (args.mask[0] & 255) | (args.mask[1] & 255) << 8, ghost = plane.ghost >> 8 * c & 0xFFFF;
+  int low = plane.start[c], high = plane.start[c + 1];
+  for (int f = 0; f < args.frames; ++f) {
+    const TileFrame frame = args.in[f][p];
+    const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
+    for (int r = 0; r < args.taps_y; ++r) {
+      const int from = border_index(args.border, y - args.centre_y + r, plane.y.length);
+      for (int k = 0; k < args.taps_x; ++k) {
+        const int column = border_index(args.border, x - args.centre_x + k, plane.x.length);
+        const std::uint32_t word =
+            from < 0 || column < 0 ? ghost : __ldg(row_of(frame.data, frame.stride, from) + column * C + c / 2) & mask;
+        low += __ldg(tap) * static_cast<int>(word & 255);
+        high += __ldg(tap++) * static_cast<int>(word >> 8);
+      }
+    }
+  }
+  const float value = joined(args, plane, c, low, high), four[4] = {value, value, value, value};
+  out = static_cast<std::uint16_t>(quantized<Four, 1>(four, &plane.base[c], args.numbers).word[0]);
+#endif
+}
+
+using TemporalKernel = void (*)(TileArgs);
+
+template <int radius, int limbs>
+TemporalKernel kernel_for(int most) {
+  return most == 2 ? temporal_u16_kernel<radius, limbs, 2> : temporal_u16_kernel<radius, limbs, 4>;
+}
+
+template <int radius>
+TemporalKernel kernel_for(int limbs, int most) {
+  return limbs == 1   ? kernel_for<radius, 1>(most)
+         : limbs == 2 ? kernel_for<radius, 2>(most)
+                      : kernel_for<radius, 3>(most);
+}
+
+TemporalKernel kernel_for(int radius, int limbs, int most) {
+  return radius == 0   ? kernel_for<0>(limbs, most)
+         : radius == 1 ? kernel_for<1>(limbs, most)
+         : radius == 2 ? kernel_for<2>(limbs, most)
+                       : kernel_for<3>(limbs, most);
+}
+
+}  // namespace
+
+bool serves_matrix_temporal_u16(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
+  why.clear();
+  if (max_components_of(desc.layout) > 2)
+    why = "several frames of pixels of more than two 16-bit components";
+  else if (desc.filter.reach_x() > margin || desc.filter.reach_y() > max_radius)
+    why = "filters over several frames of more than 7x9 taps";
+  return why.empty() && holds_tiles(as_bytes(desc), rows, why) && make_u16_byte_taps(desc, taps, why);
+}
+
+std::unique_ptr<Plan> make_matrix_temporal_u16(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
+  const int radius = desc.filter.reach_y();
+  const PlanDesc bytes = as_bytes(desc);
+  TileKernel kernel{kernel_for(radius, taps.limbs, max_components_of(bytes.layout)),
+                    rows,
+                    warps_per_block,
+                    right_matrices(desc.filter, taps, radius),
+                    "window of bytes",
+                    device.capability,
+                    static_cast<unsigned>(device.multiprocessors * blocks_resident(radius, taps.limbs))};
+  kernel.mask = 0xFFFFu & 0xFFFFu << desc.layout.shift;
+  kernel.numbers = make_sample_numbers(desc.layout, u16_arithmetic(desc));
+  kernel.sample = sample_kernel;
+  return make_tile_plan(device, bytes, taps, kernel);
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/matrix/u16_byte_taps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cuda/common/sample_plane.hpp"
+#include "cuda/matrix/limbs.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+constexpr int max_limbs = 3;
+
+bool exact_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+  const std::vector<double>& values = arithmetic.coefficients;
+  while (taps.limbs < max_limbs && !in_limbs(values, taps.limbs)) ++taps.limbs;
+  if (!in_limbs(values, taps.limbs)) {
+    why = "integer taps that need more than 24 bits";
+    return false;
+  }
+  taps.epilogue = MatrixEpilogue::quotient;
+  taps.fixed.assign(values.begin(), values.end());
+  taps.gain = static_cast<float>(std::ldexp(1.0, -desc.layout.shift));
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+    // Exact sums are of 24 bits and stand 8 bits higher at the most; what they start from may take one more bit.
+    const double start = -std::ldexp(k.zero, desc.layout.shift) * sum;
+    if (start != std::floor(start) || std::abs(start) >= 0x1p31) return false;
+    taps.start[p][2 * c] = static_cast<std::int32_t>(start);
+    return true;
+  });
+  if (!fit) why = "integer taps with levels that are no whole numbers of 32 bits";
+  return fit;
+}
+
+bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+  const std::vector<double>& values = arithmetic.coefficients;
+  const double max = desc.layout.max_value();
+  taps.epilogue = MatrixEpilogue::scaled;
+  for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs)
+    for (int shift = 30; shift >= 0; --shift) {
+      const double units = std::ldexp(1.0, shift);
+      if (!rounded_in_limbs(values, units, taps.limbs)) continue;
+      const RoundedTaps rounded = round_taps(values, units);
+      if (rounded.magnitude * 255 >= 2147483647.0) continue;
+      // The tap errors at their worst; and both sums as floats, two multiply-adds and the level, each to 2^-24.
+      const double error = max * rounded.off + max * (rounded.magnitude / units + 1) * 0x1p-22;
+      if (error > MatrixTaps::max_error) break;
+      taps.fixed = rounded.fixed;
+      taps.gain = static_cast<float>(std::ldexp(1.0, -shift - desc.layout.shift));
+      all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+        taps.level[p][2 * c] = static_cast<float>(-k.zero * rounded.sum / units);
+        return true;
+      });
+      return true;
+    }
+  why = too_coarse(max_limbs);
+  return false;
+}
+
+}  // namespace
+
+PlanDesc as_bytes(const PlanDesc& desc) {
+  PlanDesc bytes = desc;
+  bytes.layout.type = SampleType::u8;
+  bytes.layout.bits = 8;
+  bytes.layout.shift = 0;
+  for (int p = 0; p < desc.layout.planes; ++p) {
+    const PlaneLayout& plane = desc.layout.plane[p];
+    bytes.layout.plane[p].components = 2 * plane.components;
+    for (int c = 0; c < plane.components; ++c) {
+      const double ghost = std::clamp(plane.component[c].ghost, 0.0, 1.0 * desc.layout.max_value());
+      const unsigned word = static_cast<unsigned>(ghost) << desc.layout.shift;
+      for (int byte = 0; byte < 2; ++byte) {
+        Component& component = bytes.layout.plane[p].component[2 * c + byte];
+        component = plane.component[c];
+        component.ghost = word >> 8 * byte & 255;
+      }
+    }
+  }
+  return bytes;
+}
+
+bool make_u16_byte_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
+  taps = {};
+  const Arithmetic arithmetic = u16_arithmetic(desc);
+  const bool exact = arithmetic.accumulator == Accumulator::exact;
+  if (arithmetic.exact_taps && !exact) {
+    why = "components that are exact beside others whose sums need double precision";
+    return false;
+  }
+  if (!has_sample_planes(desc.layout, arithmetic, why)) return false;
+  for (int p = 0; p < desc.layout.planes; ++p) {
+    const SamplePlane plane = make_sample_plane(desc.layout, desc.layout.plane[p], arithmetic);
+    for (int c = 0; c < plane.components; ++c) taps.base[p][2 * c] = plane.offset[c];
+  }
+  return exact ? exact_byte_taps(desc, arithmetic, taps, why) : real_byte_taps(desc, arithmetic, taps, why);
+}
+
+}  // namespace convolve::cuda
