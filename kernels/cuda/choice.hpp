@@ -114,6 +114,7 @@ inline constexpr std::array choices{
               .max_rank = 1,
               .min_depth = 2},
     ChoiceRow{.algorithm = Algorithm::separable, .max_rank = 1, .min_depth = 2, .min_side = 3},
+    ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u16), .max_components = 2, .min_depth = 2},
     ChoiceRow{.algorithm = Algorithm::register_, .min_depth = 2},
     ChoiceRow{.algorithm = Algorithm::separable, .min_depth = 2},
     ChoiceRow{.algorithm = Algorithm::matrix,
