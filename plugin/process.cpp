@@ -81,10 +81,10 @@ void Process::clear_format() noexcept {
 std::unique_ptr<Plan> Process::make_plan(Backend& backend, const Prepared& with, const FrameLayout& layout,
                                          bool announced) const {
   const Settings& settings = with.recipe->settings;
-  const PlanDesc desc{layout, with.filter, settings.border, settings.algorithm, with.recipe->bank};
+  const PlanDesc desc{layout, *with.filter, settings.border, settings.algorithm, with.recipe->bank};
   std::unique_ptr<Plan> plan = backend.make_plan(desc);
   if (announced)
-    GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend.name(), with.filter.shape().c_str(),
+    GST_INFO_OBJECT(element_, "%s backend, %s filter on %s %dx%d: %s", backend.name(), with.filter->shape().c_str(),
                     gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)), info_.width, rows(layout, 0),
                     plan->describe().c_str());
   return plan;
@@ -94,12 +94,10 @@ Process::Prepared Process::prepare(Backend& backend, const std::shared_ptr<const
   Prepared next;
   next.recipe = recipe;
   next.reversed = reversed;
-  // A causal window looks back in order of arrival, whichever way that runs: it never waits.
   const Recipe& from = *next.recipe;
-  if (!from.settings.regions.hides())
-    next.filter = reversed && !from.settings.causal() ? from.filter.reversed_in_time() : from.filter;
-  if (next.filter.depth() > 1 && GST_VIDEO_INFO_MULTIVIEW_MODE(&info_) == GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME)
-    throw PlanError("a filter over " + std::to_string(next.filter.depth()) +
+  if (!from.settings.regions.hides()) next.filter = in_order_of_arrival(recipe, reversed);
+  if (next.filter->depth() > 1 && GST_VIDEO_INFO_MULTIVIEW_MODE(&info_) == GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME)
+    throw PlanError("a filter over " + std::to_string(next.filter->depth()) +
                     " frames would blend the views of multiview-mode=frame-by-frame; filters of one frame are served");
   next.layout = make_layout(info_, info_.height, from.settings.levels());
   const RegionSettings& regions = from.settings.regions;
@@ -122,14 +120,24 @@ Process::Prepared Process::prepare(Backend& backend, const std::shared_ptr<const
   return next;
 }
 
-bool Process::asks_for_the_same(const Recipe& recipe, bool reversed) const {
+std::shared_ptr<const Filter> Process::identity() {
+  static const auto filter = std::make_shared<const Filter>();
+  return filter;
+}
+
+std::shared_ptr<const Filter> Process::in_order_of_arrival(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
+  // A causal window looks back in order of arrival, whichever way that runs: it never waits.
+  if (reversed && !recipe->settings.causal()) return std::make_shared<const Filter>(recipe->filter.reversed_in_time());
+  return {recipe, &recipe->filter};
+}
+
+bool Process::asks_for_the_same(const std::shared_ptr<const Recipe>& recipe, bool reversed) const {
   if (!now_.recipe) return false;
-  const Settings &settings = recipe.settings, &before = now_.recipe->settings;
-  if (!(settings.regions == before.regions)) return false;
-  const Filter filter = reversed && !settings.causal() ? recipe.filter.reversed_in_time() : recipe.filter;
-  const PlanDesc next{make_layout(info_, info_.height, settings.levels()), filter, settings.border, settings.algorithm,
-                      recipe.bank};
-  return next == PlanDesc{now_.layout, now_.filter, before.border, before.algorithm, now_.recipe->bank};
+  const Settings &settings = recipe->settings, &before = now_.recipe->settings;
+  return settings.regions == before.regions && settings.border == before.border &&
+         settings.algorithm == before.algorithm && recipe->bank == now_.recipe->bank &&
+         *in_order_of_arrival(recipe, reversed) == *now_.filter &&
+         make_layout(info_, info_.height, settings.levels()) == now_.layout;
 }
 
 bool Process::can_be_served_by(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) noexcept {
@@ -143,7 +151,7 @@ bool Process::can_be_served_by(Backend& backend, const std::shared_ptr<const Rec
 
 bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
   if (recipe == now_.recipe && reversed == now_.reversed) return false;
-  if (asks_for_the_same(*recipe, reversed)) {
+  if (asks_for_the_same(recipe, reversed)) {
     now_.recipe = recipe;
     now_.reversed = reversed;
     return false;
@@ -162,7 +170,7 @@ bool Process::set_recipe(const std::shared_ptr<const Recipe>& recipe, bool rever
   std::swap(now_, next);
   changes_nothing_ =
       hides_nothing(now_.recipe->settings.regions, now_.layout) ||
-      (!now_.recipe->settings.regions.hides() && is_passthrough(now_.filter, now_.recipe->bank, now_.layout));
+      (!now_.recipe->settings.regions.hides() && is_passthrough(*now_.filter, now_.recipe->bank, now_.layout));
   return true;
 }
 
@@ -187,7 +195,7 @@ bool Process::pool_is_too_small(GstBuffer* buffer) const {
   guint max = 0;
   gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &max);
   gst_structure_free(config);
-  return max != 0 && max < static_cast<guint>(now_.filter.depth()) + 2;
+  return max != 0 && max < static_cast<guint>(now_.filter->depth()) + 2;
 }
 
 HeldFrame Process::import_frame(BufferPtr buffer, bool keep) {
@@ -218,7 +226,7 @@ void Process::run(FrameWindow& window, GstBuffer* out) {
   const bool interlaced = window.centre().interlaced;
   std::span<const Slab> slabs;
   if (!interlaced) slabs = now_.slabs;
-  memory_->produce(window.frames(), {out, {info_, layout_, interlaced}, GST_MAP_WRITE, slabs, now_.filter.depth() > 1},
+  memory_->produce(window.frames(), {out, {info_, layout_, interlaced}, GST_MAP_WRITE, slabs, now_.filter->depth() > 1},
                    [&](const Image& image, const Slab* slab) {
                      if (slab)
                        enqueue_slab(*slab, window.images(), image);

@@ -49,7 +49,7 @@ class Process {
   bool can_be_served_by(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) noexcept;
   const std::shared_ptr<const Recipe>& recipe() const { return now_.recipe; }
   /// The filter as it meets frames in order of arrival.
-  const Filter& filter() const { return now_.filter; }
+  const Filter& filter() const { return *now_.filter; }
   /// True where each output would equal its input to the bit.
   bool changes_nothing() const { return changes_nothing_; }
   /// True where the effect is confined to regions.
@@ -85,13 +85,17 @@ class Process {
   void finish_uploads(FrameWindow& window) { memory_->finish_uploads(window.frames()); }
 
  private:
+  static std::shared_ptr<const Filter> identity();
+  static std::shared_ptr<const Filter> in_order_of_arrival(const std::shared_ptr<const Recipe>& recipe, bool reversed);
+
   enum Part { whole, top_field, bottom_field, parts };
 
   /// A filter made ready for the format.
   struct Prepared {
     std::shared_ptr<const Recipe> recipe;
     bool reversed = false;
-    Filter filter;                      ///< in order of the frames' arrival: reversed in time for reverse playback
+    /// In order of the frames' arrival: the recipe's own, or that reversed in time for reverse playback.
+    std::shared_ptr<const Filter> filter = identity();
     FrameLayout layout;                 ///< of the whole frame, with the recipe's levels
     Field field[2];                     ///< its fields, where some of its frames are interlaced
     std::unique_ptr<Plan> plan[parts];  ///< no bottom field's where the top one's serves, or where there is none
@@ -106,7 +110,7 @@ class Process {
   Prepared prepare(Backend& backend, const std::shared_ptr<const Recipe>& recipe, bool reversed) const;
   std::unique_ptr<Plan> make_plan(Backend& backend, const Prepared& with, const FrameLayout& layout,
                                   bool announced) const;
-  bool asks_for_the_same(const Recipe& recipe, bool reversed) const;
+  bool asks_for_the_same(const std::shared_ptr<const Recipe>& recipe, bool reversed) const;
   bool is_interlaced(GstBuffer* buffer) const;
   /// `areas` empty: the whole frame; else at least those parts of it.
   void enqueue(const Window& window, bool interlaced, const Image& out, std::span<const PixelRect> areas = {});

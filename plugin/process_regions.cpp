@@ -52,7 +52,7 @@ void Process::apply_regions(FrameWindow& window, const Image& frame) {
 
 bool Process::treat_in_place(FrameWindow& window) {
   HeldFrame& frame = window.centre();
-  if (now_.filter.depth() > 1 || !frame.map.in_place()) return false;
+  if (now_.filter->depth() > 1 || !frame.map.in_place()) return false;
   return memory_->edit(frame, {info_, layout_, frame.interlaced},
                        [&](const Image& image, const Slab*) { apply_regions(window, image); });
 }
@@ -60,7 +60,7 @@ bool Process::treat_in_place(FrameWindow& window) {
 void Process::treat_copy(FrameWindow& window, GstBuffer* out, bool regions) {
   const HeldFrame& frame = window.centre();
   memory_->produce(window.frames(),
-                   {out, {info_, layout_, frame.interlaced}, GST_MAP_READWRITE, {}, now_.filter.depth() > 1},
+                   {out, {info_, layout_, frame.interlaced}, GST_MAP_READWRITE, {}, now_.filter->depth() > 1},
                    [&](const Image& image, const Slab*) {
                      memory_->copy(frame.image, image, layout_);
                      if (regions) apply_regions(window, image);

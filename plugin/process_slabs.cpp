@@ -11,7 +11,7 @@
 namespace convolve {
 
 void Process::make_slabs(Backend& backend, Prepared& next) const {
-  next.slabs = cut_into_slabs(next.layout, info_.height, next.filter, next.recipe->settings.border);
+  next.slabs = cut_into_slabs(next.layout, info_.height, *next.filter, next.recipe->settings.border);
   std::vector<int> heights;
   for (const Slab& slab : next.slabs) {
     const int height = slab.bottom - slab.top;

@@ -34,7 +34,6 @@ KERNELS = {
 }
 TO_BE_CUT = {
     "kernels/cpu/dot/separable.cpp make_dot_separable": 82,
-    "kernels/cuda/separable/tensor.cu make_fragments": 63,
     "tests/bench/peers/npp.cu main": 101,
     "tests/conformance/cases.cpp systematic_cases": 125,
 }

@@ -66,6 +66,14 @@ double rounding_error(double roundings, double input) {
   return roundings * input * std::numeric_limits<float>::epsilon() / 2;
 }
 
+// Whether all taps at once may be summed in single precision. Most filters are so far from rounding too much that the
+// number of their taps says it.
+bool fits_single(const Filter& filter, double input) {
+  const double at_most = (filter.count() + 2) * filter.sum_abs();
+  return rounding_error(at_most, input) < largest_rounding ||
+         rounding_error(roundings(filter), input) < largest_rounding;
+}
+
 void take_exact_taps(Arithmetic& arithmetic, const ExactTaps& exact, Accumulator accumulator) {
   arithmetic.accumulator = accumulator;
   arithmetic.coefficients.assign(exact.taps.begin(), exact.taps.end());
@@ -83,7 +91,7 @@ double magnitude_of(const ExactTaps& exact) {
 Arithmetic real_arithmetic(const Filter& filter, const FrameLayout& layout, double input) {
   Arithmetic arithmetic;
   arithmetic.coefficients = filter.taps();
-  const bool single = layout.type == SampleType::f32 || rounding_error(roundings(filter), input) < largest_rounding;
+  const bool single = layout.type == SampleType::f32 || fits_single(filter, input);
   arithmetic.accumulator = single ? Accumulator::single : Accumulator::double_;
   return arithmetic;
 }
@@ -108,7 +116,7 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
     whole_ghosts_alone &= !constant_border || whole(component->ghost);
   }
   if (!some_fit) return real_arithmetic(filter, layout, input);
-  const bool in_single = whole_ghosts_alone || rounding_error(roundings(filter), input) < largest_rounding;
+  const bool in_single = whole_ghosts_alone || fits_single(filter, input);
   Arithmetic arithmetic;
   take_exact_taps(arithmetic, *filter.exact(), all_fit && in_single ? Accumulator::exact : Accumulator::double_);
   return arithmetic;
@@ -139,7 +147,8 @@ std::vector<SpaceFactors> low_rank_terms(const Filter& filter, const Arithmetic&
                                          bool constant_border) {
   const bool frames = filter.depth() > 1;
   if (arithmetic.exact_taps || (frames && filter.time_factor().empty())) return {};
-  std::vector<SpaceFactors> terms = filter.space_filter().space_terms(max_terms);
+  std::vector<SpaceFactors> terms =
+      frames ? filter.space_filter().space_terms(max_terms) : filter.space_terms(max_terms);
   double all = 0;
   for (const SpaceFactors& term : terms) all += magnitude_of(term.column) * magnitude_of(term.row);
   if (frames) all *= magnitude_of(filter.time_factor());

@@ -337,8 +337,8 @@ std::vector<SpaceFactors> Filter::space_terms(int most) const {
 
 int Filter::rank() const {
   if (depth_ > 1 && time_.empty()) return unknown_rank;
-  const Filter space = space_filter();
-  return space.space_factors() ? 1 : std::max(2, static_cast<int>(space.space_terms(unknown_rank).size()));
+  if (depth_ > 1) return space_filter().rank();
+  return space_factors_ ? 1 : std::max(2, static_cast<int>(space_terms(unknown_rank).size()));
 }
 
 Filter Filter::space_filter() const {

@@ -43,18 +43,27 @@ const Entry* find(Algorithm algorithm) {
 /// A plan that `auto` chose: it runs as it is, and its description ends with the row of the table that chose it.
 class ChosenPlan final : public Plan {
  public:
-  ChosenPlan(std::unique_ptr<Plan> plan, std::string choice) : plan_(std::move(plan)), choice_(std::move(choice)) {}
+  ChosenPlan(std::unique_ptr<Plan> plan, const ChoiceTable& rows, std::size_t row, int capability)
+      : plan_(std::move(plan)), table_(rows), row_(row), capability_(capability) {}
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     return plan_->enqueue(window, out, stream);
   }
   Algorithm algorithm() const override { return plan_->algorithm(); }
-  std::string describe() const override { return plan_->describe() + "; " + choice_; }
+  std::string describe() const override {
+    return plan_->describe() + "; " + describe_choice(table_, row_, capability_);
+  }
 
  private:
   std::unique_ptr<Plan> plan_;
-  std::string choice_;
+  const ChoiceTable& table_;
+  std::size_t row_;
+  int capability_;
 };
+
+bool fits(const Entry& entry, const PlanDesc& desc) {
+  return std::max(desc.filter.height(), desc.filter.width()) <= entry.max_side;
+}
 
 bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
   if (!desc.bank.empty()) {
@@ -63,10 +72,16 @@ bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc,
     why = "it knows no banks of kernels (the properties bank and combine, and the presets that are banks)";
     return false;
   }
-  if (std::max(desc.filter.height(), desc.filter.width()) <= entry.max_side) return entry.serves(device, desc, why);
+  if (fits(entry, desc)) return entry.serves(device, desc, why);
   const std::string most = std::to_string(entry.max_side);
   why = "it serves filters of up to " + most + "x" + most + " taps, but this one is " + desc.filter.shape();
   return false;
+}
+
+/// The algorithm's plan; null, and `why`, where it does not serve the case.
+std::unique_ptr<Plan> make_if_served(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
+  if (&entry == &matrix && fits(entry, desc) && desc.bank.empty()) return make_matrix_if_served(device, desc, why);
+  return serves_case(entry, device, desc, why) ? entry.make(device, desc) : nullptr;
 }
 
 class CudaBackend final : public Backend {
@@ -83,7 +98,8 @@ class CudaBackend final : public Backend {
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
     std::string why;
     if (!desc.bank.empty() && is_free_choice(algorithm)) return serves_bank(device_, desc, why);
-    if (is_free_choice(algorithm)) return choose(desc).entry != nullptr;
+    if (is_free_choice(algorithm))
+      return std::ranges::any_of(table, [&](const Entry* entry) { return serves_case(*entry, device_, desc, why); });
     const Entry* entry = find(algorithm);
     return entry && serves_case(*entry, device_, desc, why);
   }
@@ -97,15 +113,11 @@ class CudaBackend final : public Backend {
     }
     if (is_free_choice(desc.algorithm) && is_triple(desc))
       return make_triple(device_, desc, make_plan(as_one_component(desc)));
-    if (is_free_choice(desc.algorithm)) {
-      const Choice choice = choose(desc);
-      if (!choice.entry) throw PlanError("no CUDA algorithm serves this case");
-      return std::make_unique<ChosenPlan>(choice.entry->make(device_, desc),
-                                          describe_choice(table_, choice.row, device_.capability));
-    }
+    if (is_free_choice(desc.algorithm)) return make_chosen(desc);
     const Entry* entry = find(desc.algorithm);
     std::string why;
-    if (entry && serves_case(*entry, device_, desc, why)) return entry->make(device_, desc);
+    if (entry)
+      if (auto plan = make_if_served(*entry, device_, desc, why)) return plan;
     throw PlanError(refusal(entry, desc, why));
   }
 
@@ -131,19 +143,17 @@ class CudaBackend final : public Backend {
     throw PlanError(refusal(entry, desc, why));
   }
 
-  struct Choice {
-    const Entry* entry = nullptr;  ///< Null: no row matches.
-    std::size_t row = 0;           ///< in the table's rows
-  };
-
-  Choice choose(const PlanDesc& desc) const {
+  /// The plan of the first row of the table that matches the case and whose algorithm serves it.
+  std::unique_ptr<Plan> make_chosen(const PlanDesc& desc) const {
     std::string why;
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
       const Entry* entry = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
-      if (entry && serves_case(*entry, device_, desc, why)) return {entry, row};
+      if (!entry) continue;
+      if (auto plan = make_if_served(*entry, device_, desc, why))
+        return std::make_unique<ChosenPlan>(std::move(plan), table_, row, device_.capability);
     }
-    return {};
+    throw PlanError("no CUDA algorithm serves this case");
   }
 
   std::string refusal(const Entry* entry, const PlanDesc& desc, const std::string& why) const {

@@ -32,6 +32,15 @@ struct Case {
   Accumulator accumulator;
 };
 
+/// The rank of a filter as far as rows tell ranks apart: all above are one to them.
+inline constexpr int max_told_rank = 3;
+inline int rank_of(const Filter& filter) {
+  if (filter.depth() > 1) return filter.rank();
+  if (filter.space_factors()) return 1;
+  const std::size_t terms = filter.space_terms(max_told_rank).size();
+  return terms > 0 ? static_cast<int>(terms) : Filter::unknown_rank;
+}
+
 inline Case case_of(const PlanDesc& desc) {
   Case wanted{};
   wanted.type = desc.layout.type;
@@ -40,7 +49,7 @@ inline Case case_of(const PlanDesc& desc) {
   const Filter& filter = desc.filter;
   wanted.depth = filter.depth();
   wanted.side = std::max(filter.height(), filter.width());
-  wanted.rank = filter.rank();
+  wanted.rank = rank_of(filter);
   const Arithmetic arithmetic = choose_arithmetic(filter, desc.layout, desc.border == Border::constant);
   wanted.accumulator = arithmetic.accumulator;
   // The tensor cores add such a tap at next to no cost.
@@ -188,6 +197,10 @@ struct ChoiceTable {
 inline constexpr std::array choice_tables{
     ChoiceTable{90, choices},
 };
+
+static_assert(std::ranges::all_of(choices, [](const ChoiceRow& row) {
+  return row.max_rank <= max_told_rank || row.max_rank == max_taps;
+}));
 
 /// The table of the nearest capability; of two that are as near, the lower.
 inline const ChoiceTable& choice_table(int capability) {

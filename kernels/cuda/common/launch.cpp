@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <compare>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
 
 namespace convolve::cuda {
@@ -58,11 +61,22 @@ void bind(FrameArgs& frame, int planes, const Window& window, const Image& out) 
   }
 }
 
-unsigned residency_limit(const void* kernel, unsigned threads, std::int64_t blocks) {
+namespace {
+
+/// What a limit depends on.
+struct Residency {
+  int device;
+  const void* kernel;
+  unsigned threads;
+  std::int64_t blocks;
+  auto operator<=>(const Residency&) const = default;
+};
+
+unsigned find_residency_limit(int ordinal, const void* kernel, unsigned threads, std::int64_t blocks) {
   constexpr std::int64_t most = 48 << 10, reserved = 1 << 10;
   cudaFuncAttributes attributes{};
-  int ordinal = 0, memory = 0, resident = 0;
-  if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess || cudaGetDevice(&ordinal) != cudaSuccess ||
+  int memory = 0, resident = 0;
+  if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess ||
       cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal) != cudaSuccess ||
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(threads), 0) != cudaSuccess)
     throw PlanError(std::string("the filter's kernel: ") + launch_error());
@@ -71,6 +85,22 @@ unsigned residency_limit(const void* kernel, unsigned threads, std::int64_t bloc
   const std::int64_t own = static_cast<std::int64_t>(attributes.sharedSizeBytes);
   const std::int64_t enough = (memory / (blocks + 1) - reserved + 128) / 128 * 128;
   return static_cast<unsigned>(std::max<std::int64_t>(std::min(enough, most) - own, 0));
+}
+
+}  // namespace
+
+// A filter that changes while frames flow asks with each change: the driver is asked once.
+unsigned residency_limit(const void* kernel, unsigned threads, std::int64_t blocks) {
+  static std::mutex mutex;
+  static std::map<Residency, unsigned> known;
+  Residency asked{0, kernel, threads, blocks};
+  if (cudaGetDevice(&asked.device) != cudaSuccess)
+    throw PlanError(std::string("the filter's kernel: ") + launch_error());
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(asked); found != known.end()) return found->second;
+  const unsigned limit = find_residency_limit(asked.device, kernel, threads, blocks);
+  known.emplace(asked, limit);
+  return limit;
 }
 
 }  // namespace convolve::cuda

@@ -97,4 +97,28 @@ class Table {
   bool unsent_ = false;
 };
 
+/// Several arrays behind each other, for tables that one copy takes to the device.
+class Joined {
+ public:
+  /// Adds values. Returns where they begin.
+  template <class T>
+  std::size_t add(const std::vector<T>& values) {
+    const std::size_t first = (bytes_.size() + alignment - 1) / alignment * alignment, size = values.size() * sizeof(T);
+    bytes_.resize(first + size);
+    if (size > 0) std::memcpy(&bytes_[first], values.data(), size);
+    return first;
+  }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t alignment = 16;
+  std::vector<std::byte> bytes_;
+};
+
+/// An array of a table that was made of Joined::bytes().
+template <class T>
+const T* array_at(const Table<std::byte>& table, std::size_t first) {
+  return reinterpret_cast<const T*>(table.get() + first);
+}
+
 }  // namespace convolve::cuda

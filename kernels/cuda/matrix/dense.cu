@@ -24,6 +24,7 @@
 #include "cuda/matrix/dense_input.cuh"
 #include "cuda/matrix/dense_quads.cuh"
 #include "cuda/matrix/dense_tuning.hpp"
+#include "cuda/matrix/right_matrices.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -314,23 +315,11 @@ LimbSums dense_limb_sums(int radius, int components) {
 
 std::vector<uint4> dense_matrix_taps(const Filter& filter, const MatrixTaps& taps, int radius) {
   std::vector<uint4> right;
-  for (int d = 0; d < taps.limbs; ++d)
-    for (int pair = 0; pair <= radius; ++pair)
-      for (int lane = 0; lane < 32; ++lane) {
-        const int n = lane >> 2, t = lane & 3;
-        const int out_row = n >> 2, row = 2 * pair + (t >> 1) - radius - out_row + filter.centre_y();
-        unsigned word[4] = {};
-        for (int q = 0; q < 2; ++q)
-          for (int half = 0; half < 2; ++half)
-            for (int byte = 0; byte < 4; ++byte) {
-              const int out_column = 4 * (n >> 1 & 1) + 2 * q + (n & 1);
-              const int column = 8 * (t & 1) + 4 * half + byte - dense_margin - out_column + filter.centre_x();
-              if (row < 0 || row >= filter.height() || column < 0 || column >= filter.width()) continue;
-              const int tap = taps.limb(d, static_cast<std::size_t>(row) * filter.width() + column);
-              word[2 * q + half] |= static_cast<unsigned>(tap & 255) << 8 * byte;
-            }
-        right.push_back({word[0], word[1], word[2], word[3]});
-      }
+  right.reserve(static_cast<std::size_t>(taps.limbs * (radius + 1) * 32));
+  for (int d = 0; d < taps.limbs; ++d) {
+    const CentredLimb limb(filter, taps.limbs_from_highest(d), radius);
+    for (int pair = 0; pair <= radius; ++pair) limb.append(pair, right);
+  }
   return right;
 }
 

@@ -13,8 +13,13 @@ namespace convolve::cuda {
 
 /// True where all of these whole numbers fit so many limbs.
 bool in_limbs(const std::vector<double>& fixed, int limbs);
-/// The same of taps that are to be rounded to multiples of 1 / units, which may add one.
-bool rounded_in_limbs(const std::vector<double>& taps, double units, int limbs);
+/// The least and the greatest of some taps, of which there is at least one.
+struct TapRange {
+  double least, most;
+  explicit TapRange(const std::vector<double>& taps);
+};
+/// True where taps of that range fit so many limbs once they are rounded to multiples of 1 / units, which may add one.
+bool rounded_in_limbs(const TapRange& taps, double units, int limbs);
 
 /// Taps as multiples of 1 / units, so rounded that the whole sum is right to half a unit.
 struct RoundedTaps {

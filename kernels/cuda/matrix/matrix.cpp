@@ -68,10 +68,6 @@ class MatrixPlan final : public Plan {
         max_(max_components_of(desc.layout)),
         limbs_(taps.limbs),
         radius_(dense_radius(desc.filter)) {
-    taps_ = Table<uint4>(device.tables, dense_matrix_taps(desc.filter, taps, radius_));
-    fixed_ = Table<int>(device.tables, taps.fixed);
-    args_.taps = taps_.get();
-    args_.fixed = fixed_.get();
     args_.taps_x = desc.filter.width();
     args_.taps_y = desc.filter.height();
     args_.centre_x = desc.filter.centre_x();
@@ -84,8 +80,13 @@ class MatrixPlan final : public Plan {
     args_.epilogue = taps.epilogue;
     args_.border = desc.border;
     for (int p = 0; p < desc.layout.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], desc.border);
-    levels_ = Table<MatrixLevels>(device.tables, levels_of(taps, args_));
-    args_.levels = levels_.get();
+    Joined tables;
+    const std::size_t matrices = tables.add(dense_matrix_taps(desc.filter, taps, radius_)),
+                      fixed = tables.add(taps.fixed), levels = tables.add(levels_of(taps, args_));
+    tables_ = Table<std::byte>(device.tables, tables.bytes());
+    args_.taps = array_at<uint4>(tables_, matrices);
+    args_.fixed = array_at<int>(tables_, fixed);
+    args_.levels = array_at<MatrixLevels>(tables_, levels);
     kernel_ = dense_matrix_kernel(radius_, taps, max_);
     const int resident = matrix_tile(max_, max_, radius_, limbs_).blocks_resident;
     args_.wave = static_cast<unsigned>(device.multiprocessors * dense_warps * resident);
@@ -93,8 +94,7 @@ class MatrixPlan final : public Plan {
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
-    for (const char* error : {taps_.send(stream), fixed_.send(stream), levels_.send(stream)})
-      if (error) return error;
+    if (const char* error = tables_.send(stream)) return error;
     unsigned blocks = 0;
     for (unsigned p = 0; p < args_.planes; ++p) {
       MatrixPlane& plane = args_.plane[p];
@@ -116,9 +116,7 @@ class MatrixPlan final : public Plan {
   int capability_;
   std::string shape_;
   int max_, limbs_, radius_;
-  Table<uint4> taps_;
-  Table<MatrixLevels> levels_;
-  Table<int> fixed_;
+  Table<std::byte> tables_;
   MatrixArgs args_{};
   MatrixKernel kernel_ = nullptr;
   unsigned more_memory_ = 0;
@@ -130,8 +128,17 @@ LimbSums limb_sums_of(const PlanDesc& desc) {
   return dense_limb_sums(dense_radius(desc.filter), max_components_of(desc.layout));
 }
 
-bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+/// What the kernel that serves a case is made of.
+struct MatrixCase {
+  enum Kernel { none, u16, temporal_u16, groups, dense_or_tiles } kernel = none;
+  MatrixTaps taps;
+  U16Taps u16_taps;
+};
+
+/// `kernel` none: no kernel serves the case, and `why` says what is in the way.
+MatrixCase find_case(const Device& device, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
+  MatrixCase found;
   why.clear();
   if (device.capability < 80)
     why = "GPUs of compute capability below 8.0";
@@ -140,41 +147,36 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   const int most = max_components_of(layout);
   if (why.empty()) serves_planes(desc, why);
   if (is_temporal_u16(desc)) {
-    MatrixTaps taps;
-    return why.empty() && serves_matrix_temporal_u16(desc, taps, why);
+    if (why.empty() && serves_matrix_temporal_u16(desc, found.taps, why)) found.kernel = MatrixCase::temporal_u16;
+    return found;
   }
   if (layout.type == SampleType::u16) {
-    U16Taps taps;
-    return why.empty() && serves_matrix_u16(device, desc, taps, why);
+    if (why.empty() && serves_matrix_u16(device, desc, found.u16_taps, why)) found.kernel = MatrixCase::u16;
+    return found;
   }
-  MatrixTaps taps;
   std::string why_not_groups;
-  if (why.empty() && is_groups(desc) && serves_matrix_wgmma(device, desc, taps, why_not_groups)) return true;
+  if (why.empty() && is_groups(desc) && serves_matrix_wgmma(device, desc, found.taps, why_not_groups)) {
+    found.kernel = MatrixCase::groups;
+    return found;
+  }
   if (why.empty() && (most == 3 || is_over_max_taps(desc.filter))) why = why_not_groups;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_temporal(desc, why);
   else if (why.empty() && is_large(desc.filter))
     serves_matrix_sparse(desc, why);
-  return why.empty() && make_matrix_taps(desc, limb_sums_of(desc), taps, why);
+  if (why.empty() && make_matrix_taps(desc, limb_sums_of(desc), found.taps, why))
+    found.kernel = MatrixCase::dense_or_tiles;
+  return found;
+}
+
+bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
+  return find_case(device, desc, why).kernel != MatrixCase::none;
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
   std::string why;
-  if (desc.layout.type == SampleType::u16 && !is_temporal_u16(desc)) {
-    U16Taps taps;
-    if (!serves_matrix_u16(device, desc, taps, why)) throw PlanError("matrix: " + why);
-    return make_matrix_u16(device, desc, taps);
-  }
-  MatrixTaps taps;
-  if (is_temporal_u16(desc)) {
-    if (!serves_matrix_temporal_u16(desc, taps, why)) throw PlanError("matrix: " + why);
-    return make_matrix_temporal_u16(device, desc, taps);
-  }
-  if (is_groups(desc) && serves_matrix_wgmma(device, desc, taps, why)) return make_matrix_wgmma(device, desc, taps);
-  if (!make_matrix_taps(desc, limb_sums_of(desc), taps, why)) throw PlanError("matrix: " + why);
-  if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, taps);
-  if (is_large(desc.filter)) return make_matrix_sparse(device, desc, taps);
-  return std::make_unique<MatrixPlan>(device, desc, taps);
+  if (auto plan = make_matrix_if_served(device, desc, why)) return plan;
+  throw PlanError("matrix: " + why);
 }
 
 }  // namespace
@@ -227,6 +229,17 @@ unsigned set_dense_tiles(MatrixPlane& plane, int rows, bool aligned) noexcept {
   plane.edge_blocks =
       static_cast<unsigned>((columns * plane.height * plane.components + 32 * dense_warps - 1) / (32 * dense_warps));
   return plane.edge_blocks + (plane.tiles + dense_warps - 1) / dense_warps;
+}
+
+std::unique_ptr<Plan> make_matrix_if_served(const Device& device, const PlanDesc& desc, std::string& why) {
+  const MatrixCase found = find_case(device, desc, why);
+  if (found.kernel == MatrixCase::none) return nullptr;
+  if (found.kernel == MatrixCase::u16) return make_matrix_u16(device, desc, found.u16_taps);
+  if (found.kernel == MatrixCase::temporal_u16) return make_matrix_temporal_u16(device, desc, found.taps);
+  if (found.kernel == MatrixCase::groups) return make_matrix_wgmma(device, desc, found.taps);
+  if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, found.taps);
+  if (is_large(desc.filter)) return make_matrix_sparse(device, desc, found.taps);
+  return std::make_unique<MatrixPlan>(device, desc, found.taps);
 }
 
 const Entry matrix{Algorithm::matrix, serves, make, max_dense_taps};

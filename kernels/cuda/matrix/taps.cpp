@@ -17,18 +17,24 @@ std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, dou
   std::vector<std::int32_t> fixed(taps.size());
   std::vector<std::size_t> order(taps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<double> remainder(taps.size());
   double sum = 0;
   std::int64_t floors = 0;
-  const auto remainder = [&](std::size_t i) { return taps[i] * scale - std::floor(taps[i] * scale); };
   for (std::size_t i = 0; i < taps.size(); ++i) {
-    fixed[i] = static_cast<std::int32_t>(std::floor(taps[i] * scale));
+    const double whole = std::floor(taps[i] * scale);
+    fixed[i] = static_cast<std::int32_t>(whole);
+    remainder[i] = taps[i] * scale - whole;
     floors += fixed[i];
     sum += taps[i] * scale;
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return remainder(a) > remainder(b); });
-  std::int64_t missing = std::llround(sum) - floors;
-  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++fixed[order[i]];
+  const std::int64_t missing = std::clamp<std::int64_t>(std::llround(sum) - floors, 0, std::ssize(taps));
+  const auto end = order.begin() + missing;
+  // Of equal ones the first.
+  if (end != order.end())
+    std::nth_element(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
+      return remainder[a] != remainder[b] ? remainder[a] > remainder[b] : a < b;
+    });
+  std::for_each(order.begin(), end, [&](std::size_t i) { ++fixed[i]; });
   return fixed;
 }
 
@@ -39,10 +45,13 @@ bool in_limbs(const std::vector<double>& fixed, int limbs) {
   for (int d = 0; d < limbs; ++d) least = least * 256 - 128, most = most * 256 + 127;
   return fits(fixed, least, most);
 }
-bool rounded_in_limbs(const std::vector<double>& taps, double units, int limbs) {
-  std::vector<double> scaled = taps;
-  for (double& t : scaled) t = t * units + (t > 0 ? 1 : -1);
-  return in_limbs(scaled, limbs);
+
+TapRange::TapRange(const std::vector<double>& taps)
+    : least(*std::min_element(taps.begin(), taps.end())), most(*std::max_element(taps.begin(), taps.end())) {}
+
+bool rounded_in_limbs(const TapRange& taps, double units, int limbs) {
+  const auto farther = [&](double t) { return t * units + (t > 0 ? 1 : -1); };
+  return in_limbs({farther(taps.least), farther(taps.most)}, limbs);
 }
 
 RoundedTaps round_taps(const std::vector<double>& taps, double units) {
@@ -79,11 +88,15 @@ bool whole(double v) {
 }
 
 std::int32_t limb_of(std::int32_t fixed, int from_lowest) {
-  for (;; --from_lowest) {
-    const std::int32_t limb = ((fixed + 128) & 255) - 128;
-    if (from_lowest == 0) return limb;
-    fixed = (fixed - limb) / 256;
-  }
+  for (; from_lowest > 0; --from_lowest) fixed = (fixed + 128) >> 8;
+  return ((fixed + 128) & 255) - 128;
+}
+
+std::vector<std::int8_t> limbs_of(const std::vector<std::int32_t>& fixed, int from_lowest) {
+  std::vector<std::int8_t> limbs(fixed.size());
+  std::transform(fixed.begin(), fixed.end(), limbs.begin(),
+                 [&](std::int32_t tap) { return static_cast<std::int8_t>(limb_of(tap, from_lowest)); });
+  return limbs;
 }
 
 // Sum of levels, in units: what the sum of fixed taps times plain samples lacks.
@@ -159,12 +172,13 @@ std::int64_t move_into_float(std::int64_t low) {
 }
 
 bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
+  const TapRange range(arithmetic.coefficients);
   taps.limbs = 2;
   taps.epilogue = MatrixEpilogue::separate_limbs;
   double error = 0;
   for (int shift = max_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
-    if (!rounded_in_limbs(arithmetic.coefficients, units, 2)) continue;
+    if (!rounded_in_limbs(range, units, 2)) continue;
     const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
     taps.fixed = rounded.fixed;
     std::array<std::int64_t, 2> low{}, high{};
@@ -195,12 +209,13 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
 // MatrixEpilogue::magic_number, with levels in the sums.
 bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int limbs, bool reads, MatrixTaps& taps,
                  std::string& why) {
+  const TapRange range(arithmetic.coefficients);
   taps = {};
   taps.limbs = limbs;
   taps.epilogue = reads ? MatrixEpilogue::magic_number : MatrixEpilogue::scaled;
   for (int shift = reads ? max_reading_shift : max_scaled_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
-    if (!rounded_in_limbs(arithmetic.coefficients, units, limbs)) continue;
+    if (!rounded_in_limbs(range, units, limbs)) continue;
     const RoundedTaps rounded = round_taps(arithmetic.coefficients, units);
     taps.fixed = rounded.fixed;
     double largest_level = 0;
@@ -290,9 +305,10 @@ double round_u16_taps(const PlanDesc& desc, const std::vector<double>& values, i
 bool real_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps) {
   const std::vector<double>& values = desc.filter.taps();
   const double magnitude = magnitude_of(values);
+  const TapRange range(values);
   // Levels are no larger than sums can be.
   const auto fit = [&](int shift) {
-    return rounded_in_limbs(values, std::ldexp(1.0, shift), taps.limbs) &&
+    return rounded_in_limbs(range, std::ldexp(1.0, shift), taps.limbs) &&
            (!taps.down || u16_sums_fit(std::ldexp(2 * magnitude, shift - 8 * taps.lowest), 0));
   };
   for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs)
@@ -310,6 +326,10 @@ bool real_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps) {
 
 std::int32_t MatrixTaps::limb(int d, std::size_t tap) const {
   return limb_of(fixed[tap], limbs - 1 - d);
+}
+
+std::vector<std::int8_t> MatrixTaps::limbs_from_highest(int d) const {
+  return limbs_of(fixed, limbs - 1 - d);
 }
 
 const char* name(MatrixEpilogue epilogue) {
@@ -337,6 +357,10 @@ bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std:
 
 std::int32_t U16Taps::limb(int d, std::size_t tap) const {
   return limb_of(fixed[tap], d);
+}
+
+std::vector<std::int8_t> U16Taps::limbs_from_highest(int d) const {
+  return limbs_of(fixed, limbs - 1 - d);
 }
 
 Arithmetic u16_arithmetic(const PlanDesc& desc) {

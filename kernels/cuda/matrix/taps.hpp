@@ -58,7 +58,8 @@ struct MatrixTaps {
   std::array<std::array<float, max_components>, max_planes> base{};
   std::array<std::array<float, max_components>, max_planes> level{};  ///< real, scaled: levels and bias alone
 
-  std::int32_t limb(int d, std::size_t tap) const;  ///< d = 0: the highest
+  std::int32_t limb(int d, std::size_t tap) const;           ///< d = 0: the highest
+  std::vector<std::int8_t> limbs_from_highest(int d) const;  ///< of all taps
 };
 
 /// True where the filter can be had in so many limbs, of more than two joined sums alone; else `why` says what is in
@@ -82,7 +83,8 @@ struct U16Taps {
   /// By plane and component: what is added to the sums of the last weight.
   std::array<std::array<std::int32_t, max_components>, max_planes> start{};
 
-  std::int32_t limb(int d, std::size_t tap) const;  ///< d = 0: the lowest
+  std::int32_t limb(int d, std::size_t tap) const;           ///< d = 0: the lowest
+  std::vector<std::int8_t> limbs_from_highest(int d) const;  ///< of all taps; d = 0: the highest
 };
 
 /// What the sums become samples by: theirs is no rounding that would ask for double precision.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/matrix/right_matrices.hpp"
 #include "cuda/matrix/temporal.cuh"
 
 namespace convolve::cuda {
@@ -115,27 +116,17 @@ TemporalKernel kernel_for(int radius, int limbs, int most) {
 }  // namespace
 
 std::vector<uint4> temporal::right_matrices(const Filter& filter, const MatrixTaps& taps, int radius) {
+  const std::size_t area = static_cast<std::size_t>(filter.height()) * static_cast<std::size_t>(filter.width());
+  std::vector<std::vector<std::int8_t>> limbs;
+  for (int d = 0; d < taps.limbs; ++d) limbs.push_back(taps.limbs_from_highest(d));
   std::vector<uint4> right;
-  // The limb at a row and column from the centre.
-  const auto limb = [&](int d, int frame, int row, int column) -> unsigned {
-    row += filter.centre_y(), column += filter.centre_x();
-    if (row < 0 || row >= filter.height() || column < 0 || column >= filter.width()) return 0;
-    const int tap = (frame * filter.height() + row) * filter.width() + column;
-    return static_cast<unsigned>(taps.limb(d, static_cast<std::size_t>(tap))) & 255;
-  };
-  for (int frame = 0; frame < filter.depth(); ++frame)
+  right.reserve(static_cast<std::size_t>(filter.depth() * (radius + 1) * taps.limbs * 32));
+  for (std::size_t frame = 0; frame < static_cast<std::size_t>(filter.depth()); ++frame) {
+    std::vector<CentredLimb> centred;
+    for (const auto& limb : limbs) centred.emplace_back(filter, std::span(limb).subspan(frame * area, area), radius);
     for (int pair = 0; pair <= radius; ++pair)
-      for (int d = 0; d < taps.limbs; ++d)
-        for (int lane = 0; lane < 32; ++lane) {
-          const int n = lane >> 2, t = lane & 3;
-          unsigned word[4] = {};  // [product][half]
-          for (int i = 0; i < 16; ++i) {
-            const int q = i / 8, half = i / 4 % 2, byte = i % 4;
-            const int from = 8 * (t & 1) + 4 * half + byte - margin, to = 4 * (n >> 1 & 1) + 2 * q + (n & 1);
-            word[2 * q + half] |= limb(d, frame, 2 * pair + (t >> 1) - radius - (n >> 2), from - to) << 8 * byte;
-          }
-          right.push_back({word[0], word[1], word[2], word[3]});
-        }
+      for (const CentredLimb& limb : centred) limb.append(pair, right);
+  }
   return right;
 }
 

@@ -67,12 +67,13 @@ class TilePlan final : public Plan {
         depth_(desc.filter.depth()),
         centre_(desc.filter.centre_t()),
         taps_(taps),
-        kernel_(kernel),
-        matrices_(device.tables, kernel.matrices),
-        fixed_(device.tables, taps.fixed) {
+        kernel_(kernel) {
+    Joined tables;
+    const std::size_t matrices = tables.add(kernel.matrices), fixed = tables.add(taps.fixed);
+    tables_ = Table<std::byte>(device.tables, tables.bytes());
     kernel_.matrices.clear();
-    args_.taps = matrices_.get();
-    args_.fixed = fixed_.get();
+    args_.taps = array_at<uint4>(tables_, matrices);
+    args_.fixed = array_at<int>(tables_, fixed);
     args_.depth = depth_;
     args_.planes = desc.layout.planes;
     args_.wave = kernel.wave;
@@ -95,8 +96,7 @@ class TilePlan final : public Plan {
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     assert(window.depth == depth_ && window.image[centre_]);
-    for (const char* error : {matrices_.send(stream), fixed_.send(stream)})
-      if (error) return error;
+    if (const char* error = tables_.send(stream)) return error;
     args_.frames = 0;
     int ghost_sum = 0;
     for (int t = 0; t < depth_; ++t) {
@@ -183,8 +183,7 @@ class TilePlan final : public Plan {
   MatrixTaps taps_;
   TileKernel kernel_;
   int frame_sum_[max_taps] = {};
-  Table<uint4> matrices_;
-  Table<int> fixed_;
+  Table<std::byte> tables_;
   TileArgs args_{};
 };
 

@@ -39,11 +39,12 @@ bool exact_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixT
 bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
   const std::vector<double>& values = arithmetic.coefficients;
   const double max = desc.layout.max_value();
+  const TapRange range(values);
   taps.epilogue = MatrixEpilogue::scaled;
   for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs)
     for (int shift = 30; shift >= 0; --shift) {
       const double units = std::ldexp(1.0, shift);
-      if (!rounded_in_limbs(values, units, taps.limbs)) continue;
+      if (!rounded_in_limbs(range, units, taps.limbs)) continue;
       const RoundedTaps rounded = round_taps(values, units);
       if (rounded.magnitude * 255 >= 2147483647.0) continue;
       // The tap errors at their worst; and both sums as floats, two multiply-adds and the level, each to 2^-24.

@@ -14,6 +14,7 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
+#include "cuda/separable/tap_bits.hpp"
 #include "cuda/separable/tensor.cuh"
 
 namespace convolve::cuda {
@@ -45,10 +46,11 @@ class TensorPlan final : public Plan {
         capability_(device.capability),
         blocks_(blocks),
         threads_(TensorTile::threads(components)) {
-    for (int p = 0; p < args_.planes; ++p) {
-      fragments_[p] = Table<uint4>(device.tables, fragments[p]);
-      args_.plane[p].fragments = fragments_[p].get();
-    }
+    Joined tables;
+    std::size_t first[max_planes] = {};
+    for (int p = 0; p < args_.planes; ++p) first[p] = tables.add(fragments[p]);
+    fragments_ = Table<std::byte>(device.tables, tables.bytes());
+    for (int p = 0; p < args_.planes; ++p) args_.plane[p].fragments = array_at<uint4>(fragments_, first[p]);
     args_.wave = device.multiprocessors * TensorTile::blocks(components);
     // Of one wave, a multiprocessor's share.
     more_memory_ =
@@ -56,8 +58,8 @@ class TensorPlan final : public Plan {
   }
 
   const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
+    if (const char* error = fragments_.send(stream)) return error;
     for (int p = 0; p < args_.planes; ++p) {
-      if (const char* error = fragments_[p].send(stream)) return error;
       TensorPlane& plane = args_.plane[p];
       const PlaneView& from = window.image[0]->plane[p];
       const PlaneView& to = out.plane[p];
@@ -77,7 +79,7 @@ class TensorPlan final : public Plan {
 
  private:
   std::string shape_;
-  Table<uint4> fragments_[max_planes];
+  Table<std::byte> fragments_;
   TensorArgs args_;
   Sums sums_;
   void (*kernel_)(TensorArgs);
@@ -90,14 +92,8 @@ double sum_of(const std::vector<double>& values) {
   for (const double v : values) sum += v;
   return sum;
 }
-double at(const std::vector<double>& values, int i) {
-  return i >= 0 && i < static_cast<int>(values.size()) ? values[i] : 0;
-}
 double as_half(double v) {
   return __half2float(__float2half_rn(static_cast<float>(v)));
-}
-std::uint32_t half_bits(double v) {
-  return __half_as_ushort(__float2half_rn(static_cast<float>(v)));
 }
 
 std::uint32_t bits_of(float v) {
@@ -241,19 +237,17 @@ bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, Ten
 std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components) {
   const bool exact = !in_halves(taps.sums);
   const int parts = exact ? 4 : 2;  // of a word
+  const TapBits column_taps(taps.column, exact), row_taps(taps.row, exact);
   const auto word = [&](auto&& tap) {
     std::uint32_t bits = 0;
-    for (int e = 0; e < parts; ++e)
-      bits |= exact ? (static_cast<std::uint32_t>(static_cast<int>(tap(e))) & 255) << (8 * e)
-                    : half_bits(tap(e)) << (16 * e);
+    for (int e = 0; e < parts; ++e) bits |= tap(e) << (exact ? 8 * e : 16 * e);
     return bits;
   };
-  const auto column = [&](int from, int to) { return at(taps.column, from - radius - to + filter.centre_y()); };
-  // Of the half precision rows from and from + 16 those that row `to` takes: no tap meets both.
-  const auto farther = [](int from, int to) { return from < to ? 1 : 0; };
+  const auto column = [&](int from, int to) { return column_taps[from - radius - to + filter.centre_y()]; };
   // Quarters of 16 rows or pixels that a lane's bytes come from: pairs t of either half.
   const auto halves = [](int t, int e) { return (e >> 1) * 8 + 2 * t + (e & 1); };
   std::vector<uint4> fragments;
+  fragments.reserve(4 * 32);
   const auto add = [&](auto&& value) {
     for (int lane = 0; lane < 32; ++lane) {
       const int g = lane >> 2, t = lane & 3;
@@ -277,18 +271,13 @@ std::vector<uint4> make_fragments(const Filter& filter, const TensorTaps& taps, 
         if (components == 1) from += exact ? 4 * t + e : 4 * t + k + 2 * e;
         if (components == 2) from += exact ? halves(t, e) : 8 * k + 2 * t + e;
         if (components == 4) from += exact ? t + 4 * e : 8 * k + t + 4 * e;
-        return at(taps.row, from - radius - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x());
+        return row_taps[from - radius - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x()];
       });
     });
   if (!exact) {
-    // Which two of four columns: of either row of a lane 16 bits, for half of the matrix.
-    std::uint32_t where[32] = {};
-    for (int lane = 0; lane < 32; ++lane)
-      for (int bit = 0; bit < 32; bit += 2) {
-        const int to = (lane >> 2) + 8 * (bit >> 4), from = 8 * (lane & 1) + (bit >> 1 & 7);
-        where[lane] |= static_cast<std::uint32_t>(bit & 2 | farther(from, to)) << bit;
-      }
-    for (int i = 0; i < 32; i += 4) fragments.push_back({where[i], where[i + 1], where[i + 2], where[i + 3]});
+    const auto chosen = chosen_columns();
+    for (std::size_t i = 0; i < 32; i += 4)
+      fragments.push_back({chosen[i], chosen[i + 1], chosen[i + 2], chosen[i + 3]});
   }
   const auto add_four = [&](std::uint32_t v) { fragments.push_back({v, v, v, v}); };
   add_four(exact ? static_cast<std::uint32_t>(static_cast<int>(taps.start)) : half_bits(taps.start) * 0x10001u);

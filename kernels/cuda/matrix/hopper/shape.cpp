@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/matrix/hopper/shape.hpp"
 
+#include "cuda/matrix/right_matrices.hpp"
 #include "cuda/matrix/taps.hpp"
 
 namespace convolve::cuda::group {
@@ -70,16 +71,19 @@ int max_limbs(WgmmaShape shape, int components) {
 std::vector<std::uint8_t> right_matrices(const Filter& filter, int limbs, WgmmaShape shape,
                                          const std::function<std::int32_t(int, std::size_t)>& limb) {
   const int padding = group_rows - 1;
+  if (!shape.has_long_windows()) {
+    std::vector<std::vector<std::int8_t>> values(static_cast<std::size_t>(limbs));
+    for (int d = 0; d < limbs; ++d)
+      for (std::size_t tap = 0; tap < filter.taps().size(); ++tap)
+        values[static_cast<std::size_t>(d)].push_back(static_cast<std::int8_t>(limb(d, tap)));
+    return warpgroup_matrices(filter, values, shape.height, padding, shape.margin);
+  }
   std::vector<std::uint8_t> bytes;
   for (int d = 0; d < limbs; ++d) {
     const std::function<std::int32_t(std::size_t)> of_limb = [&](std::size_t tap) { return limb(d, tap); };
     const TapsWriter writer(filter, shape, of_limb);
-    if (shape.has_long_windows()) {
-      for (int row = -padding; row < shape.height; ++row) writer.write_row(row, 0, 2, bytes);
-      for (int row = -padding; row <= shape.height; ++row) writer.write_row(row, 32, 1, bytes);
-    } else {
-      for (int row = shape.height - 1 + padding; row >= 0; --row) writer.write_row(row, 0, 2, bytes);
-    }
+    for (int row = -padding; row < shape.height; ++row) writer.write_row(row, 0, 2, bytes);
+    for (int row = -padding; row <= shape.height; ++row) writer.write_row(row, 32, 1, bytes);
   }
   return bytes;
 }
