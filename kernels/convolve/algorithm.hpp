@@ -47,8 +47,7 @@ inline constexpr std::array<AlgorithmRow, 11> algorithms{{
     {Algorithm::register_, "register", "CUDA: accumulators in registers, rows streamed"},
     {Algorithm::separable, "separable", "Filters of rank 1, of real taps also 2 and 3: both passes on chip"},
     {Algorithm::matrix, "matrix", "Banded matrix products on tensor cores (CUDA) or tiles (CPU)"},
-    {Algorithm::fastest, "fastest",
-     "CPU: times those that serve a case, once a process, some milliseconds each; CUDA: as auto"},
+    {Algorithm::fastest, "fastest", "Times those that serve a case, once a process, some milliseconds each"},
 }};
 
 constexpr const char* nick(Algorithm algorithm) {

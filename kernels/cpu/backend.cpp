@@ -7,8 +7,10 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "convolve/fastest.hpp"
 #include "cpu/algorithms.hpp"
 #include "cpu/fastest.hpp"
 #include "cpu/regions/region_plan.hpp"
@@ -99,12 +101,16 @@ class CpuBackend final : public Backend {
     std::vector<std::unique_ptr<Plan>> plans;
     for (const cpu::AlgorithmEntry* entry : serving) plans.push_back(make_plan_of(*entry, desc));
     if (plans.empty()) throw PlanError("no CPU algorithm serves this case");
+    if (plans.size() == 1) return std::move(plans.front());
+    std::string text = "cpu " + text_of(desc.layout);
+    for (const auto& plan : plans) text += "; " + plan->describe();
     std::optional<cpu::FrameTimer> timer;  // made where the case is new
-    const std::size_t best = cpu::FastestPlans::of_process().choose(plans, desc.layout, [&](Plan& plan) -> double {
-      if (!timer) timer.emplace(desc.layout, desc.filter.depth());
-      return (*timer)(plan);
-    });
-    return std::move(plans[best]);
+    const std::vector<double> times =
+        TimedCases::of_process().times(text, plans.size(), [&](std::size_t candidate) -> double {
+          if (!timer) timer.emplace(desc.layout, desc.filter.depth());
+          return (*timer)(*plans[candidate]);
+        });
+    return std::move(plans[static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin())]);
   }
 
   static std::shared_ptr<Pool> pool(void* context, unsigned workers) {

@@ -6,8 +6,6 @@
 #include <chrono>
 #include <limits>
 #include <random>
-#include <sstream>
-#include <vector>
 
 namespace convolve::cpu {
 namespace {
@@ -16,19 +14,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds time_a_plan{3};
 constexpr std::size_t line = 64;
-
-std::string case_of(std::span<const std::unique_ptr<Plan>> plans, const FrameLayout& layout) {
-  std::ostringstream text;
-  text << static_cast<int>(layout.type) << '/' << layout.bits;
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c) {
-      const Component& component = layout.plane[p].component[c];
-      text << ' ' << component.width << 'x' << component.height << '+' << component.offset << '*' << component.step
-           << (component.filtered ? "" : " copied");
-    }
-  for (const auto& plan : plans) text << "; " << plan->describe();
-  return text.str();
-}
 
 // Bytes of a row of each plane.
 std::size_t stride_of(const FrameLayout& layout, int plane) {
@@ -51,29 +36,6 @@ std::size_t rows_of(const FrameLayout& layout, int plane) {
 }
 
 }  // namespace
-
-std::size_t FastestPlans::choose(std::span<const std::unique_ptr<Plan>> plans, const FrameLayout& layout,
-                                 const MeasurePlan& measure) {
-  if (plans.size() < 2) return 0;
-  const std::string key = case_of(plans, layout);
-  // Held while plans are timed: two that run at once would slow each other.
-  const std::lock_guard lock(mutex_);
-  if (const auto found = chosen_.find(key); found != chosen_.end()) return found->second;
-  std::size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    if (const double needed = measure(*plans[i]); needed < least) {
-      least = needed;
-      best = i;
-    }
-  chosen_.emplace(key, best);
-  return best;
-}
-
-FastestPlans& FastestPlans::of_process() {
-  static FastestPlans plans;
-  return plans;
-}
 
 FrameTimer::FrameTimer(const FrameLayout& layout, int depth) : depth_(depth) {
   std::size_t bytes = 0;

@@ -7,15 +7,23 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "convolve/fastest.hpp"
 #include "cuda/bank/bank.hpp"
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/choice.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/device.hpp"
+#include "cuda/fastest.hpp"
 #include "cuda/matrix/matrix.hpp"
 #include "cuda/regions/regions.hpp"
 #include "cuda/register/register.hpp"
@@ -40,25 +48,21 @@ const Entry* find(Algorithm algorithm) {
   return nullptr;
 }
 
-/// A plan that `auto` chose: it runs as it is, and its description ends with the row of the table that chose it.
+/// A plan that `auto` or `fastest` chose: it runs as it is, and its description ends with why.
 class ChosenPlan final : public Plan {
  public:
-  ChosenPlan(std::unique_ptr<Plan> plan, const ChoiceTable& rows, std::size_t row, int capability)
-      : plan_(std::move(plan)), table_(rows), row_(row), capability_(capability) {}
+  ChosenPlan(std::unique_ptr<Plan> plan, std::function<std::string()> choice)
+      : plan_(std::move(plan)), choice_(std::move(choice)) {}
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     return plan_->enqueue(window, out, stream);
   }
   Algorithm algorithm() const override { return plan_->algorithm(); }
-  std::string describe() const override {
-    return plan_->describe() + "; " + describe_choice(table_, row_, capability_);
-  }
+  std::string describe() const override { return plan_->describe() + "; " + choice_(); }
 
  private:
   std::unique_ptr<Plan> plan_;
-  const ChoiceTable& table_;
-  std::size_t row_;
-  int capability_;
+  std::function<std::string()> choice_;
 };
 
 bool fits(const Entry& entry, const PlanDesc& desc) {
@@ -107,18 +111,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
     if (!desc.bank.empty()) return make_bank_plan(desc);
-    if (is_free_choice(desc.algorithm) && is_packed_422(desc.layout)) {
-      const Packed422 views = split_packed_422(desc);
-      return make_packed_422(device_, desc.layout, make_plan(views.luma), make_plan(views.chroma));
-    }
-    if (is_free_choice(desc.algorithm) && is_triple(desc))
-      return make_triple(device_, desc, make_plan(as_one_component(desc)));
-    if (is_free_choice(desc.algorithm)) return make_chosen(desc);
-    const Entry* entry = find(desc.algorithm);
-    std::string why;
-    if (entry)
-      if (auto plan = make_if_served(*entry, device_, desc, why)) return plan;
-    throw PlanError(refusal(entry, desc, why));
+    return desc.algorithm == Algorithm::fastest ? make_fastest(desc) : make_plan_on(device_, desc);
   }
 
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
@@ -143,17 +136,97 @@ class CudaBackend final : public Backend {
     throw PlanError(refusal(entry, desc, why));
   }
 
+  /// The plan of an algorithm by name, or of `auto`.
+  std::unique_ptr<Plan> make_plan_on(const Device& device, const PlanDesc& desc) const {
+    if (desc.algorithm == Algorithm::automatic) {
+      if (is_packed_422(desc.layout)) {
+        const Packed422 views = split_packed_422(desc);
+        return make_packed_422(device, desc.layout, make_plan_on(device, views.luma),
+                               make_plan_on(device, views.chroma));
+      }
+      if (is_triple(desc)) return make_triple(device, desc, make_plan_on(device, as_one_component(desc)));
+      return make_by_table(device, desc);
+    }
+    const Entry* entry = find(desc.algorithm);
+    std::string why;
+    if (entry)
+      if (auto plan = make_if_served(*entry, device, desc, why)) return plan;
+    throw PlanError(refusal(entry, desc, why));
+  }
+
   /// The plan of the first row of the table that matches the case and whose algorithm serves it.
-  std::unique_ptr<Plan> make_chosen(const PlanDesc& desc) const {
+  std::unique_ptr<Plan> make_by_table(const Device& device, const PlanDesc& desc) const {
     std::string why;
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
       const Entry* entry = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
       if (!entry) continue;
-      if (auto plan = make_if_served(*entry, device_, desc, why))
-        return std::make_unique<ChosenPlan>(std::move(plan), table_, row, device_.capability);
+      if (auto plan = make_if_served(*entry, device, desc, why))
+        return std::make_unique<ChosenPlan>(std::move(plan),
+                                            [this, row] { return describe_choice(table_, row, device_.capability); });
     }
     throw PlanError("no CUDA algorithm serves this case");
+  }
+
+  /// The plan of one of fastest_candidates(); null where that does not serve the case.
+  std::unique_ptr<Plan> make_candidate(const Device& device, const PlanDesc& desc, Algorithm algorithm) const {
+    PlanDesc one = desc;
+    one.algorithm = algorithm;
+    if (algorithm == Algorithm::automatic) return make_plan_on(device, one);
+    std::string why;
+    return make_if_served(*find(algorithm), device, one, why);
+  }
+
+  /// The plan of the algorithm that was the fastest when the case was timed; where nothing could be timed, that of the
+  /// table.
+  std::unique_ptr<Plan> make_fastest(const PlanDesc& desc) const {
+    const std::vector<Algorithm> candidates = fastest_candidates(desc);
+    std::vector<double> times;
+    std::string why_not = "no algorithm could run";
+    try {
+      times = time_candidates(desc, candidates);
+    } catch (const std::bad_alloc&) {
+      why_not = "there is no device memory for it";
+    } catch (const PlanError& error) {
+      why_not = error.what();
+    }
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < times.size(); ++i)
+      if (std::isfinite(times[i])) order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times[i]; });
+    std::string text = "fastest of";
+    for (const std::size_t i : order) text += (i == order.front() ? " " : ", ") + timing_text(candidates[i], times[i]);
+    for (const std::size_t i : order)
+      if (auto plan = make_candidate(device_, desc, candidates[i]))
+        return std::make_unique<ChosenPlan>(std::move(plan), [text] { return text; });
+    auto plan = make_candidate(device_, desc, Algorithm::automatic);
+    return std::make_unique<ChosenPlan>(std::move(plan), [why_not] { return "fastest: not timed, " + why_not; });
+  }
+
+  std::vector<Algorithm> fastest_candidates(const PlanDesc& desc) const {
+    std::vector<Algorithm> candidates(algorithms_.begin(), algorithms_.end());
+    // What `auto` makes of these frames is none of the algorithms alone.
+    if (is_packed_422(desc.layout) || is_triple(desc)) candidates.push_back(Algorithm::automatic);
+    return candidates;
+  }
+
+  /// Seconds a frame; infinity for what does not serve the case, or failed. Throws where the frames cannot be had.
+  std::vector<double> time_candidates(const PlanDesc& desc, const std::vector<Algorithm>& candidates) const {
+    Device device = device_;
+    device.tables = std::make_shared<TablePool>();  // its slots are used on the timer's stream
+    std::optional<FrameTimer> timer;                // made where the case is new
+    return TimedCases::of_process().times(text_of_case(desc), candidates.size(), [&](std::size_t i) -> double {
+      constexpr double never = std::numeric_limits<double>::infinity();
+      if (!timer) timer.emplace(desc.layout, desc.filter.depth());
+      try {
+        const auto plan = make_candidate(device, desc, candidates[i]);
+        return plan ? (*timer)(*plan) : never;
+      } catch (const PlanError&) {
+        return never;
+      } catch (const std::bad_alloc&) {
+        return never;
+      }
+    });
   }
 
   std::string refusal(const Entry* entry, const PlanDesc& desc, const std::string& why) const {

@@ -74,6 +74,9 @@ void Runner::run(const Case& c) {
         note(subject, nick(algorithm), c.name, wrong);
       }
     }
+    // Times all that serve each case, so only where it is asked for by name.
+    if (options_.algorithm == nick(Algorithm::fastest))
+      note(subject, "fastest", c.name, trial.run(*subject.backend, *subject.memory, Algorithm::fastest));
     if (!wanted("auto")) continue;
     if (!served && options_.algorithm.empty()) note(subject, "auto", c.name, "no algorithm serves this case");
     note(subject, "auto", c.name, trial.run(*subject.backend, *subject.memory, Algorithm::automatic));

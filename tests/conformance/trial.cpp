@@ -258,7 +258,7 @@ class Trial::Run {
     convolve::PlanDesc desc = trial.case_.desc;
     desc.algorithm = algorithm;
     plan_ = backend.make_plan(desc);
-    if (algorithm != convolve::Algorithm::automatic && plan_->algorithm() != algorithm)
+    if (!convolve::is_free_choice(algorithm) && plan_->algorithm() != algorithm)
       throw convolve::PlanError(std::string("asked for this algorithm, got ") + nick(plan_->algorithm()));
     for (const ImageBytes& bytes : trial.input_) inputs_.emplace_back(memory, bytes);
     window_.depth = trial.case_.kernel.depth;

@@ -69,6 +69,7 @@ conformance() {
   for algorithm in $found; do
     step "conformance-$algorithm" "$here/tests/conformance/conformance" --backend=cuda --algorithm="$algorithm" "${cases[@]}"
   done
+  step conformance-fastest "$here/tests/conformance/conformance" --backend=cuda --algorithm=fastest --cases=300
   step conformance-large "$here/tests/conformance/conformance" --backend=cuda --large
   step conformance-regions "$here/tests/conformance/conformance_regions" --backend=cuda "${cases[@]}"
   step conformance-banks "$here/tests/conformance/conformance_banks" --backend=cuda "${cases[@]}"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpu/fastest.hpp"
+#include "convolve/fastest.hpp"
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,9 +14,7 @@ namespace {
 
 using convolve::Algorithm;
 using convolve::FrameLayout;
-using convolve::Plan;
 using convolve::PlanDesc;
-using convolve::cpu::FastestPlans;
 
 convolve::Filter box(int side) {
   return convolve::Filter(convolve::TapArray{
@@ -32,50 +30,53 @@ FrameLayout gray(int width, int height) {
   return layout;
 }
 
-/// A plan that runs nothing and has a name.
-class Named final : public Plan {
- public:
-  explicit Named(std::string name) : name_(std::move(name)) {}
-  const char* enqueue(const convolve::Window&, const convolve::Image&, void*) noexcept override { return nullptr; }
-  Algorithm algorithm() const override { return Algorithm::direct; }
-  std::string describe() const override { return name_; }
-
- private:
-  std::string name_;
-};
-
-std::vector<std::unique_ptr<Plan>> plans(const std::vector<std::string>& names) {
-  std::vector<std::unique_ptr<Plan>> made;
-  for (const std::string& name : names) made.push_back(std::make_unique<Named>(name));
-  return made;
-}
-
 TEST(Fastest, EachCaseIsTimedOnce) {
-  FastestPlans fastest;
+  convolve::TimedCases cases;
   int measured = 0;
-  const auto second_is_best = [&](Plan& plan) {
+  const auto measure = [&](std::size_t candidate) {
     ++measured;
-    return plan.describe() == "b" ? 1.0 : 2.0;
+    return candidate == 1 ? 1.0 : 2.0;
   };
-  const auto three = plans({"a", "b", "c"});
-  EXPECT_EQ(fastest.choose(three, gray(64, 48), second_is_best), 1u);
+  const std::vector<double> wanted{2, 1, 2};
+  EXPECT_EQ(cases.times("a", 3, measure), wanted);
   EXPECT_EQ(measured, 3);
-  EXPECT_EQ(fastest.choose(three, gray(64, 48), second_is_best), 1u);
+  EXPECT_EQ(cases.times("a", 3, measure), wanted);
   EXPECT_EQ(measured, 3);
-  // Another size, other plans: other cases.
-  EXPECT_EQ(fastest.choose(three, gray(64, 49), second_is_best), 1u);
+  EXPECT_EQ(cases.times("b", 3, measure), wanted);
   EXPECT_EQ(measured, 6);
-  EXPECT_EQ(fastest.choose(plans({"b", "c"}), gray(64, 48), second_is_best), 0u);
-  EXPECT_EQ(measured, 8);
 }
 
-TEST(Fastest, OnePlanIsNotTimed) {
-  FastestPlans fastest;
-  const auto measure = [](Plan&) -> double {
-    ADD_FAILURE() << "a single plan was timed";
-    return 0;
+TEST(Fastest, WhatCouldNotRunIsTimedAgainWhereNothingCould) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  convolve::TimedCases cases;
+  int measured = 0;
+  double second = never;
+  const auto measure = [&](std::size_t candidate) {
+    ++measured;
+    return candidate == 1 ? second : never;
   };
-  EXPECT_EQ(fastest.choose(plans({"a"}), gray(8, 8), measure), 0u);
+  EXPECT_EQ(cases.times("a", 2, measure), (std::vector<double>{never, never}));
+  second = 3;
+  EXPECT_EQ(cases.times("a", 2, measure), (std::vector<double>{never, 3}));
+  EXPECT_EQ(measured, 4);
+  EXPECT_EQ(cases.times("a", 2, measure), (std::vector<double>{never, 3}));
+  EXPECT_EQ(measured, 4);
+}
+
+TEST(Fastest, TheTextOfALayoutTellsWhatSpeedDependsOn) {
+  const std::string text = text_of(gray(64, 48));
+  EXPECT_EQ(text, text_of(gray(64, 48)));
+  EXPECT_NE(text, text_of(gray(64, 49)));
+  FrameLayout other = gray(64, 48);
+  other.plane[0].component[0].filtered = false;
+  EXPECT_NE(text, text_of(other));
+  other = gray(64, 48);
+  other.shift = 1;
+  EXPECT_NE(text, text_of(other));
+  other = gray(64, 48);
+  other.plane[1] = other.plane[0];
+  other.planes = 2;
+  EXPECT_NE(text, text_of(other));
 }
 
 TEST(Fastest, ThePlanIsOfOneOfTheAlgorithmsThatServe) {
