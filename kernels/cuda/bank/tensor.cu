@@ -21,10 +21,9 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int radius = bank_tensor_radius;
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
+constexpr int radius = bank_tensor_radius;
 using RightTaps = Right<radius, 1>;
 constexpr int words_of_kernel = RightTaps::taken * 32;  ///< as lanes load them
 
