@@ -27,6 +27,9 @@ bool in_ellipse(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t
   return u * u + v * v <= 1;
 }
 
+// The products in in_ellipse() have 64 bits where both sides of the ellipse are shorter than this.
+constexpr std::int64_t small_ellipse = 1 << 15;
+
 // Chessboard distances, in two passes over the neighbours already visited. On entry 0 in the set, `far` elsewhere.
 void transform_distances(std::uint16_t* distance, int width, int height, std::uint16_t far) {
   const auto nearer = [far](std::uint16_t& at, std::uint16_t neighbour) {
@@ -97,26 +100,40 @@ bool RegionWeights::add_spans(const Region& region) {
   if (layer.window.left >= layer.window.right || layer.window.top >= layer.window.bottom) return false;
   layer.first_row = std::max<std::int64_t>(region.top, layer.window.top - feather_);
   layer.last_row = std::min<std::int64_t>(region.bottom, layer.window.bottom + feather_);
-  const std::int64_t width = region.right - region.left, height = region.bottom - region.top;
-  if (region.shape == RegionShape::ellipse)
-    for (std::int64_t y = layer.first_row; y < layer.last_row; ++y) {
-      // Pixels from the left end that the row leaves out: near what the square root says.
-      const std::int64_t down = 2 * (y - region.top) + 1 - height;
-      const double v = static_cast<double>(down) / static_cast<double>(height);
-      const double half = std::sqrt(std::max(0.0, 1 - v * v)) * static_cast<double>(width) / 2;
-      auto cut = static_cast<std::int64_t>(static_cast<double>(width) / 2 - half);
-      cut = std::clamp<std::int64_t>(cut, 0, (width + 1) / 2);
-      const auto holds = [&](std::int64_t x) { return in_ellipse(2 * x + 1 - width, down, width, height); };
-      while (cut > 0 && holds(cut - 1)) --cut;
-      while (2 * cut < width && !holds(cut)) ++cut;
-      spans_.push_back({region.left + cut, region.right - cut});
-    }
+  if (region.shape == RegionShape::ellipse) add_ellipse(region, layer);
   if (cores_ && !has_core(layer)) {
     spans_.resize(layer.at);
     return false;
   }
   layers_.push_back(layer);
   return true;
+}
+
+// The spans of an ellipse's rows, from one that is near what a square root says to the next, which differs little.
+void RegionWeights::add_ellipse(const Region& region, const Layer& layer) {
+  const std::int64_t width = region.right - region.left, height = region.bottom - region.top;
+  const bool small = std::max(width, height) < small_ellipse;
+  const double v = static_cast<double>(2 * (layer.first_row - region.top) + 1 - height) / static_cast<double>(height);
+  const double half = std::sqrt(std::max(0.0, 1 - v * v)) * static_cast<double>(width) / 2;
+  // Pixels from the left end that a row leaves out.
+  auto cut =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(width) / 2 - half), 0, (width + 1) / 2);
+  for (std::int64_t y = layer.first_row; y < layer.last_row; ++y) {
+    // The lower half mirrors the upper one.
+    if (const std::int64_t mirrored = region.top + region.bottom - 1 - y; mirrored < y && mirrored >= layer.first_row) {
+      spans_.push_back(spans_[layer.at + static_cast<std::size_t>(mirrored - layer.first_row)]);
+      continue;
+    }
+    const std::int64_t down = 2 * (y - region.top) + 1 - height;
+    const std::int64_t room = small ? width * width * (height * height - down * down) : 0;
+    const auto holds = [&](std::int64_t x) {
+      const std::int64_t across = 2 * x + 1 - width;
+      return small ? across * across * (height * height) <= room : in_ellipse(across, down, width, height);
+    };
+    while (cut > 0 && holds(cut - 1)) --cut;
+    while (2 * cut < width && !holds(cut)) ++cut;
+    spans_.push_back({region.left + cut, region.right - cut});
+  }
 }
 
 bool RegionWeights::has_core(const Layer& layer) const noexcept {

@@ -72,6 +72,7 @@ class RegionWeights {
 
  private:
   bool add_spans(const Region& region);
+  void add_ellipse(const Region& region, const Layer& layer);
   bool has_core(const Layer& layer) const noexcept;
   void add_mask(const Region& region);
   void add_outside(std::span<const Region> regions);
