@@ -11,9 +11,13 @@ constexpr const char* what = "page-locked memory for the regions";
 
 }  // namespace
 
+// Copies end in the order of their slots, so that the first one tells of all.
 Upload::Slot& Upload::free_slot() {
-  for (Slot& slot : slots_) {
-    if (cudaEventQuery(slot.sent.get()) == cudaSuccess) return slot;
+  if (!slots_.empty()) {
+    if (cudaEventQuery(slots_.front().sent.get()) == cudaSuccess) {
+      slots_.splice(slots_.end(), slots_, slots_.begin());
+      return slots_.back();
+    }
     cudaGetLastError();  // a copy that is still under way is no error
   }
   Slot slot;

@@ -8,8 +8,8 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <list>
 #include <memory>
-#include <vector>
 
 #include "cuda/common/device_array.hpp"
 
@@ -42,7 +42,7 @@ class Upload {
   };
   Slot& free_slot();
 
-  std::vector<Slot> slots_;
+  std::list<Slot> slots_;  ///< by their last copy, the oldest first
   Slot* slot_ = nullptr;
   std::size_t bytes_ = 0, capacity_ = 0;
   DeviceArray<std::byte> device_;
