@@ -269,6 +269,25 @@ std::vector<Case> beyond_15_taps(Random& random) {
   return cases;
 }
 
+// And large filters that factor on frames of several tiles either way, about sizes where one kernel follows on another.
+std::vector<Case> and_tiles_of_large_filters(std::vector<Case> cases, Random& random) {
+  constexpr std::array shapes_of_them{Shape{1, 31, 17}, Shape{1, 65, 65}, Shape{1, 66, 18}, Shape{1, 17, 66}};
+  for (const char* name : {"gray8", "nv12", "rgba8"})
+    for (const Shape& shape : shapes_of_them)
+      for (const KindRow& kind : kinds()) {
+        if (!kind.factors) continue;
+        CaseOptions o = draw_options(random);
+        o.layout = layout_named(name);
+        o.border = convolve::borders[cases.size() % convolve::borders.size()].value;
+        o.kind = &kind;
+        o.shape = shape;
+        o.width = rotate(std::array{290, 147}, cases.size());
+        o.height = rotate(std::array{140, 75}, cases.size() / 2);
+        cases.push_back(make_case(o, random.next()));
+      }
+  return cases;
+}
+
 }  // namespace
 
 std::vector<Case> systematic_cases(std::uint64_t seed) {
@@ -394,7 +413,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
     add(o);
   }
   for (const Case& c : beyond_15_taps(random)) cases.push_back(c);
-  return cases;
+  return and_tiles_of_large_filters(std::move(cases), random);
 }
 
 }  // namespace conformance

@@ -65,6 +65,13 @@ __device__ __forceinline__ const T* multiply_add_address(int x, int y, const T* 
   return sum;
 }
 
+/// Rounds to two halves, ties to even, `a` lowest. PTX ISA, Data Movement and Conversion Instructions: cvt.
+__device__ __forceinline__ std::uint32_t pack_halves(float a, float b) {
+  std::uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(b), "f"(a));
+  return pair;
+}
+
 /// Rounds to nearest, ties to even, within 0..255. PTX ISA, Data Movement and Conversion Instructions: cvt.
 __device__ __forceinline__ std::uint32_t round_to_u8(float value) {
   std::uint32_t code;
@@ -184,6 +191,13 @@ __device__ __forceinline__ void load_matrices(std::uint32_t (&m)[4], std::uint32
   asm("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3},[%4];"
       : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
       : "r"(row_of_lane));
+}
+
+/// The same as a volatile statement: it is neither repeated nor moved past others.
+__device__ __forceinline__ void load_matrices_here(std::uint32_t (&m)[4], std::uint32_t row_of_lane) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3},[%4];"
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(row_of_lane));
 }
 
 // Products of a warp, d = a b + c, each lane with its words of the matrices; c may be d. PTX ISA, Warp Level Matrix

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // separable for filters of any size, up to 255 taps an axis, alone or with one more tap at the centre: a row pass into
-// device memory, and a column pass from there. Two launches a frame of the window; frames that share their factors are
-// combined while the row pass loads them. The taps ride in the kernels' parameters, which are constant memory.
+// device memory, and a column pass from there, in single or double precision; what the tensor cores serve is in
+// large.cu. Two launches a frame of the window; frames that share their factors are combined while the row pass loads
+// them. The taps ride in the kernels' parameters, which are constant memory.
 //
 //   frame(s) ──row_kernel──> rows ──column_kernel──> sums ──┐        of one frame, or of frames combined: no sums
 //                            centres ────────┘       └──────┴──> frame, once the last frame of the window is in
@@ -334,6 +335,7 @@ std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc
   const Arithmetic arithmetic =
       frame_factors_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant, components),
                                desc.layout, constant, components);
+  if (auto plan = make_separable_large(device, desc, arithmetic)) return plan;
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
     return std::make_unique<PassesPlan<Sample, Sum>>(device, desc, arithmetic);
   });

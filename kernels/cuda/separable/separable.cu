@@ -5,7 +5,7 @@
 // chip. Here: what is served, and the kernel that serves all of rank 1, whatever the sample type, layout, precision or
 // alignment. A block adds up the frames of the window while it loads its tile into shared memory, filters the tile's
 // rows, then its columns. The fast kernels are in tensor.cu (bytes) and single.cuh (16 bits, floats, and bytes of three
-// components); filters of over 15 taps an axis are in passes.cu.
+// components); filters of over 15 taps an axis are in large.cu (bytes) and passes.cu.
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"

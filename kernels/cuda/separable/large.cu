@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plans of separable's tensor kernels for large filters: see large.cuh.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/common/byte_planes.hpp"
+#include "cuda/common/device_array.hpp"
+#include "cuda/common/launch.hpp"
+#include "cuda/common/table.hpp"
+#include "cuda/separable/factors.hpp"
+#include "cuda/separable/large.cuh"
+
+namespace convolve::cuda {
+namespace {
+
+using namespace large;
+
+template <class Numbers>
+auto row_kernel_for(int components) {
+  return components == 1 ? row_kernel<Numbers, 1> : components == 3 ? row_kernel<Numbers, 3> : row_kernel<Numbers, 4>;
+}
+
+template <class Numbers>
+auto strip_kernel_for(int components) {
+  return components == 1   ? strip_kernel<Numbers, 1>
+         : components == 3 ? strip_kernel<Numbers, 3>
+                           : strip_kernel<Numbers, 4>;
+}
+
+/// A tile of the row pass, of a plane of so many components.
+struct RowShape {
+  int width, rows;
+};
+template <int C>
+constexpr RowShape shape_of{RowTile<C>::width, RowTile<C>::rows};
+RowShape row_shape(int components) {
+  return components == 1 ? shape_of<1> : components == 2 ? shape_of<2> : shape_of<4>;
+}
+
+/// How many steps a strip takes, so that the waves of blocks are over soonest: a block makes one more step of row sums
+/// than of outputs.
+int steps_of_strips(const Args& args, int resident) {
+  int best = 1;
+  std::int64_t least = 0;
+  for (int steps = 1; steps <= 64; ++steps) {
+    std::int64_t blocks = 0;
+    for (int p = 0; p < args.planes; ++p)
+      blocks += std::int64_t{args.plane[p].strips_x} * ((args.plane[p].height - 1) / (steps * Strip::step) + 1);
+    const std::int64_t time = ((blocks - 1) / resident + 1) * (2 * steps + 1);
+    if (steps == 1 || time < least) best = steps, least = time;
+  }
+  return best;
+}
+
+class LargePlan final : public Plan {
+ public:
+  LargePlan(const Device& device, const PlanDesc& desc, const LargeTaps& taps)
+      : shape_(desc.filter.shape()), numbers_(taps.numbers), capability_(device.capability) {
+    const Filter& filter = desc.filter;
+    args_.planes = desc.layout.planes;
+    args_.border = desc.border;
+    args_.centre_x = filter.centre_x(), args_.centre_y = filter.centre_y();
+    args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
+    args_.column_units = large_column_units(numbers_, filter.height());
+    args_.row_start = static_cast<float>(taps.row_start);
+    args_.gain = taps.gain, args_.snap = taps.snap, args_.divisor = taps.divisor, args_.centre = taps.centre;
+    int components = 0;
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      set_plane(plane, desc.layout.plane[p], filter, taps, p);
+      if (!(components & plane.components)) components += plane.components;
+    }
+    set_matrices(device, taps);
+    if (std::max(filter.height(), filter.width()) > Strip::max_taps || !set_strips(device, components))
+      set_passes(device, components);
+  }
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (const char* error = matrices_.send(stream)) return error;
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
+      plane.wide = aligned(window.image[0]->plane[p], 16);
+      plane.out_wide = bits % 8 == 0;
+    }
+    for (const Launch& launch : launch_)
+      if (launch.kernel)
+        launch_pdl(capability_, launch.kernel, launch.blocks, dim3(launch.threads), stream, args_, launch.memory);
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::separable; }
+  std::string describe() const override {
+    return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") + ", tensor cores, " +
+           (numbers_ == LargeNumbers::halves ? "half precision" : "8-bit integers") +
+           (launch_[1].kernel ? ", rows and columns in 2 launches" : ", strips");
+  }
+
+ private:
+  struct Launch {
+    void (*kernel)(Args) = nullptr;
+    unsigned blocks = 0, threads = 0, memory = 0;
+  };
+
+  void set_plane(Plane& to, const PlaneLayout& from, const Filter& filter, const LargeTaps& taps, int p) const {
+    to.components = from.components;
+    to.width = from.component[0].width, to.height = from.component[0].height;
+    to.row_bytes = to.width * to.components;
+    to.columns = edge_axis(args_.border, to.width), to.rows = edge_axis(args_.border, to.height);
+    to.simple = edge_folds_once(to.width, filter.reach_x()) && edge_folds_once(to.height, filter.reach_y());
+    const PlaneMasks masks = plane_masks(from);
+    to.passthrough = masks.passthrough, to.ghost = masks.ghost;
+    for (int b = 0; b < 4; ++b) {
+      const int c = b % to.components;
+      to.level[b] = taps.level[p][c], to.start[b] = taps.start[p][c];
+      to.ghost_sums[b / 2] |= std::uint32_t{taps.ghost[p][c]} << b % 2 * 16;
+    }
+  }
+
+  void set_matrices(const Device& device, const LargeTaps& taps) {
+    std::vector<std::uint32_t> words = large_column_matrices(taps);
+    std::size_t first[max_planes];
+    for (int p = 0; p < args_.planes; ++p) {
+      const auto rows = large_row_matrices(taps, args_.centre_x, args_.plane[p].components);
+      first[p] = words.size() / 4;
+      words.insert(words.end(), rows.begin(), rows.end());
+    }
+    std::vector<uint4> table(words.size() / 4);
+    std::memcpy(table.data(), words.data(), table.size() * sizeof(uint4));
+    matrices_ = Table<uint4>(device.tables, table);
+    for (int p = 0; p < args_.planes; ++p) {
+      args_.plane[p].column_taps = matrices_.get();
+      args_.plane[p].row_taps = matrices_.get() + first[p];
+    }
+  }
+
+  int row_memory(int rows, int width, int components) const {
+    const int window = row_window(unit_of(numbers_), args_.row_units, args_.centre_x, width, components);
+    return rows * row_pitch(window, components);
+  }
+
+  static unsigned checked(std::int64_t blocks) {
+    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    return static_cast<unsigned>(blocks);
+  }
+
+  void set_passes(const Device& device, int components) {
+    int memory = 0;
+    std::int64_t sums = 0, row_blocks = 0, column_blocks = 0;
+    std::int64_t first_sum[max_planes];
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      const RowShape tile = row_shape(plane.components);
+      plane.row_tiles_x = (plane.width - 1) / tile.width + 1;
+      plane.column_tiles_x = (plane.row_bytes - 1) / ColumnTile::bytes + 1;
+      plane.pitch = plane.row_tiles_x * tile.width * plane.components;
+      plane.first_row_block = static_cast<int>(checked(row_blocks));
+      plane.first_column_block = static_cast<int>(checked(column_blocks));
+      row_blocks += std::int64_t{plane.row_tiles_x} * ((plane.height - 1) / tile.rows + 1);
+      column_blocks += std::int64_t{plane.column_tiles_x} * ((plane.height - 1) / ColumnTile::rows + 1);
+      memory = std::max(memory, row_memory(tile.rows, tile.width, plane.components));
+      first_sum[p] = sums;
+      sums += std::int64_t{plane.pitch} * plane.height;
+    }
+    sums_ = Table<std::uint16_t>(device.tables, static_cast<std::size_t>(sums));
+    for (int p = 0; p < args_.planes; ++p) args_.plane[p].sums = sums_.get() + first_sum[p];
+    const bool halves = numbers_ == LargeNumbers::halves;
+    // Of 255 taps as well within the 48 KiB that need no asking.
+    const int column_memory = sums_pitch * (ColumnTile::rows + (args_.column_units - 1) * unit_of(numbers_));
+    launch_[0] = {halves ? row_kernel_for<Halves>(components) : row_kernel_for<Limbs>(components), checked(row_blocks),
+                  threads, static_cast<unsigned>(memory)};
+    launch_[1] = {halves ? column_kernel<Halves> : column_kernel<Limbs>, checked(column_blocks), threads,
+                  static_cast<unsigned>(column_memory)};
+  }
+
+  /// False where a block may not have as much shared memory.
+  bool set_strips(const Device& device, int components) {
+    int memory = 0;
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      plane.strips_x = (plane.row_bytes - 1) / Strip::bytes + 1;
+      memory = std::max(memory,
+                        Strip::ring_bytes + row_memory(Strip::step, Strip::bytes / plane.components, plane.components));
+    }
+    if (memory > device.shared_bytes) return false;
+    args_.steps = steps_of_strips(args_, device.multiprocessors * Strip::resident);
+    std::int64_t blocks = 0;
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      plane.first_strip = static_cast<int>(checked(blocks));
+      blocks += std::int64_t{plane.strips_x} * ((plane.height - 1) / (args_.steps * Strip::step) + 1);
+    }
+    const auto kernel =
+        numbers_ == LargeNumbers::halves ? strip_kernel_for<Halves>(components) : strip_kernel_for<Limbs>(components);
+    // All that a block may have: other plans of the same kernel may need more.
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
+          "the filter's kernel");
+    launch_[0] = {kernel, checked(blocks), Strip::threads, static_cast<unsigned>(memory)};
+    return true;
+  }
+
+  std::string shape_;
+  LargeNumbers numbers_;
+  int capability_;
+  Args args_{};
+  Table<uint4> matrices_;
+  Table<std::uint16_t> sums_;
+  Launch launch_[2];
+};
+
+/// Planes of one and two components, or of four alone.
+bool serves_layout(const FrameLayout& layout) {
+  bool four = false, fewer = false;
+  for (int p = 0; p < layout.planes; ++p) {
+    const int components = layout.plane[p].components;
+    if (!layout.plane[p].uniform() || components == 3) return false;
+    (components == 4 ? four : fewer) = true;
+  }
+  return !(four && fewer);
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic) {
+  const std::vector<FrameFactors>& frames = desc.filter.frame_factors();
+  LargeTaps taps;
+  if (device.capability < 80 || desc.filter.depth() > 1 || frames.size() != 1 || !serves_layout(desc.layout) ||
+      !make_large_taps(desc, arithmetic, frames.front(), taps))
+    return nullptr;
+  return std::make_unique<LargePlan>(device, desc, taps);
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable for large filters on the tensor cores: what the two kernels are given, and their numbers. See large.cuh.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "convolve/border.hpp"
+#include "convolve/plane.hpp"
+#include "cuda/common/border_map.cuh"
+#include "cuda/separable/large_taps.hpp"
+
+namespace convolve::cuda::large {
+
+constexpr int warps = 4, threads = 32 * warps;
+constexpr int resident = 4;  ///< blocks of a multiprocessor: bounds the registers
+
+/// The row pass: a warp makes `bands` times 16 rows of `pixels`, all components of them; a block's warps lie side by
+/// side. Sums fill 64 registers of a lane whatever the number of components.
+template <int C>
+struct RowTile {
+  static constexpr int bands = C == 1 ? 2 : 1, rows = 16 * bands;
+  static constexpr int pixels = C == 4 ? 32 : 64, width = warps * pixels, bytes = width * C;
+};
+
+/// The column pass: a warp makes 64 rows of 32 bytes; a block two by two of those.
+struct ColumnTile {
+  static constexpr int across = 2, bytes = 32 * across, warp_rows = 64, rows = warp_rows * warps / across;
+};
+
+/// Both passes in one kernel: a block goes down a strip, `step` rows at a time, V of the last `ring` rows in shared
+/// memory.
+struct Strip {
+  static constexpr int warps = 8, threads = 32 * warps, resident = 2;
+  static constexpr int bytes = 256, step = 64, ring = 128, ring_bytes = 2 * ring * bytes;
+  static constexpr int max_taps = ring - step + 1;  ///< of either axis
+};
+
+struct Plane {
+  const std::uint8_t* in;
+  std::uint8_t* out;
+  std::ptrdiff_t in_stride, out_stride;
+  std::uint16_t* sums;  ///< V: `pitch` values a row
+  const uint4 *row_taps, *column_taps;
+  int width, height, row_bytes, components, pitch;
+  int first_row_block, row_tiles_x, first_column_block, column_tiles_x;  ///< of two passes
+  int first_strip, strips_x;                                             ///< of one
+  std::uint32_t passthrough, ghost;  ///< words: the bytes that are not filtered, ghost cells
+  std::uint32_t ghost_sums[2];       ///< V of ghost cells: of components 0 and 1, 2 and 3
+  EdgeAxis columns, rows;
+  bool simple;          ///< one fold suffices on either axis, so that edges are linear
+  bool wide, out_wide;  ///< addresses and strides allow 16 bytes, and 8
+  float level[4];
+  std::int32_t start[4];
+};
+
+struct Args {
+  Plane plane[max_planes];
+  int planes;
+  Border border;
+  int centre_x, centre_y, row_units, column_units;
+  int steps;  ///< of a strip
+  float row_start, gain, snap, divisor, centre;
+};
+
+/// What a block of the row pass reads of a row begins that many pixels before its tile.
+CONVOLVE_HD constexpr int row_margin(int centre_x) {
+  return (centre_x + 15) / 16 * 16;
+}
+/// Bytes of that.
+CONVOLVE_HD constexpr int row_window(int unit, int units, int centre_x, int tile_pixels, int components) {
+  const int pixels = row_margin(centre_x) - (centre_x + 3) / 4 * 4 + tile_pixels + unit * (units - 1);
+  return (pixels + 15) / 16 * 16 * components;
+}
+/// Bytes from row to row in shared memory, such that the lanes of a load lie in different banks.
+CONVOLVE_HD constexpr int row_pitch(int window, int components) {
+  const int piece = 16 * components;
+  return ((window + piece - 1) / piece | 1) * piece;
+}
+
+}  // namespace convolve::cuda::large

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The products of separable's kernels for large filters, in half precision and in 8-bit limbs: the operands that a lane
+// makes of bytes and of row sums, and how row sums are stored. See large.cuh.
+#pragma once
+
+#include "cuda/common/frame.cuh"
+#include "cuda/common/ptx.cuh"
+#include "cuda/separable/large.hpp"
+
+namespace convolve::cuda::large {
+
+/// The sample that position i of an axis stands for; -1: a ghost cell. Where one fold does for positions that a tap
+/// meets, others are any samples.
+__device__ __forceinline__ int place_of(const EdgeAxis& axis, bool simple, Border border, int i) {
+  if (!simple) return index_at(border, i, axis.length);
+  if (static_cast<unsigned>(i) < static_cast<unsigned>(axis.length)) return i;
+  return axis.ghost ? -1 : min(max(edge_index(axis, i), 0), axis.length - 1);
+}
+
+struct Halves {
+  using Sum = float;
+  static constexpr LargeNumbers numbers = LargeNumbers::halves;
+  static constexpr int unit = 16, parts = 1, tiles = 2;  ///< tiles: products of 8 columns that a unit of outputs takes
+
+  /// What four neighbouring pixels of rows g and g + 8 are as the left operand, component c.
+  template <int C>
+  static __device__ void left(std::uint32_t (&a)[4], const std::uint32_t (&word)[2][1][C], int c) {
+#pragma unroll
+    for (int row = 0; row < 2; ++row)
+#pragma unroll
+      for (int pair = 0; pair < 2; ++pair) a[row + 2 * pair] = samples<C>(word[row][0], c, pair);
+  }
+  static __device__ void multiply(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t* b) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    ptx::mma_f16(sum, a, b, sum);
+#endif
+  }
+  static __device__ std::uint32_t stored(float a, float b) {
+    return ptx::pack_halves(a, b);
+  }
+
+ private:
+  /// Pixels 2 pair and 2 pair + 1 of four, as subnormal halves.
+  template <int C>
+  static __device__ std::uint32_t samples(const std::uint32_t (&word)[C], int c, int pair) {
+    if constexpr (C == 1)
+      return __byte_perm(word[0], 0, pair ? 0x4342 : 0x4140);
+    else if constexpr (C == 2)
+      return __byte_perm(word[pair], 0, c ? 0x4341 : 0x4240);
+    else
+      return __byte_perm(__byte_perm(word[2 * pair], word[2 * pair + 1], c < 2 ? 0x5140 : 0x7362), 0,
+                         c & 1 ? 0x4342 : 0x4140);
+  }
+};
+
+struct Limbs {
+  using Sum = int;
+  static constexpr LargeNumbers numbers = LargeNumbers::limbs;
+  static constexpr int unit = 32, parts = 2, tiles = 4;
+
+  /// The same of twice four pixels, 16 apart.
+  template <int C>
+  static __device__ void left(std::uint32_t (&a)[4], const std::uint32_t (&word)[2][2][C], int c) {
+#pragma unroll
+    for (int row = 0; row < 2; ++row)
+#pragma unroll
+      for (int four = 0; four < 2; ++four) a[row + 2 * four] = samples<C>(word[row][four], c);
+  }
+  static __device__ void multiply(int (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t* b) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    ptx::mma_u8_s8(sum, a, b, sum);
+#endif
+  }
+  static __device__ std::uint32_t stored(int a, int b) {
+    return __byte_perm(a, b, 0x5410);
+  }
+
+ private:
+  template <int C>
+  static __device__ std::uint32_t samples(const std::uint32_t (&word)[C], int c) {
+    if constexpr (C == 1) {
+      return word[0];
+    } else if constexpr (C == 2) {
+      return __byte_perm(word[0], word[1], c ? 0x7531 : 0x6420);
+    } else {
+      const std::uint32_t first = __byte_perm(word[0], word[1], c < 2 ? 0x5140 : 0x7362);
+      const std::uint32_t second = __byte_perm(word[2], word[3], c < 2 ? 0x5140 : 0x7362);
+      return __byte_perm(first, second, c & 1 ? 0x7632 : 0x5410);
+    }
+  }
+};
+
+/// This lane's part of a banded matrix' unit.
+template <class Numbers>
+struct Matrix {
+  std::uint32_t word[Numbers::parts][4];
+
+  __device__ void load(const uint4* of_lane, int unit) {
+#pragma unroll
+    for (int part = 0; part < Numbers::parts; ++part) {
+      const uint4 v = __ldg(of_lane + 32 * (unit * Numbers::parts + part));
+      word[part][0] = v.x, word[part][1] = v.y, word[part][2] = v.z, word[part][3] = v.w;
+    }
+  }
+};
+
+}  // namespace convolve::cuda::large

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The row pass of separable's kernels for large filters: see large.cuh.
+#pragma once
+
+#include "cuda/common/frame.cuh"
+#include "cuda/common/launch.hpp"
+#include "cuda/separable/large.hpp"
+#include "cuda/separable/large_products.cuh"
+
+namespace convolve::cuda::large {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Four bytes of a row from byte `at` on, some of which may lie beside the frame.
+template <int C>
+__device__ __forceinline__ std::uint32_t word_at(const Args& args, const Plane& plane, const std::uint8_t* row,
+                                                 int at) {
+  std::uint32_t word = 0;
+  if (C == 4 && plane.wide) {
+    const int x = place_of(plane.columns, plane.simple, args.border, at >> 2);
+    return x < 0 ? plane.ghost : __ldg(reinterpret_cast<const std::uint32_t*>(row) + x);
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int x = place_of(plane.columns, plane.simple, args.border, (at + i) >> (C / 2)), c = i & (C - 1);
+    word |= (x < 0 ? plane.ghost >> 8 * i & 255 : std::uint32_t{__ldg(row + x * C + c)}) << 8 * i;
+  }
+  return word;
+}
+
+/// `rows` rows from `top` on, which may lie beside the frame, to shared memory by so many warps: the pixels of a tile
+/// and what its taps reach beside it. In the background: ptx::wait_for_all_copies().
+template <int C, int rows, int warps>
+__device__ __forceinline__ void load_rows(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top,
+                                          int window, int pitch) {
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, first = (left - row_margin(args.centre_x)) * C;
+  // Bytes from `begin` to `end` lie inside of the frame, in whole pieces of 16.
+  const int begin = plane.wide ? min(max(-first, 0), window) : window;
+  const int end = plane.wide ? max(begin, min(plane.row_bytes - first, window) & ~15) : window;
+  const int beside = window - (end - begin);
+  // Rows far below the frame meet no tap of an output that is there.
+  const int last = plane.height - 1 + args.centre_y + rows;
+#pragma unroll 1
+  for (int r = warp; r < rows; r += warps) {
+    const int y = place_of(plane.rows, plane.simple, args.border, min(top + r, last));
+    const std::uint8_t* row = plane.in + y * plane.in_stride;
+    std::uint8_t* to = shared + r * pitch;
+    if (y < 0) {
+      for (int i = 16 * lane; i < window; i += 16 * 32)
+        *reinterpret_cast<uint4*>(to + i) = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
+      continue;
+    }
+    for (int i = begin + 16 * lane; i < end; i += 16 * 32)
+      ptx::copy_async_past_l1(ptx::address_in_shared(to + i), row + first + i);
+#pragma unroll 2
+    for (int k = 4 * lane; k < beside; k += 4 * 32) {
+      const int i = k < begin ? k : k - begin + end;
+      *reinterpret_cast<std::uint32_t*>(to + i) = word_at<C>(args, plane, row, first + i);
+    }
+  }
+}
+
+/// What a lane takes of a unit of pixels: four of each component from pixel 4 t on, and with units of 32 pixels four
+/// from 16 + 4 t on; of rows g and g + 8 of each band.
+template <class Numbers, int C>
+struct RowInput {
+  static constexpr int bands = RowTile<C>::bands, fours = Numbers::unit / 16;
+  std::uint32_t word[bands][2][fours][C];
+
+  __device__ void load(const std::uint8_t* from, int pitch) {
+#pragma unroll
+    for (int band = 0; band < bands; ++band)
+#pragma unroll
+      for (int row = 0; row < 2; ++row)
+#pragma unroll
+        for (int four = 0; four < fours; ++four) {
+          const std::uint8_t* at = from + (16 * band + 8 * row) * pitch + 16 * four * C;
+          std::uint32_t(&to)[C] = word[band][row][four];
+          if constexpr (C == 1) {
+            to[0] = *reinterpret_cast<const std::uint32_t*>(at);
+          } else if constexpr (C == 2) {
+            const uint2 v = *reinterpret_cast<const uint2*>(at);
+            to[0] = v.x, to[1] = v.y;
+          } else {
+            const uint4 v = *reinterpret_cast<const uint4*>(at);
+            to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+          }
+        }
+  }
+};
+
+template <class Numbers, int C>
+struct RowSums {
+  static constexpr int bands = RowTile<C>::bands, units = RowTile<C>::pixels / Numbers::unit;
+  typename Numbers::Sum value[bands][units][C][Numbers::tiles][4];
+
+  __device__ void start(float from) {
+#pragma unroll
+    for (int i = 0; i < bands * units * C * Numbers::tiles * 4; ++i)
+      (&value[0][0][0][0][0])[i] = static_cast<typename Numbers::Sum>(from);
+  }
+
+  /// Unit j of the input meets unit o of the outputs with unit j - o of the matrix. The last `units` of those stay in
+  /// registers, unit i in place i % units; what the next step takes is on its way meanwhile.
+  __device__ void multiply(const std::uint8_t* from, int pitch, const uint4* taps, int count) {
+    Matrix<Numbers> matrix[units], next;
+    RowInput<Numbers, C> input;
+    next.load(taps, 0);
+    input.load(from, pitch);
+    const int steps = count + units - 1;
+#pragma unroll 1
+    for (int base = 0; base < steps; base += units)
+#pragma unroll
+      for (int s = 0; s < units; ++s) {
+        const int j = base + s;
+        if (s > 0 && j >= steps) break;
+        matrix[s] = next;
+        std::uint32_t left[bands][C][4];
+#pragma unroll
+        for (int band = 0; band < bands; ++band)
+#pragma unroll
+          for (int c = 0; c < C; ++c) Numbers::template left<C>(left[band][c], input.word[band], c);
+        if (j + 1 < count) next.load(taps, j + 1);
+        if (j + 1 < steps) input.load(from + (j + 1) * Numbers::unit * C, pitch);
+#pragma unroll
+        for (int o = 0; o < units; ++o)
+          if (j - o >= 0 && j - o < count) add(left, matrix[(s - o + units) % units], o);
+      }
+  }
+
+  /// V of those of a lane's rows that lie before row `end`: `place` says where a row's 16 bytes lie, piece after piece.
+  template <class Place>
+  __device__ void store(const Place& place, int end, int t) const {
+#pragma unroll
+    for (int band = 0; band < bands; ++band)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int row = 16 * band + 8 * h;
+        if (row < end) store_row([&](int piece) { return place(row, piece); }, band, h, t);
+      }
+  }
+
+ private:
+  __device__ void add(const std::uint32_t (&left)[bands][C][4], const Matrix<Numbers>& matrix, int o) {
+#pragma unroll
+    for (int band = 0; band < bands; ++band)
+#pragma unroll
+      for (int c = 0; c < C; ++c)
+#pragma unroll
+        for (int tile = 0; tile < Numbers::tiles; ++tile) {
+          const std::uint32_t(&b)[4] = matrix.word[tile / 2];
+          Numbers::multiply(value[band][o][c][tile], left[band][c], b + tile % 2 * 2);
+        }
+  }
+  /// Row h of two of a band. A group is 32 bytes of output, four pieces, whose order in V large_byte_of() says.
+  template <class Place>
+  __device__ void store_row(const Place& place, int band, int h, int t) const {
+    constexpr int tiles_of_group = 4 / C, all = units * Numbers::tiles;
+    const auto pair = [&](int tile, int c0, int e0, int c1, int e1) {
+      const auto& of = value[band][tile / Numbers::tiles];
+      return Numbers::stored(of[c0][tile % Numbers::tiles][2 * h + e0], of[c1][tile % Numbers::tiles][2 * h + e1]);
+    };
+#pragma unroll
+    for (int group = 0; group < all / tiles_of_group; ++group) {
+      const int tile = group * tiles_of_group;
+      if constexpr (C == 1) {
+        *reinterpret_cast<uint4*>(place(4 * group + t)) = {pair(tile, 0, 0, 0, 1), pair(tile + 1, 0, 0, 0, 1),
+                                                           pair(tile + 2, 0, 0, 0, 1), pair(tile + 3, 0, 0, 0, 1)};
+      } else if constexpr (C == 2) {
+        *reinterpret_cast<uint4*>(place(4 * group + t)) = {pair(tile, 0, 0, 1, 0), pair(tile, 0, 1, 1, 1),
+                                                           pair(tile + 1, 0, 0, 1, 0), pair(tile + 1, 0, 1, 1, 1)};
+      } else {
+#pragma unroll
+        for (int c = 0; c < 4; c += 2)
+          *reinterpret_cast<uint2*>(place(4 * group + t % 2 * 2 + c / 2) + t / 2 * 8) = {pair(tile, c, 0, c + 1, 0),
+                                                                                         pair(tile, c, 1, c + 1, 1)};
+      }
+    }
+  }
+};
+
+/// The row pass of a warp: rows from `first` on of those in shared memory, pixels from `x` on of the tile. Rows and
+/// `end` count from row g of those on, for RowSums::store().
+template <class Numbers, int C, class Place>
+__device__ __forceinline__ void filter_rows(const Args& args, const Plane& plane, const std::uint8_t* shared, int pitch,
+                                            int first, int x, int end, const Place& place) {
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
+  RowSums<Numbers, C> sums;
+  sums.start(args.row_start);
+  sums.multiply(shared + (first + g) * pitch + (beside + x + 4 * t) * C, pitch, plane.row_taps + lane, args.row_units);
+  sums.store(place, end, t);
+}
+
+template <class Numbers, int C>
+__device__ __forceinline__ void filter_row_tile(const Args& args, const Plane& plane, std::uint8_t* shared) {
+  using Tile = RowTile<C>;
+  if (plane.passthrough == ~0u) return;
+  const int tile = blockIdx.x - plane.first_row_block, tile_y = tile / plane.row_tiles_x;
+  const int left = (tile - tile_y * plane.row_tiles_x) * Tile::width, top = tile_y * Tile::rows;
+  const int window = row_window(Numbers::unit, args.row_units, args.centre_x, Tile::width, C);
+  const int pitch = row_pitch(window, C);
+  load_rows<C, Tile::rows, warps>(args, plane, shared, left, top, window, pitch);
+  ptx::wait_for_all_copies();
+  __syncthreads();
+  const int x = static_cast<int>(threadIdx.x >> 5) * Tile::pixels, g = threadIdx.x >> 2 & 7;
+  if (left + x >= plane.width) return;
+  std::uint16_t* to = plane.sums + static_cast<std::ptrdiff_t>(top + g) * plane.pitch + (left + x) * C;
+  filter_rows<Numbers, C>(args, plane, shared, pitch, 0, x, plane.height - top - g, [&](int row, int piece) {
+    return reinterpret_cast<std::uint8_t*>(to + static_cast<std::ptrdiff_t>(row) * plane.pitch + 8 * piece);
+  });
+}
+
+#endif
+
+/// `components`: the sum of the numbers of components that the frame's planes have, each counted once: 1, 3 or 4.
+template <class Numbers, int components>
+__global__ void __launch_bounds__(threads, resident) row_kernel(const __grid_constant__ Args args) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(16) std::uint8_t shared[];
+  pdl_wait();
+  int p = 0;
+  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_row_block) ++p;
+  const Plane& plane = args.plane[p];
+  if constexpr (components == 4) {
+    filter_row_tile<Numbers, 4>(args, plane, shared);
+  } else if constexpr (components == 3) {
+    if (plane.components == 1)
+      filter_row_tile<Numbers, 1>(args, plane, shared);
+    else
+      filter_row_tile<Numbers, 2>(args, plane, shared);
+  } else {
+    filter_row_tile<Numbers, 1>(args, plane, shared);
+  }
+#endif
+}
+
+}  // namespace convolve::cuda::large

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/separable/large_taps.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/common/byte_planes.hpp"
+
+namespace convolve::cuda {
+namespace {
+
+constexpr double largest_error = 0.95;   ///< in code values: what keeps a sample within one of the right one
+constexpr double sample_unit = 0x1p-24;  ///< A byte b as a half's bits is the subnormal b * 2^-24.
+constexpr double middle = 128;           ///< V is the row pass of samples less this
+
+double sum_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum;
+}
+
+double largest_of(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double v : values) largest = std::max(largest, std::abs(v));
+  return largest;
+}
+
+/// How far rounding to a half can move values of this magnitude.
+double half_rounding(double magnitude) {
+  return magnitude == 0 ? 0 : std::ldexp(1.0, std::max(std::ilogb(magnitude) - 11, -25));
+}
+
+/// How far ghost levels that are rounded to whole code values can move a sum.
+double ghost_rounding(const PlanDesc& desc, const SpaceFactors& f) {
+  double most = 0;
+  if (desc.border == Border::constant)
+    all_filtered(desc.layout, [&](const Component& c, int, int) {
+      most = std::max(most, std::abs(std::nearbyint(c.ghost) - c.ghost));
+      return true;
+    });
+  return most * magnitude_of(f.column) * magnitude_of(f.row);
+}
+
+/// Taps times 2^scale as halves, the largest in [2^14, 2^15), and how far they are off.
+struct HalfTaps {
+  int scale = 0;
+  double error = 0;  ///< the sum of what the taps are off by, in their own units
+
+  HalfTaps(const std::vector<double>& taps, std::vector<double>& to) : scale(14 - std::ilogb(largest_of(taps))) {
+    to.clear();
+    for (const double tap : taps) {
+      to.push_back(half_value(half_bits(std::ldexp(tap, scale))));
+      error += std::abs(std::ldexp(to.back(), -scale) - tap);
+    }
+  }
+};
+
+bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps) {
+  const SpaceFactors& f = frame.factors;
+  taps.numbers = LargeNumbers::halves;
+  const HalfTaps row(f.row, taps.row), column(f.column, taps.column);
+  const double unit = std::ldexp(sample_unit, row.scale);  // of V
+  taps.row_start = -middle * sum_of(taps.row) * sample_unit;
+  taps.gain = static_cast<float>(std::ldexp(1 / unit, -column.scale));
+  taps.centre = static_cast<float>(frame.centre / taps.gain);
+  const double row_magnitude = magnitude_of(f.row) + row.error,
+               column_magnitude = magnitude_of(f.column) + column.error;
+  const double v = middle * row_magnitude;
+  const double v_error = middle * row.error + half_rounding(v * unit) / unit;
+  const double error = v_error * column_magnitude + v * column.error;
+  const double all = sum_of(f.row) * sum_of(f.column);
+  return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
+    const double level = middle * all - c.zero * (all + frame.centre) + c.zero + c.bias;
+    taps.level[p][i] = static_cast<float>(level);
+    taps.ghost[p][i] = half_bits(sum_of(taps.row) * std::nearbyint(c.ghost) * sample_unit + taps.row_start);
+    // Of sums of some 300 products in single precision, 16 at a time.
+    const double rounded = (2 * v * column_magnitude + std::abs(level) + 255 * std::abs(frame.centre)) * 0x1p-17;
+    return error + rounded + ghost_rounding(desc, f) < largest_error;
+  });
+}
+
+bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameFactors& frame, LargeTaps& taps) {
+  const SpaceFactors f = in_numbers_of(arithmetic, frame.factors);
+  if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
+  if (middle * magnitude_of(f.row) > 32767) return false;  // V's two limbs
+  if (ghost_rounding(desc, f) / arithmetic.divisor >= largest_error) return false;
+  taps.numbers = LargeNumbers::limbs;
+  taps.column = f.column, taps.row = f.row;
+  const double row_sum = sum_of(f.row), all = row_sum * sum_of(f.column), centre = frame.exact_centre;
+  taps.row_start = -middle * row_sum;
+  taps.centre = static_cast<float>(centre);
+  return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
+    const Quantizer q = make_quantizer(arithmetic, desc.layout, c);
+    const bool product = q.division == Division::product;
+    taps.gain = q.gain;
+    taps.snap = product ? q.snap : 0;
+    taps.divisor = product ? 0 : static_cast<float>(q.divisor);
+    taps.level[p][i] = q.offset + taps.snap;
+    taps.start[p][i] = static_cast<std::int32_t>(middle * all - c.zero * (all + centre));
+    const double ghost = row_sum * (std::nearbyint(c.ghost) - middle);
+    taps.ghost[p][i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(ghost));
+    return q.division != Division::doubles && c.zero == std::floor(c.zero);
+  });
+}
+
+double at(const std::vector<double>& values, int i) {
+  return i >= 0 && i < static_cast<int>(values.size()) ? values[i] : 0;
+}
+
+/// A word of a matrix: two halves, or four bytes.
+template <class Tap>
+std::uint32_t word_of(LargeNumbers numbers, Tap&& tap) {
+  std::uint32_t word = 0;
+  if (numbers == LargeNumbers::halves)
+    for (int e = 0; e < 2; ++e) word |= std::uint32_t{half_bits(tap(e))} << 16 * e;
+  else
+    for (int e = 0; e < 4; ++e) word |= (static_cast<std::uint32_t>(static_cast<int>(tap(e))) & 255) << 8 * e;
+  return word;
+}
+
+/// The output pixel of a unit that column n of the row pass' product `tile` makes, so that a lane of its sums, which
+/// holds columns 2 t and 2 t + 1, holds what lies side by side in V.
+int pixel_of(int components, int tile, int n) {
+  const int t = n / 2, e = n % 2;
+  if (components == 1) return 8 * tile + n;
+  if (components == 2) return tile / 2 * 16 + t + 4 * e + tile % 2 * 8;
+  return 8 * tile + t % 2 + t / 2 * 4 + 2 * e;
+}
+
+}  // namespace
+
+bool make_large_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameFactors& frame, LargeTaps& taps) {
+  taps = {};
+  const FrameLayout& layout = desc.layout;
+  if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return false;
+  if (magnitude_of(frame.factors.column) == 0 || magnitude_of(frame.factors.row) == 0) return false;
+  const bool ghosts_fit = desc.border != Border::constant || all_filtered(layout, [](const Component& c, int, int) {
+                            return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
+                          });
+  if (!ghosts_fit || arithmetic.accumulator == Accumulator::double_) return false;
+  return arithmetic.exact_taps ? exact_taps(desc, arithmetic, frame, taps) : real_taps(desc, frame, taps);
+}
+
+std::vector<std::uint32_t> large_row_matrices(const LargeTaps& taps, int centre_x, int components) {
+  const int unit = unit_of(taps.numbers), lead = large_lead(centre_x);
+  const int units = large_row_units(taps.numbers, static_cast<int>(taps.row.size()), centre_x);
+  std::vector<std::uint32_t> words;
+  for (int i = 0; i < units; ++i)
+    for (int part = 0; part < unit / 16; ++part)
+      for (int lane = 0; lane < 32; ++lane)
+        for (int w = 0; w < 4; ++w) {
+          const int g = lane / 4, t = lane % 4, half = w % 2, to = pixel_of(components, 2 * part + w / 2, g);
+          words.push_back(word_of(taps.numbers, [&](int e) {
+            const int from = taps.numbers == LargeNumbers::halves ? 4 * t + 2 * half + e : 16 * half + 4 * t + e;
+            return at(taps.row, unit * i + from - lead - to);
+          }));
+        }
+  return words;
+}
+
+std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps) {
+  const int unit = unit_of(taps.numbers);
+  const int units = large_column_units(taps.numbers, static_cast<int>(taps.column.size()));
+  std::vector<std::uint32_t> words;
+  for (int i = 0; i < units; ++i)
+    for (int part = 0; part < unit / 16; ++part)
+      for (int lane = 0; lane < 32; ++lane)
+        for (int w = 0; w < 4; ++w) {
+          const int g = lane / 4, t = lane % 4, to = 16 * part + g + w % 2 * 8;
+          words.push_back(word_of(taps.numbers, [&](int e) {
+            const int from =
+                taps.numbers == LargeNumbers::halves ? w / 2 * 8 + 2 * t + e : w / 2 * 16 + e / 2 * 8 + 2 * t + e % 2;
+            return at(taps.column, unit * i + from - to);
+          }));
+        }
+  return words;
+}
+
+std::uint16_t half_bits(double value) {
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::abs(value);
+  if (magnitude == 0) return sign;
+  const int exponent = std::max(std::ilogb(magnitude), -14);
+  if (exponent > 15) return sign | 0x7C00;
+  // 1024 to 2048 of the last place; fewer of subnormal halves.
+  const int places = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  return static_cast<std::uint16_t>(sign | ((exponent + 14) * 1024 + places));
+}
+
+double half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
+                           : exponent == 31 ? INFINITY
+                                            : std::ldexp(fraction + 1024, exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+}  // namespace convolve::cuda

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What CUDA's tensor kernels for large separable filters compute with: the banded matrices as lanes hold them, and both
+// passes with their roundings, against sums in double precision.
+#include "cuda/separable/large_taps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "convolve/preset.hpp"
+
+namespace {
+
+using namespace convolve;
+using cuda::LargeNumbers;
+using cuda::LargeTaps;
+
+double entry(LargeNumbers numbers, std::uint32_t word, int e) {
+  if (numbers == LargeNumbers::halves) return cuda::half_value(static_cast<std::uint16_t>(word >> 16 * e));
+  return static_cast<std::int8_t>(word >> 8 * e);
+}
+
+LargeTaps counting_taps(LargeNumbers numbers, int count) {
+  LargeTaps taps;
+  taps.numbers = numbers;
+  for (int i = 1; i <= count; ++i) taps.row.push_back(i);
+  taps.column = taps.row;
+  return taps;
+}
+
+double tap_at(const std::vector<double>& taps, int i) {
+  return i >= 0 && i < static_cast<int>(taps.size()) ? taps[i] : 0;
+}
+
+/// Where the row pass puts column n = 2 t + e of a product's sums, component c: the byte of the output that this is.
+int output_byte(int components, int tile, int n, int c) {
+  const int t = n / 2, e = n % 2;
+  if (components == 1) return tile / 4 * 32 + cuda::large_byte_of(8 * t + tile % 4 * 2 + e);
+  if (components == 2) return tile / 2 * 32 + cuda::large_byte_of(8 * t + tile % 2 * 4 + 2 * e + c);
+  return tile * 32 + cuda::large_byte_of(t % 2 * 16 + t / 2 * 4 + c / 2 * 8 + 2 * e + c % 2);
+}
+
+// Each output that a lane stores is that of the pixel and component whose place in V it stores it at.
+TEST(LargeTaps, RowMatricesMakeSumsInTheOrderOfV) {
+  for (const LargeNumbers numbers : {LargeNumbers::halves, LargeNumbers::limbs})
+    for (const int components : {1, 2, 4})
+      for (const int count : {1, 16, 17, 31, 33, 100, 127}) {
+        const LargeTaps taps = counting_taps(numbers, count);
+        const int centre = count / 2, unit = unit_of(numbers), tiles = unit / 8;
+        const std::vector<std::uint32_t> words = large_row_matrices(taps, centre, components);
+        const int units = cuda::large_row_units(numbers, count, centre);
+        ASSERT_EQ(words.size(), std::size_t(units * unit / 16 * 32 * 4));
+        double found = 0;
+        for (int i = 0; i < units; ++i)
+          for (int tile = 0; tile < tiles; ++tile)
+            for (int lane = 0; lane < 32; ++lane)
+              for (int half = 0; half < 2; ++half)
+                for (int e = 0; e < (numbers == LargeNumbers::halves ? 2 : 4); ++e) {
+                  const int n = lane / 4, t = lane % 4;
+                  const int part = i * (unit / 16) + tile / 2, w = tile % 2 * 2 + half;
+                  // A lane's left operand: four neighbours from 4 t on, and of limbs four more 16 pixels on.
+                  const int from = numbers == LargeNumbers::halves ? 4 * t + 2 * half + e : 16 * half + 4 * t + e;
+                  const double tap = entry(numbers, words[(part * 32 + lane) * 4 + w], e);
+                  found += tap;
+                  for (int c = 0; c < components; ++c) {
+                    const int byte = output_byte(components, tile, n, c), x = byte / components;
+                    ASSERT_EQ(byte % components, c);
+                    // Input pixel i * unit + from stands at that less `lead` and the centre, beside output pixel 0.
+                    ASSERT_EQ(tap, tap_at(taps.row, i * unit + from - cuda::large_lead(centre) - x))
+                        << components << " components, " << count << " taps, tile " << tile << ", lane " << lane;
+                  }
+                }
+        EXPECT_EQ(found, unit * count * (count + 1) / 2.0);  // none is lost
+      }
+}
+
+TEST(LargeTaps, ColumnMatricesHoldEachTapOncePerRow) {
+  for (const LargeNumbers numbers : {LargeNumbers::halves, LargeNumbers::limbs})
+    for (const int count : {1, 16, 17, 31, 33, 100, 127}) {
+      const LargeTaps taps = counting_taps(numbers, count);
+      const int unit = unit_of(numbers), units = cuda::large_column_units(numbers, count);
+      const std::vector<std::uint32_t> words = large_column_matrices(taps);
+      ASSERT_EQ(words.size(), std::size_t(units * unit / 16 * 32 * 4));
+      double found = 0;
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        const int w = i % 4, g = i / 4 % 32 / 4, t = i / 4 % 4, part = static_cast<int>(i / 128) % (unit / 16);
+        const int row = 16 * part + g + w % 2 * 8, at = static_cast<int>(i / 128) / (unit / 16) * unit;
+        for (int e = 0; e < (numbers == LargeNumbers::halves ? 2 : 4); ++e) {
+          const int from =
+              numbers == LargeNumbers::halves ? w / 2 * 8 + 2 * t + e : w / 2 * 16 + e / 2 * 8 + 2 * t + e % 2;
+          const double tap = entry(numbers, words[i], e);
+          found += tap;
+          ASSERT_EQ(tap, tap_at(taps.column, at + from - row));
+        }
+      }
+      EXPECT_EQ(found, unit * count * (count + 1) / 2.0);
+    }
+}
+
+TEST(LargeTaps, HalvesRoundToNearestEven) {
+  EXPECT_EQ(cuda::half_bits(1), 0x3C00);
+  EXPECT_EQ(cuda::half_bits(-2), 0xC000);
+  EXPECT_EQ(cuda::half_bits(65504), 0x7BFF);
+  EXPECT_EQ(cuda::half_bits(65520), 0x7C00);
+  EXPECT_EQ(cuda::half_bits(1e9), 0x7C00);
+  EXPECT_EQ(cuda::half_bits(0x1p-24), 1);
+  EXPECT_EQ(cuda::half_bits(0x1p-25), 0);
+  EXPECT_EQ(cuda::half_bits(0x1.8p-24), 2);
+  EXPECT_EQ(cuda::half_bits(1 + 0x1p-11), 0x3C00);
+  EXPECT_EQ(cuda::half_bits(1 + 0x1.8p-10), 0x3C02);
+  for (int bits = 0; bits < 0x7C00; ++bits) ASSERT_EQ(cuda::half_bits(cuda::half_value(bits)), bits);
+}
+
+PlanDesc desc_of(Preset preset, int radius) {
+  PlanDesc desc;
+  desc.layout.bits = 8;
+  desc.layout.planes = desc.layout.plane[0].components = 1;
+  desc.layout.plane[0].component[0] = Component{.width = 8, .height = 8};
+  desc.filter = Filter(make_preset(preset, {.radius = radius}));
+  return desc;
+}
+
+Arithmetic arithmetic_of(const PlanDesc& desc) {
+  const Component* const component = &desc.layout.plane[0].component[0];
+  return frame_factors_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, false), desc.layout, false,
+                                  std::span(&component, 1));
+}
+
+/// One sample as the kernels make it, before it is rounded, and as it is, of a window of random bytes.
+struct Sample {
+  double made, wanted;
+};
+Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int high, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<int> byte(low, high);
+  const FrameFactors& frame = desc.filter.frame_factors().front();
+  const bool halves = taps.numbers == LargeNumbers::halves;
+  double sum = 0, wanted = 0, at_centre = 0;
+  for (int y = 0; y < desc.filter.height(); ++y) {
+    double v = taps.row_start, row = 0;
+    for (int x = 0; x < desc.filter.width(); ++x) {
+      const int sample = byte(random);
+      if (y == desc.filter.centre_y() && x == desc.filter.centre_x()) at_centre = sample;
+      v += taps.row[x] * sample * (halves ? 0x1p-24 : 1);
+      row += frame.factors.row[x] * sample;
+    }
+    sum += taps.column[y] * (halves ? cuda::half_value(cuda::half_bits(v)) : v);
+    wanted += frame.factors.column[y] * row;
+  }
+  wanted += frame.centre * at_centre;
+  const double all = sum + taps.start[0][0] + taps.centre * at_centre;
+  const double made =
+      taps.divisor != 0 ? all / taps.divisor + taps.level[0][0] : all * taps.gain + taps.level[0][0] - taps.snap;
+  return {made, wanted};
+}
+
+TEST(LargeTaps, RealTapsStayWithinACodeValue) {
+  for (const Preset preset : {Preset::gaussian_blur, Preset::unsharp})
+    for (const int radius : {8, 15, 31, 127}) {
+      const PlanDesc desc = desc_of(preset, radius);
+      LargeTaps taps;
+      ASSERT_TRUE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
+      ASSERT_EQ(taps.numbers, LargeNumbers::halves);
+      for (std::uint32_t seed = 0; seed < 8; ++seed)
+        for (const auto& [low, high] : {std::pair{0, 255}, std::pair{0, 3}, std::pair{252, 255}, std::pair{255, 255}}) {
+          const Sample sample = random_sample(desc, taps, low, high, seed);
+          ASSERT_NEAR(sample.made, sample.wanted, 0.2) << "radius " << radius;
+        }
+    }
+}
+
+TEST(LargeTaps, BoxesAreExact) {
+  for (const int radius : {8, 15, 31, 127}) {
+    const PlanDesc desc = desc_of(Preset::box_blur, radius);
+    LargeTaps taps;
+    ASSERT_TRUE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
+    ASSERT_EQ(taps.numbers, LargeNumbers::limbs);
+    for (std::uint32_t seed = 0; seed < 8; ++seed) {
+      const Sample sample = random_sample(desc, taps, 0, 255, seed);
+      ASSERT_NEAR(sample.made, sample.wanted, 1e-4) << "radius " << radius;  // of the gain, a float
+    }
+  }
+}
+
+TEST(LargeTaps, WhatCouldBeWrongIsRefused) {
+  // A gain of 40, which multiplies what halves round.
+  PlanDesc desc = desc_of(Preset::gaussian_blur, 31);
+  desc.filter = Filter(make_preset(Preset::gaussian_blur, {.radius = 31}), {.scale = 40});
+  LargeTaps taps;
+  EXPECT_FALSE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
+  // Integer taps of more than 8 bits, whose exact sum fits.
+  TapArray array{.depth = 1, .height = 1, .width = 17, .taps = std::vector<Tap>(17, Tap::integer(1))};
+  array.taps[3] = Tap::integer(200);
+  desc.filter = Filter(array, {.normalize = true});
+  ASSERT_TRUE(arithmetic_of(desc).exact_taps);
+  EXPECT_FALSE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
+  // Row sums of more than 16 bits.
+  for (Tap& tap : array.taps) tap = Tap::integer(100);
+  array.taps[3] = Tap::integer(99);
+  desc.filter = Filter(array, {.normalize = true});
+  ASSERT_TRUE(arithmetic_of(desc).exact_taps);
+  EXPECT_FALSE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
+}
+
+}  // namespace
