@@ -16,11 +16,10 @@ root=${1:-$HOME/.cache/videoconvolve/debian13}
 shift $(($# > 0 ? 1 : 0))
 if [ $# -eq 0 ]; then set -- --suite unit --suite element; fi
 
-command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
+# shellcheck source-path=SCRIPTDIR
+. tests/other-systems/bootstrap.sh
 if [ ! -e "$root/made" ]; then
-  mkdir -p "$root"
-  mirror=$(sed -n 's/^URIs: *//p; s/^deb *\(\[[^]]*\] *\)\?\(http[^ ]*\).*/\2/p' /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | grep -v security | head -n 1)
-  debootstrap --variant=minbase trixie "$root/system" "$mirror"
+  make_system trixie "$root/system"
   touch "$root/made"
 fi
 system=$root/system
