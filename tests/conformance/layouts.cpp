@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "layouts.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <sstream>
-#include <string>
+#include <string_view>
 
 namespace conformance {
 namespace {
@@ -82,12 +82,13 @@ FrameLayout make_layout(const LayoutRow& row, int width, int height, const Level
   const double step = real ? 1.0 / 256 : std::ldexp(1.0, row.bits - 8);  // what 1 is in 8 bits
   const double full = real ? 1.0 : std::ldexp(1.0, row.bits) - 1;
 
-  std::istringstream planes(row.planes);
-  for (std::string text; planes >> text;) {
+  for (std::string_view left = row.planes; !left.empty();) {
+    const std::string_view text = left.substr(0, left.find(' '));
+    left.remove_prefix(std::min(text.size() + 1, left.size()));
     PlaneLayout& plane = layout.plane[layout.planes++];
     const auto slash = text.find('/');
-    const std::string letters = text.substr(0, slash);
-    const bool packed = letters.find_first_of("Uu") != std::string::npos;
+    const std::string_view letters = text.substr(0, slash);
+    const bool packed = letters.find_first_of("Uu") != letters.npos;
     for (std::size_t i = 0; i < letters.size(); ++i) {
       const char role = static_cast<char>(std::toupper(letters[i]));
       if (packed && i >= 2 && role == 'Y') continue;  // the second luma sample of a pair
@@ -96,7 +97,7 @@ FrameLayout make_layout(const LayoutRow& row, int width, int height, const Level
       component.step = packed ? (role == 'Y' ? 2 : 4) : static_cast<int>(letters.size());
       component.width = packed && role != 'Y' ? divided(width, '2') : width;
       component.height = height;
-      if (slash != std::string::npos) {
+      if (slash != text.npos) {
         component.width = divided(width, text[slash + 1]);
         component.height = divided(height, text[slash + 2]);
       }

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "initialized.hpp"
+#include "resident.hpp"
+
 namespace conformance {
 namespace {
 
@@ -120,28 +123,6 @@ double draw_value(Content content, bool real, double full, int x, int y, Random&
   value = std::clamp(real ? value : std::floor(value), 0.0, full);
   return real ? value / 256 : value;
 }
-
-// An image in the backend's memory.
-struct Resident {
-  std::vector<Block> blocks;
-  Image image;
-
-  Resident(Memory& memory, const ImageBytes& bytes) {
-    for (std::size_t p = 0; p < bytes.size(); ++p) {
-      blocks.emplace_back(memory, bytes[p].bytes.size());
-      image.plane[p] = {static_cast<std::byte*>(blocks[p].data()) + bytes[p].first, bytes[p].stride};
-    }
-    upload(memory, bytes);
-  }
-  void upload(Memory& memory, const ImageBytes& bytes) const {
-    for (std::size_t p = 0; p < bytes.size(); ++p) memory.upload(blocks[p].data(), bytes[p].bytes);
-  }
-  ImageBytes download(Memory& memory, const ImageBytes& like) const {
-    ImageBytes found = like;
-    for (std::size_t p = 0; p < found.size(); ++p) memory.download(found[p].bytes, blocks[p].data());
-    return found;
-  }
-};
 
 }  // namespace
 
@@ -264,9 +245,18 @@ class Trial::Run {
     window_.depth = trial.case_.kernel.depth;
     for (int t = 0; t < window_.depth; ++t)
       window_.image[t] = trial.case_.ghosts >> t & 1 ? nullptr : &inputs_[t].image;
+    if (!looks_for_unknown) return;
+    output_.forget_all(trial.poisoned_);
+    for (std::size_t t = 0; t < inputs_.size(); ++t) {
+      inputs_[t].forget_all(trial.input_[t]);
+      inputs_[t].remember_samples(trial.case_.desc.layout);
+    }
   }
 
-  void poison() { output_.upload(memory_, trial_.poisoned_); }
+  void poison() {
+    output_.upload(memory_, trial_.poisoned_);
+    if (looks_for_unknown) output_.forget_all(trial_.poisoned_);
+  }
   std::string enqueue(int stream) {
     const char* error = plan_->enqueue(window_, output_.image, memory_.stream(stream));
     return error ? std::string("enqueue: ") + error : "";
@@ -280,7 +270,11 @@ class Trial::Run {
     std::fflush(stdout);
     std::_Exit(1);
   }
-  std::string check_output() { return trial_.compare(output_.download(memory_, trial_.poisoned_)); }
+  std::string check_output() {
+    if (looks_for_unknown && !output_.all_samples_known(trial_.case_.desc.layout))
+      return "a sample hangs on memory that nobody wrote";
+    return trial_.compare(output_.download(memory_, trial_.poisoned_));
+  }
   std::string check_input() {
     for (std::size_t t = 0; t < inputs_.size(); ++t) {
       const ImageBytes& before = trial_.input_[t];
@@ -318,7 +312,7 @@ std::string Trial::run(convolve::Backend& backend, Memory& memory, convolve::Alg
   }
   return run.described(wrong);
 } catch (const convolve::PlanError& error) {
-  return std::string("no plan: ") + error.what();
+  return "no plan: " + text_of(error);
 }
 
 std::string Trial::run_both(const Trial& a, const Trial& b, convolve::Backend& backend, Memory& memory,
@@ -334,7 +328,7 @@ std::string Trial::run_both(const Trial& a, const Trial& b, convolve::Backend& b
   if (wrong.empty()) wrong = second.described(second.check_output());
   return wrong;
 } catch (const convolve::PlanError& error) {
-  return std::string("no plan: ") + error.what();
+  return "no plan: " + text_of(error);
 }
 
 std::string Trial::run_refused(convolve::Backend& backend, convolve::Algorithm algorithm) const {
@@ -343,7 +337,7 @@ std::string Trial::run_refused(convolve::Backend& backend, convolve::Algorithm a
   try {
     backend.make_plan(desc);
   } catch (const convolve::PlanError& error) {
-    const std::string message = error.what();
+    const std::string message = text_of(error);
     for (const convolve::Algorithm other : backend.algorithms())
       if (backend.serves(other, case_.desc) && message.find(nick(other)) != std::string::npos) return {};
     return "the refusal names no algorithm that serves the case: " + message;

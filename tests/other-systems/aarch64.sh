@@ -29,9 +29,8 @@ if [ ! -d "$build/sysroot/usr/include/hwy" ]; then
   for package in "$build"/apt/archives/libhwy*.deb; do dpkg-deb -x "$package" "$build/sysroot"; done
 fi
 
-# All sources but those of the other conformance programs; what x86 alone has compiles to nothing elsewhere.
-mapfile -t sources < <(find kernels/convolve kernels/threads kernels/regions kernels/cpu tests/conformance tests/oracle*.cpp \
-  -name '*.cpp' ! -path '*/conformance/areas.cpp' ! -path '*/conformance/banks.cpp' ! -path '*/conformance/regions.cpp' | sort)
+# What x86 alone has compiles to nothing elsewhere.
+mapfile -t sources < <(tests/conformance/sources.sh)
 library=$build/sysroot/usr/lib/aarch64-linux-gnu
 {
   echo "CXX = ${AARCH64_CXX:-aarch64-linux-gnu-g++}"

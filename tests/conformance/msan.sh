@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The CPU's kernels under clang's MemorySanitizer, by the conformance cases: a sample of an output that nobody wrote, or
+# that hangs on memory that nobody wrote, is an error. All that lies beside the samples of an input counts as such
+# (trial.cpp), and so does a buffer or a table until it is filled.
+#
+#   tests/conformance/msan.sh [BUILD-FOLDER, default build-msan [CASES, default 400]]
+#
+# Highway's target is the one in plain C++, for MemorySanitizer follows each of its lanes exactly: of most instructions of
+# AVX-512 clang 14 knows nothing, and takes any unknown lane for a fault. What those targets do to memory, ASan sees; products of
+# four bytes (dot/, amx/) are theirs alone.
+# libstdc++ itself is not instrumented. Its templates are: _GLIBCXX_EXTERN_TEMPLATE=0 has those that its library holds,
+# of strings above all, compiled here. The nodes of std::map, which its library links into the tree, are not looked at;
+# kernels have none but in the memory of algorithm=fastest. The last line counts.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build-msan}
+cases=${2:-400}
+mkdir -p "$build/objects"
+echo 'fun:*_Rb_tree*' >"$build/ignored"
+
+mapfile -t sources < <(tests/conformance/sources.sh)
+{
+  echo "CXX = ${CLANGXX:-clang++}"
+  echo "CXXFLAGS = -std=c++20 -g1 -O1 -fno-math-errno -ffp-contract=off -fsanitize=memory -fno-omit-frame-pointer" \
+    "-fsanitize-ignorelist=$build/ignored -D_GLIBCXX_EXTERN_TEMPLATE=0 -DHWY_COMPILE_ONLY_EMU128 -Ikernels -Itests -MMD"
+  objects=()
+  for source in "${sources[@]}"; do
+    object=$build/objects/${source//\//_}.o
+    objects+=("$object")
+    # The optimiser takes minutes over instrumented SIMD code.
+    level=
+    if grep -q foreach_target "$source"; then level=-O0; fi
+    # shellcheck disable=SC2016  # these are make's variables
+    printf '%s: %s\n\t$(CXX) $(CXXFLAGS) %s -c -o $@ $<\n' "$object" "$source" "$level"
+  done
+  echo "-include ${objects[*]/%.o/.d}"
+  # shellcheck disable=SC2016
+  printf '%s: %s\n\t$(CXX) -fsanitize=memory -o $@ $^ -lhwy -lpthread\n' "$build/conformance" "${objects[*]}"
+} >"$build/Makefile"
+make -s -f "$build/Makefile" -j"$(nproc)" "$build/conformance"
+"$build/conformance" --backend=cpu --simd=none --cases="$cases" | tee "$build/log"
+grep ' checks, ' "$build/log"
