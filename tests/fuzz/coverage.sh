@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Fuzzing by coverage, with clang's libFuzzer under ASan and UBSan: the readers of kernel text and of kernel strings, and
-# the filters made of what they read. First the corpus that is kept in tests/fuzz/corpus, then as many new texts as the
-# time allows, half of it for each reader.
+# Fuzzing by coverage, with clang's libFuzzer under ASan and UBSan: the readers of kernel text, of kernel strings and
+# of the text of banks, and the filters made of what they read. First the corpus that is kept in tests/fuzz/corpus, then as many new texts as the
+# time allows, a third of it for each reader.
 #
 #   tests/fuzz/coverage.sh [SECONDS, default 30 [BUILD-FOLDER, default build-fuzz]]
 #
@@ -26,9 +26,9 @@ fuzz() {
   # shellcheck disable=SC2046  # a list of flags
   ${CLANGXX:-clang++} -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
     -DCONVOLVE_LIBFUZZER -Ikernels -Iplugin -Itests -Itests/conformance "tests/fuzz/$reader.cpp" "$@" \
-    plugin/printable.cpp kernels/convolve/filter.cpp $(pkg-config --cflags --libs glib-2.0) -o "$build/$reader"
+    plugin/printable.cpp kernels/convolve/filter.cpp $(pkg-config --cflags --libs gstreamer-1.0) -o "$build/$reader"
   "$build/$reader" -runs=0 "$corpus" 2>"$log" || { tail -n 40 "$log"; exit 1; }
-  "$build/$reader" -max_total_time="$((seconds / 2))" -max_len=4096 "${words[@]}" -artifact_prefix="$build/" \
+  "$build/$reader" -max_total_time="$((seconds / 3))" -max_len=4096 "${words[@]}" -artifact_prefix="$build/" \
     -print_final_stats=1 "$build/found-$reader" "$corpus" 2>>"$log" || { tail -n 40 "$log"; exit 1; }
   texts=$((texts + $(find "$corpus" -type f | wc -l)))
   executions=$((executions + $(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)))
@@ -37,4 +37,5 @@ fuzz() {
 mkdir -p "$build"
 fuzz kernel_text plugin/kernel_file.cpp
 fuzz kernel_string plugin/kernel_string/*.cpp kernels/convolve/bank.cpp kernels/convolve/arithmetic.cpp
-echo "kernel text and kernel strings: a corpus of $texts texts and $executions executions, none failed"
+fuzz bank_text plugin/kernel_value.cpp kernels/convolve/bank.cpp kernels/convolve/arithmetic.cpp
+echo "kernel text, banks and kernel strings: a corpus of $texts texts and $executions executions, none failed"

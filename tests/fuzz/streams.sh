@@ -3,22 +3,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Fuzzing by coverage of the whole element, with clang's libFuzzer under ASan and UBSan: caps, buffers in odd layouts,
-# metas, events, queries and properties as a string of bytes (stream.cpp). By hand: the plugin is built for it first,
-# and some ten strings a second are run.
+# metas, events, queries and properties as a string of bytes (stream.cpp). First the corpus that is kept in
+# tests/fuzz/corpus/stream, then as many new strings as the time allows; some ten a second. The plugin is built for it.
 #
 #   tests/fuzz/streams.sh [SECONDS, default 300 [BUILD-FOLDER, default build-streams]]
 #
 # The last line counts the executions. Strings that reach something new are kept in the build folder for the next run,
-# and so is one that fails.
+# and so is one that fails; once the fault is mended it joins the corpus. STREAMS_MERGE=1 takes into the corpus, of what
+# the build folder has, the shortest strings that reach all that it reaches, and runs nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-300}
 build=${2:-build-streams}
 log=$build/streams.log
 if [ ! -f "$build/plugin/build.ninja" ]; then
-  # Unoptimised: the optimiser takes minutes over instrumented SIMD code.
+  # Unoptimised: the optimiser takes minutes over instrumented SIMD code. One SIMD target: the fuzzer looks at the plugin.
+  one_target=()
+  if grep -qs avx2 /proc/cpuinfo; then one_target=(-Dcpp_args="-fsanitize=fuzzer-no-link -DHWY_COMPILE_ONLY_STATIC -march=x86-64-v3"); fi
   CC=${CLANG:-clang} CXX=${CLANGXX:-clang++} meson setup "$build/plugin" -Dcuda=disabled -Dbenchmarks=disabled -Dtests=disabled \
-    -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Dcpp_args=-fsanitize=fuzzer-no-link
+    -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug \
+    "${one_target[@]:--Dcpp_args=-fsanitize=fuzzer-no-link}"
 fi
 ninja -C "$build/plugin" plugin/libgstconvolve.so
 # shellcheck disable=SC2046  # a list of flags
@@ -27,19 +31,17 @@ ${CLANGXX:-clang++} -std=c++20 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=
   tests/fuzz/odd_buffer.cpp tests/fuzz/odd_properties.cpp $(pkg-config --cflags --libs gstreamer-1.0 gstreamer-video-1.0) \
   -o "$build/stream"
 mkdir -p "$build/found"
-# Strings to begin with, each of a few dozen steps: from nothing it would take long to reach the first frame.
-python3 - "$build/found" <<'PYTHON'
-import pathlib
-import random
-import sys
-
-for seed in range(100):
-    draw = random.Random(seed)
-    pathlib.Path(sys.argv[1], f"random-{seed}").write_bytes(draw.randbytes(draw.randrange(20, 500)))
-PYTHON
+corpus=tests/fuzz/corpus/stream
 # The element alone is loaded, so that no other plugin's leaks are found.
 export CONVOLVE_PLUGIN=$PWD/$build/plugin/plugin/libgstconvolve.so GST_REGISTRY_FORK=no
 export GST_PLUGIN_SYSTEM_PATH_1_0='' GST_PLUGIN_PATH_1_0='' GST_REGISTRY_1_0=$build/registry.bin
-"$build/stream" -max_total_time="$seconds" -max_len=600 -len_control=0 -timeout=60 -artifact_prefix="$build/" \
-  -print_final_stats=1 "$build/found" 2>"$log" || { tail -n 60 "$log"; exit 1; }
-echo "streams: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") executions, none failed"
+fuzz() { "$build/stream" -timeout=60 -artifact_prefix="$build/" -print_final_stats=1 "$@" 2>>"$log" || { tail -n 60 "$log"; exit 1; }; }
+: >"$log"
+if [ "${STREAMS_MERGE:-0}" = 1 ]; then
+  fuzz -merge=1 "$corpus" "$build/found"
+  echo "streams: the corpus has $(find "$corpus" -type f | wc -l) strings"
+  exit
+fi
+fuzz -max_total_time="$seconds" -max_len=600 -len_control=0 "$build/found" "$corpus"
+strings=$(find "$corpus" -type f | wc -l)
+echo "streams: a corpus of $strings strings and $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") executions, none failed"
