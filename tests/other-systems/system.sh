@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The videoconvolve developers
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# Sourced by debian13.sh and ubuntu2404.sh: another system in a folder, made with debootstrap, and the plugin built and
+# tested there. For root on Debian and its kin.
+
+# prepare ROOT-FOLDER SUITE MIRROR [DEBOOTSTRAP-OPTION...]: makes the system where it is not there yet, with what the
+# build and the tests need. Sets `system`, its folder.
+prepare() {
+  local root=$1 suite=$2 mirror=$3 script=()
+  shift 3
+  system=$root/system
+  command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
+  if [ ! -e "$root/made" ]; then
+    mkdir -p "$root"
+    rm -rf "$system"  # what a run that was cut short has left
+    # An older debootstrap does not know the newest names; all of a distribution's are made alike.
+    if [ ! -e "/usr/share/debootstrap/scripts/$suite" ]; then script=(gutsy); fi
+    debootstrap --variant=minbase "$@" "$suite" "$system" "$mirror" "${script[@]}"
+    touch "$root/made"
+  fi
+  cp /etc/resolv.conf /etc/hosts "$system/etc/"
+  mountpoint -q "$system/proc" || mount --bind /proc "$system/proc"
+  trap 'umount "$system/proc"' EXIT
+  in_system apt-get update -qq
+  in_system apt-get install -y -qq --no-install-recommends g++ meson ninja-build pkg-config python3 python3-gi valgrind \
+    libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev libhwy-dev libgtest-dev \
+    gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad >/dev/null
+}
+
+in_system() { chroot "$system" env DEBIAN_FRONTEND=noninteractive "$@"; }
+
+# build_and_test MESON-TEST-ARGUMENT...: the plugin and its tests in that system. The build stays for the next time.
+build_and_test() {
+  rm -rf "$system/videoconvolve"
+  mkdir -p "$system/videoconvolve"
+  git ls-files -z | xargs -0 cp --parents -t "$system/videoconvolve"
+  [ -f "$system/build/build.ninja" ] ||
+    in_system meson setup /build /videoconvolve -Dcuda=disabled -Dbenchmarks=disabled -Dwerror=true
+  in_system ninja -C /build
+  in_system meson test -C /build --no-rebuild --print-errorlogs "$@"
+  echo "tested on GStreamer $(in_system pkg-config --modversion gstreamer-1.0)"
+}
+
+# load_our_own: this system's own build of the plugin, if there is one in build/, loaded by that system's newer GStreamer.
+load_our_own() {
+  [ -f build/plugin/libgstconvolve.so ] || return 0
+  mkdir -p "$system/older"
+  cp build/plugin/libgstconvolve.so "$system/older/"
+  in_system env GST_PLUGIN_PATH_1_0=/older GST_REGISTRY_1_0=/older/registry.bin gst-launch-1.0 -q \
+    videotestsrc num-buffers=30 ! video/x-raw,format=NV12,width=320,height=240 ! videoconvolve preset=sharpen ! fakesink
+  echo "the plugin built for GStreamer $(pkg-config --modversion gstreamer-1.0) runs on $(in_system pkg-config --modversion gstreamer-1.0)"
+}
