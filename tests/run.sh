@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Everything that can be tested on this machine, set-up included: the suites as built for use, under ASan+UBSan and
-# under TSan, a warning-free clang build, a build without CUDA, and each example in pipelines/. What needs a GPU is
-# skipped, and says so. The line "in numbers: ..." says how much was tried, the last line counts: "N passed, N failed,
-# N skipped".
+# under TSan, the CPU's kernels under MSan, fuzzing, a warning-free clang build, a build without CUDA, and each example in
+# pipelines/. What needs a GPU is skipped, and says so. Each line ends with the seconds that its step took. What runs one
+# process at a time goes on beside the builds for sanitizers, and is printed when it is through. The line "in numbers: ..."
+# says how much was tried, the last line counts: "N passed, N failed, N skipped".
+# shellcheck disable=SC2030,SC2031  # the steps run beside the others have counts of their own
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
@@ -14,8 +16,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 logs=$work/logs  # of the suites, storms and fuzzers, whose numbers are added up at the end
 
-pass() { passed=$((passed + 1)); echo "ok: $1"; }
-fail() { failed=$((failed + 1)); failures+=("$1"); echo "FAILED: $1"; }
+before=$SECONDS  # when the last step ended
+took() { echo "[$((SECONDS - before)) s]"; }
+pass() { passed=$((passed + 1)); echo "ok: $1 $(took)"; before=$SECONDS; }
+fail() { failed=$((failed + 1)); failures+=("$1"); echo "FAILED: $1 $(took)"; before=$SECONDS; }
 skip() { skipped=$((skipped + 1)); echo "skipped: $1"; }
 
 # step NAME COMMAND...: one test; its output is shown where it fails.
@@ -40,6 +44,29 @@ suites() {
   if [ "${ok:-0}" -eq 0 ]; then fail "$name: no test ran"; fi
   if [ "${bad:-0}" -gt 0 ]; then failures+=("$name: $bad failed"); fi
   passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0})) skipped=$((skipped + ${skips:-0}))
+  echo "$name: ${ok:-0} passed $(took)"
+  before=$SECONDS
+}
+
+# beside FUNCTION: runs it in the background, with counts of its own, until join FUNCTION prints what it said and adds them.
+beside() {
+  (
+    passed=0 failed=0 skipped=0 failures=() before=$SECONDS logs=$work/$1.logs
+    "$1"
+    declare -p passed failed skipped failures >"$work/$1.counts"
+  ) >"$work/$1.log" 2>&1 </dev/null &
+}
+join() {
+  local counts=("$passed" "$failed" "$skipped") earlier=("${failures[@]}")
+  wait
+  echo "beside all this, $1: $(took)"
+  cat "$work/$1.log"
+  if [ -f "$work/$1.logs" ]; then cat "$work/$1.logs" >>"$logs"; fi
+  passed=0 failed=1 skipped=0 failures=("$1 ended early")
+  if [ -f "$work/$1.counts" ]; then eval "$(sed 's/^declare -a/declare -ga/; s/^declare --/declare -g/' "$work/$1.counts")"; fi
+  passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
+  failures=("${earlier[@]}" "${failures[@]}")
+  before=$SECONDS
 }
 
 # storm BUILD NAME [ARGUMENT...]: eight seconds of tests/storm over that build; its numbers are in the name of the step.
@@ -72,70 +99,90 @@ suites build "suites"
 storm build "storm"
 if [ $gpu = yes ]; then storm build "storm on the GPU" env STORM_BACKEND=cuda; fi
 
-step "the plugin loads with no NVIDIA library on its list" bash -c '
-  ! ldd build/plugin/libgstconvolve.so | grep -E "libcuda\.so|libcudart|libnv"'
-export GST_PLUGIN_PATH=$PWD/build/plugin GST_REGISTRY=$PWD/build/registry.bin
-step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
+# What runs one process at a time, most of it.
+one_at_a_time() {
+  step "the plugin loads with no NVIDIA library on its list" bash -c '
+    ! ldd build/plugin/libgstconvolve.so | grep -E "libcuda\.so|libcudart|libnv"'
+  export GST_PLUGIN_PATH=$PWD/build/plugin GST_REGISTRY=$PWD/build/registry.bin
+  step "gst-inspect-1.0 videoconvolve" gst-inspect-1.0 videoconvolve
 
-step "the code is formatted, its headers compile alone, clang-tidy finds nothing in what both backends share" env LINT_TIDY=few tests/lint.sh
-step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/soak/*.sh tests/tune/*.sh tests/virtual-camera/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
-if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
-  pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
-  echo "${fuzzed##*$'\n'}" >>"$logs"
-else
-  fail "fuzzing by coverage"
-  echo "$fuzzed"
-fi
-step "sets of values by GstPreset" tests/presets.py
-if pages=$(docs/build.sh --recipes 2>&1 </dev/null); then
-  pass "documentation: $(grep -o '^[0-9]* recipes' <<<"$pages") run, links, drawings, reference"
-else
-  fail "documentation"
-  tail -n 60 <<<"$pages"
-fi
-step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
-ln -f "$work/clip.mp4" "$work/50% of clip #1.mp4"  # a URI would read the % and the # otherwise
-step "pipelines/file.sh" pipelines/file.sh "$work/50% of clip #1.mp4" "$work/file.mp4"
-step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
-step "pipelines/motion.sh (test picture)" pipelines/motion.sh test
-step "pipelines/mask.sh (test picture)" pipelines/mask.sh test
-step "pipelines/privacy.sh (a clip without a face)" pipelines/privacy.sh "$work/clip.mp4" "$work/privacy"
-step "pipelines/denoise.py" pipelines/denoise.py "$work"
-step "pipelines/demo.sh" env DEMO_OUT="$work/demo" pipelines/demo.sh "$work/clip.mp4"
-step "the contact sheet is there" test -s "$work/demo/contact-sheet.png"
-tuned=$(tests/tune/run.sh build 2>&1 </dev/null)
-case $? in
-  0) pass "pipelines/tune.py in a browser: ${tuned##*$'\n'}" ;;
-  77) skip "pipelines/tune.py in a browser: $tuned" ;;
-  *) fail "pipelines/tune.py in a browser"; tail -n 60 <<<"$tuned" ;;
-esac
-camera=$(tests/virtual-camera/test.sh build 2>&1 </dev/null)
-case $? in
-  0) pass "pipelines/virtual-camera.sh: ${camera##*$'\n'}" ;;
-  77) skip "pipelines/virtual-camera.sh: $camera" ;;
-  *) fail "pipelines/virtual-camera.sh"; tail -n 60 <<<"$camera" ;;
-esac
-if [ $gpu = yes ]; then
-  step "pipelines/gpu.sh" pipelines/gpu.sh "$work/clip.mp4"
-else
-  skip "pipelines/gpu.sh needs an NVIDIA GPU; none was found"
-fi
+  step "the code is formatted, its headers compile alone, clang-tidy finds nothing in what both backends share" env LINT_TIDY=few tests/lint.sh
+  step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/conformance/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/soak/*.sh tests/tune/*.sh tests/virtual-camera/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
+  if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
+    pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
+    echo "${fuzzed##*$'\n'}" >>"$logs"
+  else
+    fail "fuzzing by coverage"
+    echo "$fuzzed"
+  fi
+  if fuzzed=$(tests/fuzz/streams.sh 45 2>&1 </dev/null); then
+    pass "fuzzing of the whole element by coverage, ${fuzzed##*$'\n'}"
+    echo "${fuzzed##*$'\n'}" >>"$logs"
+  else
+    fail "fuzzing of the whole element by coverage"
+    tail -n 60 <<<"$fuzzed"
+  fi
+  step "sets of values by GstPreset" tests/presets.py
+  if pages=$(docs/build.sh --recipes 2>&1 </dev/null); then
+    pass "documentation: $(grep -o '^[0-9]* recipes' <<<"$pages") run, links, drawings, reference"
+  else
+    fail "documentation"
+    tail -n 60 <<<"$pages"
+  fi
+  step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
+  ln -f "$work/clip.mp4" "$work/50% of clip #1.mp4"  # a URI would read the % and the # otherwise
+  step "pipelines/file.sh" pipelines/file.sh "$work/50% of clip #1.mp4" "$work/file.mp4"
+  step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
+  step "pipelines/motion.sh (test picture)" pipelines/motion.sh test
+  step "pipelines/mask.sh (test picture)" pipelines/mask.sh test
+  step "pipelines/privacy.sh (a clip without a face)" pipelines/privacy.sh "$work/clip.mp4" "$work/privacy"
+  step "pipelines/denoise.py" pipelines/denoise.py "$work"
+  step "pipelines/demo.sh" env DEMO_OUT="$work/demo" pipelines/demo.sh "$work/clip.mp4"
+  step "the contact sheet is there" test -s "$work/demo/contact-sheet.png"
+  tuned=$(tests/tune/run.sh build 2>&1 </dev/null)
+  case $? in
+    0) pass "pipelines/tune.py in a browser: ${tuned##*$'\n'}" ;;
+    77) skip "pipelines/tune.py in a browser: $tuned" ;;
+    *) fail "pipelines/tune.py in a browser"; tail -n 60 <<<"$tuned" ;;
+  esac
+  camera=$(tests/virtual-camera/test.sh build 2>&1 </dev/null)
+  case $? in
+    0) pass "pipelines/virtual-camera.sh: ${camera##*$'\n'}" ;;
+    77) skip "pipelines/virtual-camera.sh: $camera" ;;
+    *) fail "pipelines/virtual-camera.sh"; tail -n 60 <<<"$camera" ;;
+  esac
+  if [ $gpu = yes ]; then
+    step "pipelines/gpu.sh" pipelines/gpu.sh "$work/clip.mp4"
+  else
+    skip "pipelines/gpu.sh needs an NVIDIA GPU; none was found"
+  fi
 
-step "Python package: wheel, filters of arrays, the element it carries" python/test.sh
-step "faces of a real detector are hidden" tests/detector/test.sh build/plugin
-if [ -x build-wheel/venv/bin/python ]; then
-  step "errors beside PyPI's NumPy" build-wheel/venv/bin/python tests/element/errors_beside_numpy.py
-fi
+  step "Python package: wheel, filters of arrays, the element it carries" python/test.sh
+  step "faces of a real detector are hidden" tests/detector/test.sh build/plugin
+  if [ -x build-wheel/venv/bin/python ]; then
+    step "errors beside PyPI's NumPy" build-wheel/venv/bin/python tests/element/errors_beside_numpy.py
+  fi
+  . tests/archive/steps.sh
+}
+beside one_at_a_time
 
-# other_build FOLDER NAME MESON-ARGUMENT...: configured anew and built.
+# other_build FOLDER NAME MESON-ARGUMENT...: configured anew and built; TARGETS, where it is set, alone.
 other_build() {
   local folder=$1 name=$2
   shift 2
   rm -rf "$folder"
   # shellcheck disable=SC2016
-  step "$name" bash -c 'meson setup "$0" "$@" && ninja -C "$0"' "$folder" -Dcuda=disabled "$@"
+  step "$name" bash -c 'meson setup "$0" "$@" && ninja -C "$0" $TARGETS' "$folder" -Dcuda=disabled "$@"
 }
-CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no CUDA" -Dwerror=true -Dbenchmarks=disabled
+# For its warnings, which need no optimiser.
+CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no CUDA" -Dwerror=true -Dbenchmarks=disabled -Doptimization=0
+if checked=$(tests/conformance/msan.sh build-msan 12 2>&1 </dev/null); then
+  pass "the CPU's kernels under MSan, ${checked##*$'\n'}"
+  echo "${checked##*$'\n'}" >>"$logs"
+else
+  fail "the CPU's kernels under MSan"
+  tail -n 60 <<<"$checked"
+fi
 # Unoptimised: the optimiser takes minutes over instrumented SIMD code, longer than the tests then save.
 other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debug -Dbenchmarks=disabled
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -145,14 +192,16 @@ suites build-asan "conformance under ASan and UBSan" --suite conformance --no-su
 if [ -x build-asan/tests/conformance/conformance_emulated ]; then
   step "emulated conformance under ASan and UBSan" build-asan/tests/conformance/conformance_emulated --backend=cpu --simd=vnni,avxvnni --cases=30
 fi
-other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
+TARGETS="plugin/libgstconvolve.so tests/unit/unit tests/conformance/conformance $(printf 'tests/element/element-%s ' events lifecycle stress)" \
+  other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
 storm build-tsan "storm under TSan"
 suites build-tsan "threads under TSan" --suite threads --timeout-multiplier 8
 step "work stealing under TSan" build-tsan/tests/unit/unit --gtest_filter='WorkStealingRanges.*'
 step "conformance of the CPU backend under TSan" build-tsan/tests/conformance/conformance --backend=cpu --cases=20
-. tests/archive/steps.sh
+join one_at_a_time
 
 if numbers=$(tests/numbers.py <"$logs"); then pass "$numbers"; else fail "a kind of test has no numbers; $numbers"; fi
 if [ $failed -gt 0 ]; then printf 'FAILED: %s\n' "${failures[@]}"; fi
+echo "in $((SECONDS / 60)) minutes:"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -21,7 +21,7 @@ make_system() {
     options+=("--components=main,universe")
     [ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] || options+=(--no-check-gpg)
     # Debian's debootstrap need not know every release of Ubuntu's: they are all made alike.
-    script=(gutsy)
+    [ -e /usr/share/debootstrap/scripts/noble ] || script=(gutsy)
   fi
   mkdir -p "$folder"
   if ! debootstrap "${options[@]}" "$suite" "$folder" "$mirror" "${script[@]}" >"$folder.log" 2>&1; then

@@ -17,7 +17,6 @@ root=${1:-$HOME/.cache/videoconvolve/debian13}
 shift $(($# > 0 ? 1 : 0))
 if [ $# -eq 0 ]; then set -- --suite unit --suite element; fi
 
-mirror=$(sed -n 's/^URIs: *//p; s/^deb *\(\[[^]]*\] *\)\?\(http[^ ]*\).*/\2/p' /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | grep -v security | head -n 1)
-prepare "$root" trixie "$mirror"
+prepare "$root" trixie
 build_and_test "$@"
 load_our_own

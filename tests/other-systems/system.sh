@@ -5,19 +5,17 @@
 # Sourced by debian13.sh and ubuntu2404.sh: another system in a folder, made with debootstrap, and the plugin built and
 # tested there. For root on Debian and its kin.
 
-# prepare ROOT-FOLDER SUITE MIRROR [DEBOOTSTRAP-OPTION...]: makes the system where it is not there yet, with what the
-# build and the tests need. Sets `system`, its folder.
+# shellcheck source-path=SCRIPTDIR
+. tests/other-systems/bootstrap.sh
+
+# prepare ROOT-FOLDER SUITE: makes the system where it is not there yet, with what the build and the tests need. Sets
+# `system`, its folder.
 prepare() {
-  local root=$1 suite=$2 mirror=$3 script=()
-  shift 3
+  local root=$1 suite=$2
   system=$root/system
-  command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
   if [ ! -e "$root/made" ]; then
-    mkdir -p "$root"
     rm -rf "$system"  # what a run that was cut short has left
-    # An older debootstrap does not know the newest names; all of a distribution's are made alike.
-    if [ ! -e "/usr/share/debootstrap/scripts/$suite" ]; then script=(gutsy); fi
-    debootstrap --variant=minbase "$@" "$suite" "$system" "$mirror" "${script[@]}"
+    make_system "$suite" "$system"
     touch "$root/made"
   fi
   cp /etc/resolv.conf /etc/hosts "$system/etc/"

@@ -18,9 +18,6 @@ root=${1:-$HOME/.cache/videoconvolve/ubuntu2404}
 shift $(($# > 0 ? 1 : 0))
 if [ $# -eq 0 ]; then set -- --suite unit --suite element; fi
 
-keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg
-check=(--no-check-gpg)
-if [ -f $keyring ]; then check=(--keyring="$keyring"); fi
-prepare "$root" noble "${UBUNTU_MIRROR:-http://archive.ubuntu.com/ubuntu}" --components=main,universe "${check[@]}"
+prepare "$root" noble
 build_and_test "$@"
 load_our_own
