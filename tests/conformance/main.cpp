@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -49,8 +48,9 @@ bool matches(const std::string& name, const std::string& filter) {
 
 // Of a list with commas between, says which names no SIMD target has.
 bool all_are_targets(const std::string& names) {
-  std::istringstream list(names);
-  for (std::string name; std::getline(list, name, ',');) {
+  for (std::size_t from = 0; from < names.size();) {
+    const std::string name = names.substr(from, names.find(',', from) - from);
+    from += name.size() + 1;
     const auto targets = convolve::cpu::simd_targets();
     if (name == "none" || std::ranges::any_of(targets, [&](const auto& target) { return name == target.name; }))
       continue;
