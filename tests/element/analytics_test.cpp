@@ -46,7 +46,7 @@ Passed pass(const GstVideoInfo& info, const std::string& properties, Add&& add) 
   const Owned<GstBuffer> out = harness.try_pull();
   CHECK(out, "no output");
   passed.after = frame_of(out.get(), info);
-  const GstAnalyticsRelationMeta* meta = gst_buffer_get_analytics_relation_meta(out.get());
+  GstAnalyticsRelationMeta* meta = gst_buffer_get_analytics_relation_meta(out.get());
   if (meta) passed.metas_after = gst_analytics_relation_get_length(meta);
   return passed;
 }
