@@ -49,7 +49,7 @@ if [ ! -f "$build/compile_commands.json" ]; then
   echo "lint.sh: $build is no build folder: meson setup $build" >&2
   exit 2
 fi
-files=('plugin/*.cpp' 'kernels/convolve/*.cpp' 'kernels/regions/*.cpp' 'kernels/threads/*.cpp' 'kernels/cpu/*.cpp')
+files=('plugin/*.cpp' 'kernels/convolve/*.cpp' 'kernels/regions/*.cpp' 'kernels/threads/*.cpp' 'kernels/cpu/*.cpp' 'kernels/cuda/*.cpp')
 [ "$LINT_TIDY" = few ] && files=('kernels/convolve/*.cpp' 'kernels/regions/*.cpp' 'kernels/threads/*.cpp')
 checks='-clang-analyzer-*'
 [ "$LINT_TIDY" = analyzer ] && checks=

@@ -47,7 +47,7 @@ std::vector<SpaceFactors> low_rank_terms(const PlanDesc& desc, const Arithmetic&
   return convolve::low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
 }
 
-// Of rank 1, in space or in time and space: every engine may have a try.
+// Filters of rank 1, in space or in time and space, may be had from every engine: the cheapest one is taken.
 Engine make_rank_one(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   const SpaceFactors factors = in_numbers_of(arithmetic, *desc.filter.space_filter().space_factors());
   Engine best = make_float_separable(desc, arithmetic, group, {{factors}});

@@ -47,7 +47,7 @@ struct Functions {
   decltype(RowPass::run) pair = nullptr;
   decltype(Kernel::run) (*filter)(bool paired, int limbs, EpilogueForm form) = nullptr;
 };
-// Of a block, and of a kernel call: its blocks share what they read.
+// Output rows of a block, of exact and of real taps, and of a kernel call, whose blocks share what they read.
 constexpr int exact_rows = 4, real_rows = 2, rows_at_once = 8;
 
 }  // namespace convolve::cpu::amx
@@ -118,7 +118,7 @@ class PendingEpilogue {
   }
 
  private:
-  // Of 64 sums, the first of them that of sample `at`.
+  // The code values of 64 sums, the first of them that of sample `at`.
   HWY_INLINE Vector<std::uint8_t> CodeValuesOf(const std::int32_t* sums, int at) const {
     const Tag<std::int32_t> d;
     Vector<std::int32_t> value[4];
@@ -277,10 +277,10 @@ HWY_EXPORT(Tiles);
 
 namespace {
 
-// Beyond the first level cache: a strip's ends cost more than its rows from the second.
+// The ring is larger than the first level cache: a strip's ends cost more than its rows from the second.
 constexpr int ring_bytes = 160 << 10;
-// Of a tile product, and of epilogue the sums of a tile, as many more. On a Xeon with AMX dot products are faster at
-// 3x3, with real taps at 5x5 too, and for filter rows that span more than 64 bytes of a strip.
+// What a tile product costs, and the samples of a tile's sums in products. On a Xeon with AMX dot products are faster
+// at 3x3, with real taps at 5x5 too, and for filter rows that span more than 64 bytes of a strip.
 constexpr double matrix_cost = 2.95;
 constexpr double products_to_finish = 1.1;
 

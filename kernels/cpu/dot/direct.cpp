@@ -32,7 +32,7 @@ struct Packed {
 // What a kernel is compiled for: rows of taps, or more than that. Ring row r has tap row r - i in output row i.
 enum class Height : std::uint8_t { more, one, two, three };
 
-// Of a target; rows is 0 where it has none.
+// The functions of a SIMD target; rows is 0 where it has none.
 struct Functions {
   int rows = 0, samples = 0;
   // By the groups of taps in a filter row of one component; 0: of several components.

@@ -36,7 +36,7 @@ using Ints = Vector<std::int32_t>;
 using Floats = Vector<float>;
 using Bytes = Vector<std::uint8_t>;
 
-// Of a block: 16 sums where there are 32 registers, 8 where there are 16.
+// Rows of a block: it has 16 registers of sums where there are 32 registers, and 8 where there are 16.
 constexpr int rows = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 constexpr int samples = lanes<std::uint8_t>;
 
@@ -65,7 +65,7 @@ HWY_INLINE Ints MultiplyWords(Ints window, Ints taps) {
   return Ints{_mm256_madd_epi16(window.raw, taps.raw)};
 #endif
 }
-// The same of unsigned with signed bytes, to 16 bits: saturated.
+// Multiplies unsigned by signed bytes and adds neighbours, to 16 bits that saturate.
 HWY_INLINE Ints MultiplyBytes(Ints window, Ints taps) {
 #if HWY_TARGET == HWY_AVX3
   return Ints{_mm512_maddubs_epi16(window.raw, taps.raw)};

@@ -36,7 +36,7 @@ struct PackedColumns {
   std::vector<std::int32_t> words;  // [pair of ring rows][output rows it is in]
 };
 
-// Of a target; rows is 0 where it has none.
+// The functions of a SIMD target; rows is 0 where it has none.
 struct SeparableFunctions {
   int rows = 0, samples = 0;
   decltype(RowPass::run) (*along)(bool pairs, int components, int groups) = nullptr;

@@ -23,7 +23,7 @@ struct PackedStaging {
   Words weights;
 };
 
-/// Of one axis; of mirrored taps only those up to the centre.
+/// The taps of one axis; mirrored ones up to the centre alone.
 struct PackedTaps {
   Words taps;
 };

@@ -22,7 +22,7 @@
 #define CONVOLVE_FIXED16_SEPARABLE_CPP_ONCE
 namespace convolve::cpu::fixed16 {
 
-// Of a target; null where it has none.
+// The functions of a SIMD target; null where it has none.
 struct Functions {
   int samples = 0;
   decltype(Staging::run) stage[2];  // by "exact"
@@ -80,7 +80,7 @@ HWY_INLINE void StageFrame(const PackedStaging& k, const std::uint8_t* row, std:
   }
 }
 
-// The same of several frames, summed.
+// Stages the weighted sum of several frames.
 template <bool Exact>
 HWY_INLINE void StageFrames(const PackedStaging& k, const std::uint8_t* const* rows, std::int16_t* out, int n,
                             int phase, int components) {

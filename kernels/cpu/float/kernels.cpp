@@ -84,7 +84,7 @@ HWY_INLINE void AddRows(std::integer_sequence<int, Row...>, Vector<T> (&sum)[blo
    ...);
 }
 
-// The same for any height.
+// Adds the rows of a filter of any height.
 template <int Width, class T, class Source>
 HWY_INLINE void AddRows(int height, Vector<T> (&sum)[block_rows][block_vectors], const void* const* ring, int x,
                         const T* c, int width, int step) {

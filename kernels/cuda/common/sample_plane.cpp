@@ -24,19 +24,31 @@ bool divides(const FrameLayout& layout, const Arithmetic& arithmetic) {
 
 }  // namespace
 
-int count_components(const FrameLayout& layout) {
+PlaneMix plane_mix(const FrameLayout& layout) {
   unsigned counts = 0;
   for (int p = 0; p < layout.planes; ++p) {
-    if (!layout.plane[p].uniform()) return 0;
+    if (!layout.plane[p].uniform()) return PlaneMix::none;
     counts |= 1u << layout.plane[p].components;
   }
-  return counts == 1 << 1 ? 1 : (counts & ~(1u << 1)) == 1 << 2 ? 3 : counts == 1 << 3 ? 5 : counts == 1 << 4 ? 4 : 0;
+  switch (counts) {
+    case 1 << 1:
+      return PlaneMix::one;
+    case 1 << 2:
+    case 1 << 1 | 1 << 2:
+      return PlaneMix::one_and_two;
+    case 1 << 3:
+      return PlaneMix::three;
+    case 1 << 4:
+      return PlaneMix::four;
+    default:
+      return PlaneMix::none;
+  }
 }
 
 bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, std::string& why) {
   if (layout.type == SampleType::u8 && (layout.bits != 8 || layout.shift != 0))
     why = "bytes of fewer than 8 bits";
-  else if (count_components(layout) == 0)
+  else if (plane_mix(layout) == PlaneMix::none)
     why = "a layout with components at uneven steps";
   else if (division_of(layout, arithmetic) > (layout.type == SampleType::u16 ? Division::remainder : Division::product))
     why = "a filter whose sums need double precision";

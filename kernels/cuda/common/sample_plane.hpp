@@ -34,8 +34,20 @@ constexpr int group_alignment(int bytes) {
   return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
 }
 
-/// As the tables of kernels count a frame's components: 1 or 4; 3 for planes of one and two; 5 for three. 0: no kernel.
-int count_components(const FrameLayout& layout);
+/// What the planes of a frame hold, as kernels are compiled for it. All planes are uniform().
+enum class PlaneMix : std::uint8_t {
+  none,         ///< any other layout
+  one,          ///< one component each
+  one_and_two,  ///< one or two components, as NV12 has them
+  three,
+  four,
+};
+PlaneMix plane_mix(const FrameLayout& layout);
+
+/// The most components of a plane of such a frame.
+constexpr int max_components_of(PlaneMix mix) {
+  return mix == PlaneMix::one ? 1 : mix == PlaneMix::one_and_two ? 2 : mix == PlaneMix::three ? 3 : 4;
+}
 
 /// True where such planes are what the layout has, and SampleNumbers can say how sums become samples; else sets `why`.
 bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, std::string& why);

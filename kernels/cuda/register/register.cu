@@ -19,32 +19,35 @@ namespace {
 
 using RegisterTileLaunch = void (*)(const RegisterTileArgs& args, int blocks, cudaStream_t stream);
 
-template <class Sample, int components, int width>
+template <class Sample, PlaneMix mix, int width>
 void launch(const RegisterTileArgs& args, int blocks, cudaStream_t stream) {
-  register_tile_kernel<Sample, components, width><<<blocks, 32 * register_warps, 0, stream>>>(args);
+  register_tile_kernel<Sample, mix, width><<<blocks, 32 * register_warps, 0, stream>>>(args);
 }
 
 /// The kernels of a layout, by width class.
 using LaunchRow = std::array<RegisterTileLaunch, register_classes.size()>;
-template <class Sample, int components>
-constexpr LaunchRow launches{
-    launch<Sample, components, register_classes[0]>, launch<Sample, components, register_classes[1]>,
-    launch<Sample, components, register_classes[2]>, launch<Sample, components, register_classes[3]>};
+template <class Sample, PlaneMix mix>
+constexpr LaunchRow launches{launch<Sample, mix, register_classes[0]>, launch<Sample, mix, register_classes[1]>,
+                             launch<Sample, mix, register_classes[2]>, launch<Sample, mix, register_classes[3]>};
 
-const LaunchRow* find_register_tile(SampleType type, int components) {
+const LaunchRow* find_register_tile(SampleType type, PlaneMix mix) {
   struct KernelRow {
     SampleType type;
-    int components;
+    PlaneMix mix;
     const LaunchRow* launch;
   };
   static constexpr KernelRow kernels[]{
-      {SampleType::u8, 1, &launches<std::uint8_t, 1>},   {SampleType::u8, 3, &launches<std::uint8_t, 3>},
-      {SampleType::u8, 5, &launches<std::uint8_t, 5>},   {SampleType::u8, 4, &launches<std::uint8_t, 4>},
-      {SampleType::u16, 1, &launches<std::uint16_t, 1>}, {SampleType::u16, 3, &launches<std::uint16_t, 3>},
-      {SampleType::u16, 4, &launches<std::uint16_t, 4>}, {SampleType::f32, 1, &launches<float, 1>},
+      {SampleType::u8, PlaneMix::one, &launches<std::uint8_t, PlaneMix::one>},
+      {SampleType::u8, PlaneMix::one_and_two, &launches<std::uint8_t, PlaneMix::one_and_two>},
+      {SampleType::u8, PlaneMix::three, &launches<std::uint8_t, PlaneMix::three>},
+      {SampleType::u8, PlaneMix::four, &launches<std::uint8_t, PlaneMix::four>},
+      {SampleType::u16, PlaneMix::one, &launches<std::uint16_t, PlaneMix::one>},
+      {SampleType::u16, PlaneMix::one_and_two, &launches<std::uint16_t, PlaneMix::one_and_two>},
+      {SampleType::u16, PlaneMix::four, &launches<std::uint16_t, PlaneMix::four>},
+      {SampleType::f32, PlaneMix::one, &launches<float, PlaneMix::one>},
   };
   for (const KernelRow& row : kernels)
-    if (row.type == type && row.components == components) return row.launch;
+    if (row.type == type && row.mix == mix) return row.launch;
   return nullptr;
 }
 
@@ -75,9 +78,9 @@ class RegisterPlan final : public Plan {
         depth_(desc.filter.depth()),
         padded_(pad(desc.filter)) {
     const FrameLayout& layout = desc.layout;
-    const int components = count_components(layout);
-    tile_ = (*find_register_tile(layout.type, components))[padded_.index];
-    stream_ = padded_.square ? find_row_stream(layout.type, components, padded_.index) : nullptr;
+    const PlaneMix mix = plane_mix(layout);
+    tile_ = (*find_register_tile(layout.type, mix))[padded_.index];
+    stream_ = padded_.square ? find_row_stream(layout.type, mix, padded_.index) : nullptr;
     tile_args_.planes = stream_args_.planes = layout.planes;
     tile_args_.centre_t = desc.filter.centre_t();
     tile_args_.centre_y = desc.filter.centre_y();
@@ -173,7 +176,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   if (is_over_max_taps(desc.filter)) return serves_large_tile(device, desc, arithmetic, why);
   const Padded padded = pad(desc.filter);
   if (!has_sample_planes(layout, arithmetic, why)) return false;
-  if (!find_register_tile(layout.type, count_components(layout)))
+  if (!find_register_tile(layout.type, plane_mix(layout)))
     why = "so many components of this sample type";
   else if (padded.sums * desc.filter.height() * padded.width > max_coefficients)
     why = "a filter of " + desc.filter.shape() + " taps that is no product of time and space";

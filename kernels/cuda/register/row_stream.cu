@@ -1,106 +1,55 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The row stream's kernels, which case takes which, and the grid.
+// The row stream's kernels, and which case takes which.
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "cuda/register/row_stream.cuh"
 
 namespace convolve::cuda {
 namespace {
 
-template <class Sample, int components, int width>
+template <class Sample, PlaneMix mix, int width>
 constexpr RowStreamKernel kernel{
     [](int capability, const RowStreamArgs& args, int blocks, cudaStream_t stream) {
-      launch_pdl(capability, row_stream_kernel<Sample, components, width>, blocks, dim3(32 * row_stream_warps), stream,
-                 args);
+      launch_pdl(capability, row_stream_kernel<Sample, mix, width>, blocks, dim3(32 * row_stream_warps), stream, args);
     },
     [] {
       int blocks = 1;
-      if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, row_stream_kernel<Sample, components, width>,
+      if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, row_stream_kernel<Sample, mix, width>,
                                                         32 * row_stream_warps, 0) != cudaSuccess)
         cudaGetLastError();
       return std::max(blocks, 1);
     }};
 
 using KernelRow = std::array<const RowStreamKernel*, row_stream_classes>;
-template <class Sample, int components>
-constexpr KernelRow row{&kernel<Sample, components, register_classes[0]>,
-                        &kernel<Sample, components, register_classes[1]>,
-                        &kernel<Sample, components, register_classes[2]>};
-
-int ceil_div(int a, int b) {
-  return (a - 1) / b + 1;
-}
-
-/// Rows that a warp makes. Each takes `halo` more, so many are better than few; but a multiprocessor runs `resident`
-/// blocks at a time, and takes no less time over warps too few to hide each other's latencies than over
-/// `row_stream_enough`.
-int choose_rows(const RowStreamArgs& args, int width, int multiprocessors, int resident) {
-  constexpr int most = 32;
-  const int halo = width / 2 * 2;
-  const auto time_of = [](std::int64_t blocks) {
-    return blocks == 0 ? 0 : std::max<std::int64_t>(blocks * row_stream_warps, row_stream_enough);
-  };
-  int best = 1;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (int rows = most - halo; rows > 0; --rows) {
-    std::int64_t blocks = 0;
-    for (int p = 0; p < args.planes; ++p)
-      blocks += ceil_div(args.grid[p].strips * ceil_div(args.plane[p].height, rows), row_stream_warps);
-    const std::int64_t each = (blocks - 1) / multiprocessors + 1;
-    const std::int64_t cost = (each / resident * time_of(resident) + time_of(each % resident)) * (rows + halo);
-    if (cost < least) least = cost, best = rows;
-  }
-  return best;
-}
+template <class Sample, PlaneMix mix>
+constexpr KernelRow row{&kernel<Sample, mix, register_classes[0]>, &kernel<Sample, mix, register_classes[1]>,
+                        &kernel<Sample, mix, register_classes[2]>};
 
 }  // namespace
 
-const RowStreamKernel* find_row_stream(SampleType type, int components, std::size_t width_class) {
+const RowStreamKernel* find_row_stream(SampleType type, PlaneMix mix, std::size_t width_class) {
   struct TableRow {
     SampleType type;
-    int components;
+    PlaneMix mix;
     const KernelRow* kernels;
   };
   static constexpr TableRow table[]{
-      {SampleType::u8, 1, &row<std::uint8_t, 1>},   {SampleType::u8, 3, &row<std::uint8_t, 3>},
-      {SampleType::u8, 5, &row<std::uint8_t, 5>},   {SampleType::u8, 4, &row<std::uint8_t, 4>},
-      {SampleType::u16, 1, &row<std::uint16_t, 1>}, {SampleType::u16, 3, &row<std::uint16_t, 3>},
-      {SampleType::u16, 4, &row<std::uint16_t, 4>}, {SampleType::f32, 1, &row<float, 1>},
+      {SampleType::u8, PlaneMix::one, &row<std::uint8_t, PlaneMix::one>},
+      {SampleType::u8, PlaneMix::one_and_two, &row<std::uint8_t, PlaneMix::one_and_two>},
+      {SampleType::u8, PlaneMix::three, &row<std::uint8_t, PlaneMix::three>},
+      {SampleType::u8, PlaneMix::four, &row<std::uint8_t, PlaneMix::four>},
+      {SampleType::u16, PlaneMix::one, &row<std::uint16_t, PlaneMix::one>},
+      {SampleType::u16, PlaneMix::one_and_two, &row<std::uint16_t, PlaneMix::one_and_two>},
+      {SampleType::u16, PlaneMix::four, &row<std::uint16_t, PlaneMix::four>},
+      {SampleType::f32, PlaneMix::one, &row<float, PlaneMix::one>},
   };
   if (width_class >= row_stream_classes) return nullptr;
   for (const TableRow& entry : table)
-    if (entry.type == type && entry.components == components) return (*entry.kernels)[width_class];
+    if (entry.type == type && entry.mix == mix) return (*entry.kernels)[width_class];
   return nullptr;
-}
-
-int lay_out_row_stream(RowStreamArgs& args, Border border, SampleType type, int width, int multiprocessors,
-                       int resident) {
-  for (int p = 0; p < args.planes; ++p) {
-    const SamplePlane& plane = args.plane[p];
-    const int span = row_stream_pixels(plane.components, width);
-    if (plane.width % span != 0 || !edge_folds_once(plane.height, width / 2)) return 0;
-    // What is left out of the kernel for speed.
-    if (type == SampleType::f32 && plane.zero[0] != 0) return 0;
-    args.grid[p].alignment = group_alignment(span * plane.components * bytes_per_sample(type));
-    args.grid[p].columns = edge_axis(border, plane.width);
-    args.grid[p].rows = edge_axis(border, plane.height);
-    args.grid[p].strips = ceil_div(plane.width, 32 * span);
-  }
-  args.rows = choose_rows(args, width, multiprocessors, resident);
-  std::int64_t blocks = 0;
-  for (int p = 0; p < args.planes; ++p) {
-    RowStreamPlane& grid = args.grid[p];
-    grid.first_block = static_cast<int>(blocks);
-    grid.bands = ceil_div(args.plane[p].height, args.rows);
-    const std::int64_t warps = std::int64_t{grid.strips} * grid.bands;
-    blocks += (warps - 1) / row_stream_warps + 1;
-    if (blocks * row_stream_warps > std::numeric_limits<int>::max()) return 0;
-  }
-  return static_cast<int>(blocks);
 }
 
 }  // namespace convolve::cuda

@@ -38,7 +38,7 @@ struct RowStreamRow {
 #pragma unroll
     for (int i = 0; i < radius * C; ++i) f[(radius + span) * C + i] = right.value(i, shift, zero[i % C]);
   }
-  /// The same of the sides alone, with their groups' pixels in the order of the selectors' limbs.
+  /// Converts the sides alone again, with their groups' pixels in the order that the edge's selectors ask for.
   __device__ __forceinline__ void reorder(Floats& f, std::uint32_t left_order, std::uint32_t right_order,
                                           const float* zero, int shift) const {
 #pragma unroll
@@ -87,7 +87,7 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
   const auto row_offset = [&](int i) {
     return static_cast<std::ptrdiff_t>(__shfl_sync(~0u, static_cast<long long>(offset), i));
   };
-  // Of the groups beside a window, those that lie next to it.
+  // The groups next to the window, on either side.
   const EdgeGroup left = edge_group(grid.columns, x - 4), right = edge_group(grid.columns, x + span);
   const char* const in = static_cast<const char*>(args.in[p].data);
   const char* const from_left = in + left.last * C * static_cast<int>(sizeof(Sample));
@@ -181,22 +181,20 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
     }
 }
 
-/// `components`: the sum of the numbers of components that the frame's planes have, each counted once; but 5 stands
-/// for three components.
-template <class Sample, int components, int width>
+template <class Sample, PlaneMix mix, int width>
 __global__ void __launch_bounds__(32 * row_stream_warps, row_stream_blocks(sizeof(Sample)))
     row_stream_kernel(const __grid_constant__ RowStreamArgs args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
-  if constexpr (components == 1) {
+  if constexpr (mix == PlaneMix::one) {
     stream_strip<Sample, 1, width>(args, p);
-  } else if constexpr (components == 3) {
+  } else if constexpr (mix == PlaneMix::one_and_two) {
     if (args.plane[p].components == 1)
       stream_strip<Sample, 1, width>(args, p);
     else
       stream_strip<Sample, 2, width>(args, p);
   } else {
-    stream_strip<Sample, components == 5 ? 3 : 4, width>(args, p);
+    stream_strip<Sample, max_components_of(mix), width>(args, p);
   }
 }
 

@@ -37,8 +37,8 @@ struct RowStreamKernel {
   void (*launch)(int capability, const RowStreamArgs& args, int blocks, cudaStream_t stream);
   int (*resident)();  ///< blocks on a multiprocessor, in the current context
 };
-/// `components` as register's kernels count them. Null where there is none for this type or this width class.
-const RowStreamKernel* find_row_stream(SampleType type, int components, std::size_t width_class);
+/// Null where there is none for this type or this width class.
+const RowStreamKernel* find_row_stream(SampleType type, PlaneMix mix, std::size_t width_class);
 
 /// Grid and edges of args.plane, for `width` columns of taps. Returns the number of blocks; 0 where the kernel does not
 /// serve those planes.

@@ -246,7 +246,7 @@ __device__ __forceinline__ void filter_register_tile(const RegisterTileArgs& arg
   const int warp_x = block.x * 32 * span, x = warp_x + lane * span;
   const int top = (block.y * register_warps + warp) * Own::rows;
   if (x >= plane.width || top >= plane.height) return;
-  // The same for all lanes of a warp.
+  // All lanes of a warp agree on `inside`.
   const bool inside = grid.vectors && warp_x >= 4 * Shape::halo &&
                       warp_x + 32 * span + 4 * Shape::halo <= plane.width && top >= args.centre_y &&
                       top - args.centre_y + args.height + Own::rows - 1 <= plane.height;
@@ -287,22 +287,20 @@ __device__ __forceinline__ void filter_register_tile(const RegisterTileArgs& arg
   }
 }
 
-/// `components`: the sum of the numbers of components that the frame's planes have, each counted once; but 5 stands
-/// for three components.
-template <class Sample, int components, int width>
-__global__ void __launch_bounds__(32 * register_warps, register_blocks(sizeof(Sample), components, width))
+template <class Sample, PlaneMix mix, int width>
+__global__ void __launch_bounds__(32 * register_warps, register_blocks(sizeof(Sample), max_components_of(mix), width))
     register_tile_kernel(const __grid_constant__ RegisterTileArgs args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
-  if constexpr (components == 1) {
+  if constexpr (mix == PlaneMix::one) {
     filter_register_tile<Sample, 1, width>(args, p);
-  } else if constexpr (components == 3) {
+  } else if constexpr (mix == PlaneMix::one_and_two) {
     if (args.plane[p].components == 1)
       filter_register_tile<Sample, 1, width>(args, p);
     else
       filter_register_tile<Sample, 2, width>(args, p);
   } else {
-    filter_register_tile<Sample, components == 5 ? 3 : 4, width>(args, p);
+    filter_register_tile<Sample, max_components_of(mix), width>(args, p);
   }
 }
 

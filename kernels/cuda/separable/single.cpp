@@ -24,17 +24,22 @@ struct Found {
 Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t terms) {
   struct TableRow {
     SampleType type;
-    int components;
+    PlaneMix mix;
     const SingleKernels* kernels;
   };
   static constexpr TableRow table[]{
-      {SampleType::u8, 1, &single_u8_1},   {SampleType::u8, 3, &single_u8_3},   {SampleType::u8, 5, &single_u8_5},
-      {SampleType::u8, 4, &single_u8_4},   {SampleType::u16, 1, &single_u16_1}, {SampleType::u16, 3, &single_u16_3},
-      {SampleType::u16, 4, &single_u16_4}, {SampleType::f32, 1, &single_f32_1},
+      {SampleType::u8, PlaneMix::one, &single_u8_one},
+      {SampleType::u8, PlaneMix::one_and_two, &single_u8_one_and_two},
+      {SampleType::u8, PlaneMix::three, &single_u8_three},
+      {SampleType::u8, PlaneMix::four, &single_u8_four},
+      {SampleType::u16, PlaneMix::one, &single_u16_one},
+      {SampleType::u16, PlaneMix::one_and_two, &single_u16_one_and_two},
+      {SampleType::u16, PlaneMix::four, &single_u16_four},
+      {SampleType::f32, PlaneMix::one, &single_f32_one},
   };
   const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
   for (const TableRow& row : table)
-    if (row.type == layout.type && row.components == count_components(layout))
+    if (row.type == layout.type && row.mix == plane_mix(layout))
       for (std::size_t i = 0; i < single_sizes.size(); ++i) {
         const SingleSize size = single_sizes[i];
         const SingleKernel& kernel = (*row.kernels)[i];

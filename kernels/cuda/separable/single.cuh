@@ -115,20 +115,19 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   }
 }
 
-/// `components`: as count_components() has it.
-template <class Sample, int components, int width, int terms>
+template <class Sample, PlaneMix mix, int width, int terms>
 __global__ void __launch_bounds__(SingleTile::threads, SingleTile::blocks(sizeof(Sample), terms))
     single_kernel(const __grid_constant__ SingleArgs args) {
   extern __shared__ __align__(16) float shared[];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
-  if constexpr (components == 3) {
+  if constexpr (mix == PlaneMix::one_and_two) {
     if (args.plane[p].components == 1)
       filter_tile<Sample, 1, width, terms>(args, p, shared);
     else
       filter_tile<Sample, 2, width, terms>(args, p, shared);
   } else {
-    filter_tile<Sample, components == 5 ? 3 : components, width, terms>(args, p, shared);
+    filter_tile<Sample, max_components_of(mix), width, terms>(args, p, shared);
   }
 }
 

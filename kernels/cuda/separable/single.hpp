@@ -42,12 +42,12 @@ struct SingleKernel {
   void (*run)(SingleArgs) = nullptr;  ///< Null: this size is not compiled.
   int shared = 0;                     ///< bytes of shared memory that it asks for
 };
-/// The kernels of one sample type and count of components, in the order of single_sizes.
+/// The kernels of one sample type and mix of planes, in the order of single_sizes.
 using SingleKernels = std::array<SingleKernel, single_sizes.size()>;
 
-/// The tables, by sample type and components as count_components() has them.
-extern const SingleKernels single_u8_1, single_u8_3, single_u8_4, single_u8_5;
-extern const SingleKernels single_u16_1, single_u16_3, single_u16_4;
-extern const SingleKernels single_f32_1;
+/// The tables, by sample type and what the planes hold.
+extern const SingleKernels single_u8_one, single_u8_one_and_two, single_u8_four, single_u8_three;
+extern const SingleKernels single_u16_one, single_u16_one_and_two, single_u16_four;
+extern const SingleKernels single_f32_one;
 
 }  // namespace convolve::cuda

@@ -6,6 +6,6 @@
 
 namespace convolve::cuda {
 
-const SingleKernels single_f32_1 = single_kernels<float, 1>;
+const SingleKernels single_f32_one = single_kernels<float, PlaneMix::one>;
 
 }  // namespace convolve::cuda

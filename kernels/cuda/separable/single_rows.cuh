@@ -249,7 +249,7 @@ struct RowPass {
         filter(i + at);
       }
   }
-  /// Likewise, with the window's frames combined.
+  /// Filters the rows with the window's frames combined while they are loaded.
   __device__ __forceinline__ void run_frames() const {
 #pragma unroll 1
     for (int i = first_row(); (i & ~1) < rows; i += step) {

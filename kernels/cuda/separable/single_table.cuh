@@ -12,21 +12,21 @@ namespace convolve::cuda {
 
 /// Bytes are the tensor cores' as a rule: of several terms there is but the largest, for taps that `matrix` does not
 /// hold, except where there are three components.
-template <class Sample, int components, SingleSize size>
+template <class Sample, PlaneMix mix, SingleSize size>
 constexpr SingleKernel single_kernel_of() {
-  if constexpr (sizeof(Sample) == 1 && components != 5 && size.terms > 1 && size.width < max_taps) {
+  if constexpr (sizeof(Sample) == 1 && mix != PlaneMix::three && size.terms > 1 && size.width < max_taps) {
     return {};
   } else {
-    constexpr int most = components == 3 ? 2 : components == 5 ? 3 : components;
-    return {single_kernel<Sample, components, size.width, size.terms>, 4 * single_shared<most, size.width>(size.terms)};
+    constexpr int most = max_components_of(mix);
+    return {single_kernel<Sample, mix, size.width, size.terms>, 4 * single_shared<most, size.width>(size.terms)};
   }
 }
-template <class Sample, int components, std::size_t... n>
+template <class Sample, PlaneMix mix, std::size_t... n>
 constexpr SingleKernels single_kernels_of(std::index_sequence<n...>) {
-  return {single_kernel_of<Sample, components, single_sizes[n]>()...};
+  return {single_kernel_of<Sample, mix, single_sizes[n]>()...};
 }
-template <class Sample, int components>
+template <class Sample, PlaneMix mix>
 constexpr SingleKernels single_kernels =
-    single_kernels_of<Sample, components>(std::make_index_sequence<single_sizes.size()>{});
+    single_kernels_of<Sample, mix>(std::make_index_sequence<single_sizes.size()>{});
 
 }  // namespace convolve::cuda

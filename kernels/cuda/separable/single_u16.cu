@@ -6,6 +6,6 @@
 
 namespace convolve::cuda {
 
-const SingleKernels single_u16_1 = single_kernels<std::uint16_t, 1>;
+const SingleKernels single_u16_one = single_kernels<std::uint16_t, PlaneMix::one>;
 
 }  // namespace convolve::cuda

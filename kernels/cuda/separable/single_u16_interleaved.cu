@@ -6,7 +6,7 @@
 
 namespace convolve::cuda {
 
-const SingleKernels single_u16_3 = single_kernels<std::uint16_t, 3>;
-const SingleKernels single_u16_4 = single_kernels<std::uint16_t, 4>;
+const SingleKernels single_u16_one_and_two = single_kernels<std::uint16_t, PlaneMix::one_and_two>;
+const SingleKernels single_u16_four = single_kernels<std::uint16_t, PlaneMix::four>;
 
 }  // namespace convolve::cuda

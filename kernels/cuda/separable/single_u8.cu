@@ -6,9 +6,9 @@
 
 namespace convolve::cuda {
 
-const SingleKernels single_u8_1 = single_kernels<std::uint8_t, 1>;
-const SingleKernels single_u8_3 = single_kernels<std::uint8_t, 3>;
-const SingleKernels single_u8_4 = single_kernels<std::uint8_t, 4>;
-const SingleKernels single_u8_5 = single_kernels<std::uint8_t, 5>;
+const SingleKernels single_u8_one = single_kernels<std::uint8_t, PlaneMix::one>;
+const SingleKernels single_u8_one_and_two = single_kernels<std::uint8_t, PlaneMix::one_and_two>;
+const SingleKernels single_u8_four = single_kernels<std::uint8_t, PlaneMix::four>;
+const SingleKernels single_u8_three = single_kernels<std::uint8_t, PlaneMix::three>;
 
 }  // namespace convolve::cuda
