@@ -176,7 +176,7 @@ other_build() {
 }
 # For its warnings, which need no optimiser.
 CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no CUDA" -Dwerror=true -Dbenchmarks=disabled -Doptimization=0
-if checked=$(tests/conformance/msan.sh build-msan 12 2>&1 </dev/null); then
+if checked=$(tests/conformance/msan.sh build-msan 6 2>&1 </dev/null); then
   pass "the CPU's kernels under MSan, ${checked##*$'\n'}"
   echo "${checked##*$'\n'}" >>"$logs"
 else

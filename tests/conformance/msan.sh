@@ -6,7 +6,7 @@
 # that hangs on memory that nobody wrote, is an error. All that lies beside the samples of an input counts as such
 # (trial.cpp), and so does a buffer or a table until it is filled.
 #
-#   tests/conformance/msan.sh [BUILD-FOLDER, default build-msan [CASES, default 400]]
+#   tests/conformance/msan.sh [BUILD-FOLDER, default build-msan [CASES, default 40]]
 #
 # Highway's target is the one in plain C++, for MemorySanitizer follows each of its lanes exactly: of most instructions of
 # AVX-512 clang 14 knows nothing, and takes any unknown lane for a fault. What those targets do to memory, ASan sees; products of
@@ -17,7 +17,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build-msan}
-cases=${2:-400}
+cases=${2:-40}
 mkdir -p "$build/objects"
 echo 'fun:*_Rb_tree*' >"$build/ignored"
 
