@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Everything that can be tested on this machine, set-up included: the suites as built for use, under ASan+UBSan and
-# under TSan, the CPU's kernels under MSan, fuzzing, a warning-free clang build, a build without CUDA, and each example in
+# under TSan, fuzzing, a warning-free clang build, a build without CUDA, and each example in
 # pipelines/. What needs a GPU is skipped, and says so. Each line ends with the seconds that its step took. What runs one
 # process at a time goes on beside the builds for sanitizers, and is printed when it is through. The line "in numbers: ..."
 # says how much was tried, the last line counts: "N passed, N failed, N skipped".
@@ -176,13 +176,6 @@ other_build() {
 }
 # For its warnings, which need no optimiser.
 CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no CUDA" -Dwerror=true -Dbenchmarks=disabled -Doptimization=0
-if checked=$(tests/conformance/msan.sh build-msan 6 2>&1 </dev/null); then
-  pass "the CPU's kernels under MSan, ${checked##*$'\n'}"
-  echo "${checked##*$'\n'}" >>"$logs"
-else
-  fail "the CPU's kernels under MSan"
-  tail -n 60 <<<"$checked"
-fi
 # Unoptimised: the optimiser takes minutes over instrumented SIMD code, longer than the tests then save.
 other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debug -Dbenchmarks=disabled
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
