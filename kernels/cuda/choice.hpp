@@ -180,6 +180,12 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::basic},
     ChoiceRow{.algorithm = Algorithm::cached_halo_seed},
     // Large filters have these five alone; the first that serves is by far the fastest.
+    ChoiceRow{.algorithm = Algorithm::matrix,
+              .types = bit(SampleType::u8),
+              .accumulators = bit(Accumulator::exact),
+              .max_depth = 1,
+              .min_side = 16,
+              .max_side = 31},
     ChoiceRow{.algorithm = Algorithm::separable, .min_side = 16, .max_side = 255},
     ChoiceRow{
         .algorithm = Algorithm::matrix, .types = bit(SampleType::u8), .max_depth = 1, .min_side = 16, .max_side = 31},

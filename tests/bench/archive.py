@@ -138,11 +138,13 @@ def measure_gpus(options):
 
 
 def gpu_table(result):
+    turns = len(result["rows"]) // 4
+    how = f"Medians of {turns} turns" if turns > 1 else "One run of each"
     first = median(result, "job", workers=1)
     lines = [f"# Archive jobs on GPUs, {result['date']}, commit {result['commit']}", "",
              f"{len(result['gpus'])} x {result['gpus'][0]}; {result['cpu']}, {result['cores']} cores. {result['source']}: {result['frames']} frames in "
              f"{result['rows'][0]['segments']} segments; `{result['filter']}`; `{result['encoder']}`; `--engine local`.",
-             f"Medians of {len(result['rows']) // 4} turns. The frames that went to the encoders were the same in all runs, hash for hash.", "",
+             f"{how}. The frames that went to the encoders were the same in all runs, hash for hash.", "",
              "| workers | frames/s | times one worker | processor's seconds |", "|---|---|---|---|"]
     for workers in (1, 2, 4, 8):
         taken = median(result, "job", workers=workers)

@@ -5,7 +5,9 @@
 // the same case everywhere.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convolve/plan.hpp"
@@ -59,6 +61,18 @@ bool is_exact(const Case& c);
 /// Whether the filter at sample (x, y) of a component reaches a ghost level that is no whole number.
 bool sees_fractional_ghost(const Case& c, const convolve::Component& component, int x, int y);
 
+struct Size {
+  int width, height;
+};
+
+/// The values one after the other, over and over again.
+template <class T, std::size_t n>
+const T& rotate(const std::array<T, n>& values, std::size_t i) {
+  return values[i % n];
+}
+
+const LayoutRow* layout_named(std::string_view name);
+
 /// Every option, drawn.
 CaseOptions draw_options(Random& random);
 
@@ -70,5 +84,7 @@ Case random_case(std::uint64_t seed);
 /// The systematic set: every layout x border x filter shape, every kind x shape, every size x border, and every depth
 /// x border, with all else rotating and drawn.
 std::vector<Case> systematic_cases(std::uint64_t seed);
+/// Those of them with more than 15 taps on an axis.
+std::vector<Case> cases_of_large_filters(Random& random);
 
 }  // namespace conformance

@@ -21,7 +21,8 @@ struct Row {
   std::vector<int> input, output;
 };
 
-// Of 8 2 5 between zeros, -1 0 1 makes 2 -3 -2, and 1 0 0 makes 0 8 2.
+// Of 8 2 5 between zeros, -1 0 1 makes 2 -3 -2, and 1 0 0 makes 0 8 2. Kernels are each about their own centre, of two
+// taps the second. One kernel alone gives its absolute value, but for max.
 #define TWO "border-mode=constant bank=\"<<<-1,0,1>>,<<1,0,0>>>\" "
 const Row rows[] = {
     {TWO "combine=sum-abs", {8, 2, 5}, {2, 11, 4}},
@@ -32,21 +33,18 @@ const Row rows[] = {
     {TWO "combine=sum-abs scale=0.5", {8, 2, 5}, {1, 6, 2}},
     {TWO "combine=sum-abs bias=0.5", {8, 2, 5}, {130, 138, 132}},
     {TWO "combine=max scale=-1", {8, 2, 5}, {0, 3, 2}},
-    // Each about its own centre: of two taps the second.
     {"border-mode=constant bank=\"<<<1,0>>,<<0,0,1>>>\" combine=max", {1, 9, 4}, {9, 4, 9}},
     {"border-mode=constant bank=\"<<<1,0>>,<<0,0,1>>>\" combine=max operation=convolve", {1, 9, 4}, {9, 4, 9}},
     {"bank=\"<<<1/3>>,<<1/4>>>\" combine=sum-abs", {6, 12, 18}, {4, 7, 10}},  // 3.5, 7 and 10.5
-    // One kernel: its absolute value, but for max.
     {"border-mode=constant kernel=\"<<-1,0,1>>\" combine=magnitude", {8, 2, 5}, {2, 3, 2}},
     {"border-mode=constant kernel=\"<<-1,0,1>>\" combine=sum-abs", {8, 2, 5}, {2, 3, 2}},
     {"border-mode=constant kernel=\"<<-1,0,1>>\" combine=max-abs", {8, 2, 5}, {2, 3, 2}},
     {"border-mode=constant kernel=\"<<-1,0,1>>\" combine=max", {8, 2, 5}, {2, 0, 0}},
     {"border-mode=constant preset=sobel-x combine=magnitude", {8, 2, 5}, {4, 6, 4}},
     {"bank=\"<<<2>>>\"", {8, 2, 5}, {16, 4, 10}},
-    // The bank wins over the kernel, that over the preset; combine by hand over the preset's own.
+    // The bank wins over the kernel, which may be none at all, that over the preset; combine by hand over the preset's.
     {"preset=sobel kernel=\"<<5>>\" bank=\"<<<3>>>\"", {8, 2, 5}, {24, 6, 15}},
     {"preset=sobel kernel=\"<<5>>\"", {8, 2, 5}, {40, 10, 25}},
-    // What is won over may be no kernel at all.
     {"kernel=\"<<1,2>,<3>>\" bank=\"<<<3>>>\"", {8, 2, 5}, {24, 6, 15}},
     {"kernel=\"<<1,2>,<3>>\" kernel-string=im:1x1:3", {8, 2, 5}, {24, 6, 15}},
     {"bank=\"<<<1,2>,<3>>>\" kernel-string=im:1x1:3", {8, 2, 5}, {24, 6, 15}},

@@ -17,16 +17,18 @@ namespace {
 
 using namespace large;
 
+// `components`: the sum of the numbers of components that the frame's planes have, each counted once. Planes of two
+// components, alone or beside planes of one, are those of the kernel for 3.
 template <class Numbers>
 auto row_kernel_for(int components) {
-  return components == 1 ? row_kernel<Numbers, 1> : components == 3 ? row_kernel<Numbers, 3> : row_kernel<Numbers, 4>;
+  return components == 1 ? row_kernel<Numbers, 1> : components == 4 ? row_kernel<Numbers, 4> : row_kernel<Numbers, 3>;
 }
 
 template <class Numbers>
 auto strip_kernel_for(int components) {
   return components == 1   ? strip_kernel<Numbers, 1>
-         : components == 3 ? strip_kernel<Numbers, 3>
-                           : strip_kernel<Numbers, 4>;
+         : components == 4 ? strip_kernel<Numbers, 4>
+                           : strip_kernel<Numbers, 3>;
 }
 
 /// A tile of the row pass, of a plane of so many components.

@@ -43,7 +43,7 @@ inline std::array<std::uint32_t, 32> chosen_columns() {
   for (int lane = 0; lane < 32; ++lane)
     for (int bit = 0; bit < 32; bit += 2) {
       const int to = (lane >> 2) + 8 * (bit >> 4), from = 8 * (lane & 1) + (bit >> 1 & 7);
-      chosen[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>(bit & 2 | farther(from, to)) << bit;
+      chosen[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>((bit & 2) | farther(from, to)) << bit;
     }
   return chosen;
 }

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <array>
+
+#include "cases.hpp"
+
+namespace conformance {
+namespace {
+
+// The largest filters: full rank, and those that factor; odd and even, of one row and of one column.
+std::vector<Case> beyond_15_taps(Random& random) {
+  std::vector<Case> cases;
+  std::size_t turn = 0;
+  const auto add = [&](const CaseOptions& o) {
+    cases.push_back(make_case(o, random.next()));
+    ++turn;
+  };
+  const auto all_kinds = kinds();
+  // Planes of several tiles each way and of less than one, rows of whole words or not, and less than the filter.
+  constexpr std::array dense{Shape{1, 31, 31}, Shape{1, 30, 17}, Shape{1, 16, 31}, Shape{2, 31, 16},
+                             Shape{1, 31, 5},  Shape{1, 3, 29},  Shape{1, 16, 16}, Shape{1, 18, 24},
+                             Shape{1, 23, 31}, Shape{1, 28, 17}, Shape{1, 9, 16}};
+  constexpr std::array planes{Size{392, 133}, Size{97, 23}, Size{256, 64}, Size{20, 40},
+                              Size{301, 70},  Size{35, 37}, Size{131, 9}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "rgbx8", "i420", "gray-alpha8", "p010"})
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Shape& shape : dense) {
+        CaseOptions o = draw_options(random);
+        o.layout = layout_named(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = rotate(planes, turn / 3).width;
+        o.height = rotate(planes, turn / 3).height;
+        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
+        o.kind = &all_kinds[turn / 2 % all_kinds.size()];
+        add(o);
+      }
+  constexpr std::array factored{Shape{1, 1, 255},  Shape{1, 255, 1}, Shape{1, 255, 255}, Shape{1, 63, 40},
+                                Shape{1, 32, 127}, Shape{1, 101, 3}, Shape{1, 4, 254},   Shape{3, 33, 35},
+                                Shape{2, 3, 255},  Shape{4, 47, 1}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "p010", "yuy2"})
+    for (const Shape& shape : factored)
+      for (const KindRow& kind : all_kinds) {
+        if (!kind.factors) continue;
+        CaseOptions o = draw_options(random);
+        o.layout = layout_named(name);
+        o.border = convolve::borders[turn % convolve::borders.size()].value;
+        o.kind = &kind;
+        o.shape = shape;
+        const bool small = shape.height * shape.width > 20000;
+        o.width = small ? rotate(std::array{37, 300, 1}, turn / 2) : rotate(std::array{60, 523, 131, 7}, turn / 2);
+        o.height = small ? rotate(std::array{19, 2, 70}, turn / 2) : rotate(std::array{41, 12, 33, 5}, turn / 2);
+        add(o);
+      }
+  return cases;
+}
+
+// And large filters that factor on frames of several tiles either way, about sizes where one kernel follows on another.
+void add_tiles_of_large_filters(std::vector<Case>& cases, Random& random) {
+  constexpr std::array shapes_of_them{Shape{1, 31, 17}, Shape{1, 65, 65}, Shape{1, 66, 18}, Shape{1, 17, 66}};
+  for (const char* name : {"gray8", "nv12", "rgba8"})
+    for (const Shape& shape : shapes_of_them)
+      for (const KindRow& kind : kinds()) {
+        if (!kind.factors) continue;
+        CaseOptions o = draw_options(random);
+        o.layout = layout_named(name);
+        o.border = convolve::borders[cases.size() % convolve::borders.size()].value;
+        o.kind = &kind;
+        o.shape = shape;
+        o.width = rotate(std::array{290, 147}, cases.size());
+        o.height = rotate(std::array{140, 75}, cases.size() / 2);
+        cases.push_back(make_case(o, random.next()));
+      }
+}
+
+}  // namespace
+
+std::vector<Case> cases_of_large_filters(Random& random) {
+  std::vector<Case> cases = beyond_15_taps(random);
+  add_tiles_of_large_filters(cases, random);
+  return cases;
+}
+
+}  // namespace conformance
