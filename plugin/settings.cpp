@@ -82,7 +82,7 @@ void append_kernel_rows(std::vector<Property>& rows) {
            {"bank", "Bank",
             "Several kernels whose results are combined (combine): an array of 1 to 16 kernels, each an array of rows "
             "of "
-            "up to 15x15 taps, <<<1,0>,<0,-1>>,<<0,1>,<-1,0>>>; on the CPU. Wins over kernel, kernel-location and "
+            "up to 15x15 taps, <<<1,0>,<0,-1>>,<<0,1>,<-1,0>>>. Wins over kernel, kernel-location and "
             "preset "
             "unless empty"},
            [](auto& s) -> auto& { return s.bank; }, parse_bank, while_playing),
@@ -95,7 +95,7 @@ void append_kernel_rows(std::vector<Property>& rows) {
        choice(
            {"combine", "Combine",
             "How the results of a bank's kernels become one; magnitude, sum-abs and max-abs of one kernel are its "
-            "absolute value; on the CPU"},
+            "absolute value"},
            "GstVideoConvolveCombine", combinations, [](auto& s) -> auto& { return s.combine; }, controllable)});
 }
 
