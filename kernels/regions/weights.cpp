@@ -109,15 +109,13 @@ bool RegionWeights::add_spans(const Region& region) {
   return true;
 }
 
-// The spans of an ellipse's rows, from one that is near what a square root says to the next, which differs little.
+// The spans of an ellipse's rows. Those of a small one go on from the row before, which differs little; those of a
+// large one, whose rows may differ by billions of pixels, each begin near what a square root says.
 void RegionWeights::add_ellipse(const Region& region, const Layer& layer) {
   const std::int64_t width = region.right - region.left, height = region.bottom - region.top;
   const bool small = std::max(width, height) < small_ellipse;
-  const double v = static_cast<double>(2 * (layer.first_row - region.top) + 1 - height) / static_cast<double>(height);
-  const double half = std::sqrt(std::max(0.0, 1 - v * v)) * static_cast<double>(width) / 2;
   // Pixels from the left end that a row leaves out.
-  auto cut =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(width) / 2 - half), 0, (width + 1) / 2);
+  std::int64_t cut = 0;
   for (std::int64_t y = layer.first_row; y < layer.last_row; ++y) {
     // The lower half mirrors the upper one.
     if (const std::int64_t mirrored = region.top + region.bottom - 1 - y; mirrored < y && mirrored >= layer.first_row) {
@@ -125,6 +123,12 @@ void RegionWeights::add_ellipse(const Region& region, const Layer& layer) {
       continue;
     }
     const std::int64_t down = 2 * (y - region.top) + 1 - height;
+    if (!small || y == layer.first_row) {
+      const double v = static_cast<double>(down) / static_cast<double>(height);
+      const double half = std::sqrt(std::max(0.0, 1 - v * v)) * static_cast<double>(width) / 2;
+      const auto near = static_cast<std::int64_t>(static_cast<double>(width) / 2 - half);
+      cut = std::clamp<std::int64_t>(near, 0, (width + 1) / 2);
+    }
     const std::int64_t room = small ? width * width * (height * height - down * down) : 0;
     const auto holds = [&](std::int64_t x) {
       const std::int64_t across = 2 * x + 1 - width;
