@@ -44,7 +44,7 @@ GstBuffer* copy_to_default_layout(GstBuffer* buffer, const FrameMap::Format& for
   gst_buffer_copy_into(copy, buffer,
                        static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0, -1);
   gst_buffer_foreach_meta(buffer, copy_meta, copy);
-  move_regions_of_interest(copy, corner_of_picture(copy, format.info), format.info);
+  move_regions_of_interest(copy, corner_of_picture(copy, format.info));
   GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(copy);
   if (crop && crops_to_caps(*crop, format.info)) gst_buffer_remove_meta(copy, reinterpret_cast<GstMeta*>(crop));
   return copy;

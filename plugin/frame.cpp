@@ -104,29 +104,14 @@ Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info) {
   return corner;
 }
 
-void move_regions_of_interest(GstBuffer* buffer, Corner corner, const GstVideoInfo& info) {
-  struct Move {
-    Corner corner;
-    int width, height;
-  } move{corner, info.width, info.height};
-  if (corner.x == 0 && corner.y == 0) return;
-  const auto one = [](GstBuffer*, GstMeta** meta, gpointer data) -> gboolean {
-    if ((*meta)->info->api != GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) return TRUE;
-    const Move& by = *static_cast<const Move*>(data);
-    auto& roi = *reinterpret_cast<GstVideoRegionOfInterestMeta*>(*meta);
-    // What lies left of the frame or above it is written as negative numbers.
-    const auto cut = [](guint& from, guint& length, int origin, int size) {
-      const gint64 begin = gint64{static_cast<gint>(from)} - origin, end = begin + length;
-      const gint64 first = std::max<gint64>(begin, 0), last = std::min<gint64>(end, size);
-      from = static_cast<guint>(first);
-      length = static_cast<guint>(std::max<gint64>(last - first, 0));
-      return length > 0;
-    };
-    const bool across = cut(roi.x, roi.w, by.corner.x, by.width), down = cut(roi.y, roi.h, by.corner.y, by.height);
-    if (!across || !down) *meta = nullptr;  // takes it off the buffer
-    return TRUE;
-  };
-  gst_buffer_foreach_meta(buffer, one, &move);
+void move_regions_of_interest(GstBuffer* buffer, Corner corner) {
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    auto& roi = *reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+    // Unsigned, but what lies left of the picture or above it is written as negative numbers.
+    roi.x -= static_cast<guint>(corner.x);
+    roi.y -= static_cast<guint>(corner.y);
+  }
 }
 
 FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMap() {

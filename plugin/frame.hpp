@@ -87,7 +87,8 @@ struct Corner {
 Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info);
 
 /// Regions of interest count from the frame's corner, whatever a crop meta makes of the frame. Counts those of
-/// `buffer`, which holds the picture alone, from the picture's corner; what lies outside of it is cut off.
-void move_regions_of_interest(GstBuffer* buffer, Corner corner, const GstVideoInfo& info);
+/// `buffer`, which holds the picture alone, from the picture's corner, their sizes as they were: effects follow a
+/// region's own size and corner, also where part of it lies outside.
+void move_regions_of_interest(GstBuffer* buffer, Corner corner);
 
 }  // namespace convolve

@@ -62,7 +62,6 @@ std::span<const Region> RegionTracker::update(GstBuffer* frame, Corner corner, c
                                               bool reversed) {
   found_.clear();
   collect(frame, settings);
-  for (FoundRegion& region : found_) region.x -= corner.x, region.y -= corner.y;
   // What holds nothing is no region: it takes the place of none that is held.
   std::erase_if(found_, [](const FoundRegion& r) { return !(r.width > 0 && r.height > 0); });
   const GstClockTime pts = GST_BUFFER_PTS(frame);
@@ -83,7 +82,11 @@ std::span<const Region> RegionTracker::update(GstBuffer* frame, Corner corner, c
   };
   if (settings.sources & region_source_boxes)
     for (const auto& box : settings.boxes) add({box[0], box[1], box[2], box[3], nullptr, false});
-  std::for_each(held_.begin(), held_.end(), add);
+  // Those that come with frames count from the frame's corner, which the picture's may leave while they are held.
+  for (FoundRegion region : held_) {
+    region.x -= corner.x, region.y -= corner.y;
+    add(region);
+  }
   return regions_;
 }
 

@@ -176,8 +176,7 @@ GstFlowReturn Stream::new_output(BufferPtr& out) {
   if (flow == GST_FLOW_ERROR)
     throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "there is no memory for an output frame");
   out.reset(buffer);
-  if (buffer)
-    move_regions_of_interest(buffer, corner_of_picture(centre.buffer.get(), process_.info()), process_.info());
+  if (buffer) move_regions_of_interest(buffer, corner_of_picture(centre.buffer.get(), process_.info()));
   return flow;
 }
 

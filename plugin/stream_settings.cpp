@@ -28,6 +28,15 @@ void Stream::set_format(const GstVideoInfo& info, bool in_system_memory) {
   announce();
 }
 
+/// The recipe with the regions of these settings, whose filter is not to be had; as it is where they are alike or at
+/// fault.
+static std::shared_ptr<const Recipe> with_regions_of(const Settings& wanted, std::shared_ptr<const Recipe> recipe) {
+  if (wanted.regions == recipe->settings.regions || !wanted.regions.boxes_fault.empty()) return recipe;
+  Settings settings = recipe->settings;
+  settings.regions = wanted.regions;
+  return make_recipe(settings);
+}
+
 void Stream::latch() {
   if (latching_) return;
   latching_ = true;
@@ -52,6 +61,8 @@ void Stream::latch() {
         return;
       }
       if (!in_force_ || in_force_ == wanted) throw;
+      // What is hidden does not wait for the filter.
+      if (!wanted->fault.empty()) in_force_ = with_regions_of(wanted->settings, in_force_);
       use(in_force_, reversed);
       refuse(wanted, error);
     }
@@ -73,7 +84,8 @@ void Stream::use(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
 void Stream::refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError& why) {
   refused_ = recipe;
   const std::string text = std::string(why.what()) + "; the filter stays as it was";
-  if (text == refusal_) return;  // values that a controller sets anew for each frame
+  // A controller sets its values anew for each frame, but none that wait for others.
+  if (recipe->fault.empty() && text == refusal_) return;
   refusal_ = text;
   warn_of_settings(GST_ELEMENT(trans_), text);
 }

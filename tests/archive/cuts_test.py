@@ -163,6 +163,11 @@ class LocalEngine(unittest.TestCase):
     def test_each_gpu_gets_as_many_workers_as_may_share_it(self):
         self.assertEqual(self.devices_of("0,1", 6, per_gpu=3), ["0"] * 3 + ["1"] * 3)
 
+    def test_fewer_than_no_retries_are_refused(self):
+        done = job("run", "nowhere", "--retries", "-1", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("-1: give 0 or more", done.stderr)
+
     def test_without_a_visible_gpu_the_variable_is_left_alone(self):
         self.assertEqual(self.devices_of("-1", 2, workers=2), ["-1", "-1"])
 

@@ -119,6 +119,30 @@ ELEMENT_TEST_ROWS(random_banks_in_random_regions_match_the_oracles_while_both_ch
   CHECK(harness.errors().empty(), "an error message");
 }
 
+ELEMENT_TEST(what_is_hidden_does_not_wait_for_a_bank_whose_combination_is_missing) {
+  const GstVideoInfo info = video_info("GRAY8", 16, 8);
+  Harness harness("preset=box-blur", info);
+  std::mt19937 random(5);
+  const auto filtered = [&] {
+    CHECK(harness.push(random_buffer(random, info, 0).release()) == GST_FLOW_OK, "push failed");
+    return frame_of(harness.try_pull().get(), info).component[0].samples;
+  };
+  filtered();
+  harness.set("bank", "<<<1>>,<<2>>>");
+  filtered();
+  CHECK(harness.warnings().size() == 1, "the bank without a combination is warned of once");
+  harness.set("region-boxes", "<<0,0,4,4>>");
+  harness.set("region-effect", "fill");
+  harness.set("regions", "inside");
+  const auto hidden = filtered();
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 4; ++x) CHECK(hidden[y * 16 + x] == 0, "sample %d,%d is not hidden", x, y);
+  CHECK(!harness.warnings().empty(), "what is still waiting is told again");
+  harness.set("region-boxes", "<<8,0,4,4>>");
+  CHECK(filtered()[8] == 0, "a region that moves is not followed");
+  CHECK(harness.errors().empty(), "an error message");
+}
+
 }  // namespace
 }  // namespace element_test
 

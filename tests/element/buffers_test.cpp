@@ -135,13 +135,13 @@ ELEMENT_TEST(regions_of_interest_count_from_the_corner_of_the_frame_that_a_crop_
   };
   // Inside of the crop, across its corner, across its far corner, and twice beside it.
   const Box boxes[] = {{7, 4, 2, 2}, {4, 1, 3, 4}, {21, 14, 9, 9}, {0, 0, 5, 32}, {22, 3, 4, 4}};
-  const Box moved[] = {{2, 1, 2, 2}, {0, 0, 2, 2}, {16, 11, 1, 2}};
+  const Box seen[] = {{2, 1, 2, 2}, {0, 0, 2, 2}, {16, 11, 1, 2}};  // of the first three, within the picture
   for (const char* regions : {"regions=inside region-effect=fill", "preset=identity scale=1 bias=0 kernel=<<2>>"}) {
     const bool hides = std::string(regions).starts_with("regions");
     Frame wanted = picture;
     for (double& sample : wanted.component[0].samples)
       if (!hides) sample = std::min(2 * sample, 255.0);
-    for (const Box& box : moved)
+    for (const Box& box : seen)
       for (int y = box.y; y < box.y + box.h; ++y)
         for (int x = box.x; x < box.x + box.w; ++x)
           if (hides) wanted.component[0].samples[y * 17 + x] = 0;
@@ -162,13 +162,31 @@ ELEMENT_TEST(regions_of_interest_count_from_the_corner_of_the_frame_that_a_crop_
                gst_buffer_iterate_meta_filtered(out.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
       const auto* roi = reinterpret_cast<const GstVideoRegionOfInterestMeta*>(any);
       bool known = false;
-      for (const Box& box : moved)
-        known |= roi->x == static_cast<guint>(box.x) && roi->y == static_cast<guint>(box.y) &&
+      for (const Box& box : boxes)
+        known |= roi->x == static_cast<guint>(box.x - 5) && roi->y == static_cast<guint>(box.y - 3) &&
                  roi->w == static_cast<guint>(box.w) && roi->h == static_cast<guint>(box.h);
       CHECK(known, "%s: a region of %ux%u at (%u, %u)", regions, roi->w, roi->h, roi->x, roi->y);
       ++found;
     }
-    CHECK(found == std::size(moved), "%s: %zu regions of interest leave", regions, found);
+    CHECK(found == std::size(boxes), "%s: %zu regions of interest leave", regions, found);
+  }
+}
+
+ELEMENT_TEST(a_region_that_is_held_stays_where_it_was_in_the_frame_while_the_crop_moves) {
+  const GstVideoInfo whole = video_info("GRAY8", 48, 32), part = video_info("GRAY8", 17, 13);
+  std::mt19937 random(12);
+  Harness harness("regions=inside region-effect=fill region-hold=10000000000", part);
+  for (int frame = 0; frame < 3; ++frame) {
+    Owned<GstBuffer> input = relaid(random, random_buffer(random, whole, frame).get(), whole, {.name = "tight"});
+    if (frame == 0) gst_buffer_add_video_region_of_interest_meta(input.get(), "face", 12, 10, 3, 2);
+    GstVideoCropMeta* meta = gst_buffer_add_video_crop_meta(input.get());
+    meta->x = static_cast<guint>(4 * frame), meta->y = static_cast<guint>(3 * frame), meta->width = 17,
+    meta->height = 13;
+    CHECK(harness.push(input.release()) == GST_FLOW_OK, "push failed");
+    const Frame out = frame_of(harness.try_pull().get(), part);
+    for (int y = 10 - 3 * frame; y < 12 - 3 * frame; ++y)
+      for (int x = 12 - 4 * frame; x < 15 - 4 * frame; ++x)
+        CHECK(out.component[0].samples[y * 17 + x] == 0, "frame %d: sample %d,%d is not hidden", frame, x, y);
   }
 }
 

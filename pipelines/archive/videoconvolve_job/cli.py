@@ -19,8 +19,8 @@ INDEX_VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX")
 
 def _positive(text: str) -> float:
     value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: give a number above 0")
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text}: give a number above 0, at most 1000000")
     return value
 
 
@@ -28,6 +28,13 @@ def _count(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text}: give 1 or more")
+    return value
+
+
+def _none_or_more(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text}: give 0 or more")
     return value
 
 
@@ -162,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--segment", type=int, help=f"this one alone; without it and without --engine, the number in {' or '.join(INDEX_VARIABLES)}")
     run.add_argument("--engine", choices=("local", "ray"), help="who places the segments (local)")
     run.add_argument("--workers", type=_count, help="of the local engine: segments at a time, spread over the GPUs (--per-gpu on each; 1 without a GPU)")
-    run.add_argument("--retries", type=int, default=3, help="further attempts at a segment whose worker died or failed (3)")
+    run.add_argument("--retries", type=_none_or_more, default=3, help="further attempts at a segment whose worker died or failed (3)")
     run.add_argument("--address", help="of the Ray cluster; without it Ray starts on this machine")
     run.add_argument("--per-gpu", type=_count, help="segments that share a GPU (1 where there are GPUs)")
     run.add_argument("--any-version", action="store_true", help="go on where GStreamer or a plugin has another version than where the job was planned")
