@@ -44,19 +44,23 @@ void check(const std::string& text, Read read) {
 }
 
 void check_array(const std::string& text, const GValue* array) {
+  bool is_read = false;
   check(text, [&] {
     const std::vector<convolve::TapArray> kernels = convolve::parse_bank_value(array);
+    is_read = true;
     for (const convolve::TapArray& taps : kernels) check_taps(text, taps);
     for (const convolve::CombineRow& row : convolve::combinations)
       check(text, [&] { convolve::Bank(kernels, row.value, {}); });
   });
   check(text, [&] {
     const convolve::TapArray taps = convolve::parse_kernel_value(array);
+    is_read = true;
     check_taps(text, taps);
     convolve::Filter(taps, {});
   });
-  // A property that is set to what it is changes nothing.
-  if (!(convolve::ArrayValue(array) == convolve::ArrayValue(array))) fail(text, "the array is not equal to itself");
+  // A property that is set to what it is changes nothing. What is refused may hold NaN, which is not equal to itself.
+  if (is_read && !(convolve::ArrayValue(array) == convolve::ArrayValue(array)))
+    fail(text, "the array is not equal to itself");
 }
 
 }  // namespace
