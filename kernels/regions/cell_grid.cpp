@@ -7,33 +7,25 @@
 namespace convolve {
 namespace {
 
-// Of b > 0.
-std::int64_t ceil_division(std::int64_t a, std::int64_t b) {
-  return a > 0 ? (a + b - 1) / b : -(-a / b);
-}
-
 int clamp_to(std::int64_t value, std::int64_t high) {
   return static_cast<int>(std::clamp<std::int64_t>(value, 0, high));
 }
 
 }  // namespace
 
-CellAxis::CellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame)
+template <>
+CellAxis::BasicCellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame)
     : begin_(begin), end_(end), size_(size) {
   const auto cell_of = [&](std::int64_t pixel) { return (std::clamp(pixel, begin, end - 1) - begin) / size; };
   first_ = cell_of(0);
   last_ = cell_of(frame - 1);
 }
 
-int CellAxis::first_sample(int cell, int step, int samples) const noexcept {
-  if (cell <= 0) return 0;
-  if (cell >= count()) return samples;
-  return clamp_to(ceil_division(begin_ + (first_ + cell) * size_, step), samples);
-}
-
+template <>
 int CellAxis::first_from_centre(int cell, int step, int samples) const noexcept {
-  // 2 * (i * step - begin) + 1 >= centre
-  return clamp_to(ceil_division(centre(cell) - 1 + 2 * begin_, 2 * std::int64_t{step}), samples);
+  // 2 * (i * step - begin) + 1 >= centre; divided by a power of two, up.
+  const std::int64_t from = centre(cell) - 1 + 2 * begin_;
+  return clamp_to((from + 2 * std::int64_t{step} - 1) >> (1 + log2(step)), samples);
 }
 
 CellGrid::CellGrid(const Region& box, int cells, int frame_width, int frame_height) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "convolve/host_device.hpp"
@@ -16,41 +17,93 @@
 
 namespace convolve {
 
-/// One axis of a grid. Kernels hold copies of it.
-class CellAxis {
+/// One axis of a grid. Kernels hold copies of it, and count in 32 bits where that is enough.
+template <class Int>
+class BasicCellAxis {
  public:
-  CellAxis() = default;
+  BasicCellAxis() = default;
   /// `begin`, `end`: the region's, in pixels; `frame`: pixels of the frame on this axis.
-  CellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame);
+  BasicCellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame);
+  /// The same axis, of which narrow() is true where it counts in fewer bits.
+  template <class Other>
+  CONVOLVE_HD explicit BasicCellAxis(const BasicCellAxis<Other>& other)
+      : begin_(static_cast<Int>(other.begin_)),
+        end_(static_cast<Int>(other.end_)),
+        size_(static_cast<Int>(other.size_)),
+        first_(static_cast<Int>(other.first_)),
+        last_(static_cast<Int>(other.last_)) {}
+
+  /// Whether 32 bits are enough, and single precision to divide by a cell's size.
+  bool narrow() const {
+    constexpr std::int64_t far = 1 << 19;
+    return begin_ > -far && end_ < far;
+  }
 
   /// How many cells meet the frame.
   CONVOLVE_HD int count() const { return static_cast<int>(last_ - first_) + 1; }
   /// The cell of a pixel of the frame, or the nearest to it.
   CONVOLVE_HD int cell(int pixel) const noexcept {
-    const std::int64_t at = std::clamp<std::int64_t>(pixel, begin_, end_ - 1) - begin_;
-    // A division of 32 bits is several times faster where there is none in hardware, as on GPUs.
-    const bool small = at < std::int64_t{1} << 31 && size_ < std::int64_t{1} << 31;
-    const std::int64_t cell = small ? static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(size_) : at / size_;
+    const Int at = std::clamp<Int>(pixel, begin_, end_ - 1) - begin_;
+#ifdef __CUDA_ARCH__
+    // A GPU has no division. In this one the product is off by less than the half that was added, over the size.
+    if (sizeof(Int) == 4) {
+      const Int cell = static_cast<Int>((static_cast<float>(at) + 0.5f) * __frcp_rn(static_cast<float>(size_)));
+      return static_cast<int>(std::clamp(cell, first_, last_) - first_);
+    }
+#endif
+    // A division of 32 bits is several times faster.
+    const bool small = sizeof(Int) == 4 || (at < std::int64_t{1} << 31 && size_ < std::int64_t{1} << 31);
+    const Int cell =
+        small ? static_cast<Int>(static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(size_)) : at / size_;
     return static_cast<int>(std::clamp(cell, first_, last_) - first_);
   }
-  /// The first of `samples` samples, `step` pixels each, in this cell or a later one; `cell` up to count().
-  int first_sample(int cell, int step, int samples) const noexcept;
+  /// The first of `samples` samples, `step` (a power of two) pixels each, in this cell or a later one; `cell` up to
+  /// count().
+  CONVOLVE_HD int first_sample(int cell, int step, int samples) const noexcept {
+    if (cell <= 0) return 0;
+    if (cell >= count()) return samples;
+    const Int begin = begin_ + (first_ + cell) * size_;
+    if (begin <= 0) return 0;
+    if (begin > std::int64_t{step} * (samples - 1)) return samples;
+    return static_cast<int>((static_cast<std::uint32_t>(begin) + static_cast<std::uint32_t>(step) - 1) >> log2(step));
+  }
   /// The centre of a cell, and the middle of a pixel, in half pixels from the region's begin.
-  CONVOLVE_HD std::int64_t centre(int cell) const noexcept {
-    const std::int64_t at = first_ + cell;
+  CONVOLVE_HD Int centre(int cell) const noexcept {
+    const Int at = first_ + cell;
     return at * size_ + std::min((at + 1) * size_, end_ - begin_);
   }
-  CONVOLVE_HD std::int64_t middle(int pixel) const noexcept { return 2 * (pixel - begin_) + 1; }
-  std::int64_t begin() const { return begin_; }  ///< of the region, in pixels
-  std::int64_t size() const { return size_; }    ///< of a cell, in pixels
-  std::int64_t first() const { return first_; }  ///< kept cell, counted from the region's begin
+  CONVOLVE_HD Int middle(int pixel) const noexcept {
+    return 2 * (pixel - begin_) + 1;
+  }
+  Int begin() const {
+    return begin_;
+  }  ///< of the region, in pixels
+  Int size() const {
+    return size_;
+  }  ///< of a cell, in pixels
+  Int first() const {
+    return first_;
+  }  ///< kept cell, counted from the region's begin
   /// The first sample whose middle is not before the centre of a cell.
   int first_from_centre(int cell, int step, int samples) const noexcept;
 
  private:
-  std::int64_t begin_ = 0, end_ = 1, size_ = 1;
-  std::int64_t first_ = 0, last_ = 0;
+  CONVOLVE_HD static int log2(int step) {
+#ifdef __CUDA_ARCH__
+    return __ffs(step) - 1;
+#else
+    return std::countr_zero(static_cast<unsigned>(step));
+#endif
+  }
+
+  template <class Other>
+  friend class BasicCellAxis;
+
+  Int begin_ = 0, end_ = 1, size_ = 1;
+  Int first_ = 0, last_ = 0;
 };
+
+using CellAxis = BasicCellAxis<std::int64_t>;
 
 struct CellGrid {
   CellAxis x, y;

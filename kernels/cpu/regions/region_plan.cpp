@@ -96,6 +96,7 @@ void CpuRegionPlan::plan_tasks() {
   workers_ = static_cast<unsigned>(std::clamp(pixels / pixels_a_worker, 1.0, static_cast<double>(lines_.size())));
   if (workers_ > 1 && !pool_) pool_ = threads_.pool(threads_.context, static_cast<unsigned>(lines_.size()));
   for (Lines& lines : lines_) {
+    lines.task_layers.reserve(layers.size());
     lines.layers.reserve(layers.size());
     lines.members.reserve(layers.size());
   }
@@ -187,9 +188,18 @@ RegionWeights::Span CpuRegionPlan::reach(const Part& part, int layer) const noex
 
 void CpuRegionPlan::treat_rows(unsigned task, Lines& lines, const Frame& frame) noexcept {
   const RowTask& rows = row_tasks_[task];
-  for (const Part& part : parts_)
-    if (part.group.plane == rows.plane && part.any)
-      for (int y = rows.first; y < std::min(rows.last, part.sampling.height); ++y) treat_row(part, y, lines, frame);
+  const std::span<const Layer> layers = weights_.layers();
+  for (const Part& part : parts_) {
+    if (part.group.plane != rows.plane || !part.any) continue;
+    const int step = part.sampling.step_y;
+    lines.task_layers.clear();
+    for (int l = 0; l < static_cast<int>(layers.size()); ++l)
+      if (layers[l].window.top < rows.last * step && layers[l].window.bottom > rows.first * step)
+        lines.task_layers.push_back(l);
+    std::sort(lines.task_layers.begin(), lines.task_layers.end(),
+              [&](int a, int b) { return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b); });
+    for (int y = rows.first; y < std::min(rows.last, part.sampling.height); ++y) treat_row(part, y, lines, frame);
+  }
 }
 
 // Finds the spans of the row that layers reach, those that overlap as one.
@@ -197,10 +207,8 @@ void CpuRegionPlan::treat_row(const Part& part, int y, Lines& lines, const Frame
   const std::span<const Layer> layers = weights_.layers();
   const int step = part.sampling.step_y;
   lines.layers.clear();
-  for (int l = 0; l < static_cast<int>(layers.size()); ++l)
+  for (const int l : lines.task_layers)
     if (layers[l].window.top < (y + 1) * step && layers[l].window.bottom > y * step) lines.layers.push_back(l);
-  std::sort(lines.layers.begin(), lines.layers.end(),
-            [&](int a, int b) { return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b); });
   for (std::size_t i = 0; i < lines.layers.size();) {
     auto [first, last] = reach(part, lines.layers[i]);
     lines.members.clear();

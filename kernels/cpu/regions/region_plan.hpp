@@ -45,6 +45,7 @@ class CpuRegionPlan final : public RegionPlan {
     std::vector<std::uint16_t> weights, own_weights, spread, values, own_values;
     std::vector<std::int32_t> owners;
     std::vector<unsigned char> gathered;
+    std::vector<int> task_layers;  ///< that a task's rows meet, from left to right
     std::vector<int> layers, members;
   };
   struct Frame {

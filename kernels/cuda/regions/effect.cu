@@ -4,128 +4,17 @@
 // The effect, blended into the frame by weight. Blur and pixelate are one: the value between four means, where pixelate
 // stands on one of them.
 //
-//      m00 ----- across ----- m10      upper = m00 + across * (m10 - m00), once a thread and row of cells
+//      m00 ----- across ----- m10      upper = m00 + across * (m10 - m00), once a lane and row of cells
 //       |           |          |       lower = m01 + across * (m11 - m01), likewise
 //      down ----- value        |       value = upper + down * (lower - upper), once a sample
 //       |                      |
 //      m01 ------------------ m11
 //
-// The sum of `value` and 1.5 * 2^22 + 0.5 is a multiple of 2^-30: what the arithmetic has moved off a tie by less than
-// half of that is a tie again. Its low 30 bits are the fraction, and those above the value rounded half up.
-#include "cuda/regions/tile.cuh"
+// The means, and how exact all of this is: tile_means.cuh.
+#include "cuda/regions/tile_means.cuh"
 
 namespace convolve::cuda {
 namespace {
-
-constexpr int warp_size = 32, warps = region_threads / warp_size;
-
-/// Where a line of pixels lies between the cells' centres: from the first of two neighbouring cells, and how far on to
-/// the second.
-struct Between {
-  double weight;
-  int first, second;
-};
-
-/// In cells that the layer keeps.
-__device__ __forceinline__ Between between(const CellAxis& axis, int pixel, bool blurred) {
-  int first = axis.cell(pixel), second = first;
-  double weight = 0;
-  if (blurred) {
-    const std::int64_t middle = axis.middle(pixel);
-    if (first > 0 && middle < axis.centre(first)) --first;
-    second = min(first + 1, axis.count() - 1);
-    const std::int64_t from = axis.centre(first);
-    if (second > first && middle > from)
-      weight = static_cast<double>(middle - from) / static_cast<double>(axis.centre(second) - from);
-  }
-  return {weight, first, second};
-}
-
-/// What a tile's samples are made from.
-struct TileMeans {
-  TileCells cells;
-  Between line[tile_lines];                             ///< of pixels: columns, then rows
-  double mean[max_tile_cells * max_region_components];  ///< [cell][component]
-};
-
-/// The words of a component's sum and of its part's number of samples, in a cell.
-struct Words {
-  int sum, samples;
-};
-
-__device__ __forceinline__ Words words_of(const RegionArgs& args, int component) {
-  int p = 0;
-  while (p + 1 < args.parts && component >= args.part[p + 1].first_component) ++p;
-  const RegionPart& part = args.part[p];
-  return {part.first_word + component - part.first_component, part.first_word + part.components};
-}
-
-/// A cell without samples takes the mean of the nearest that has some, the first of equally near ones: a warp looks at
-/// rings of cells around it.
-__device__ __noinline__ double nearest_mean(const RegionWord* sums, int words_of_a_cell, int columns, int rows, int x,
-                                            int y, Words words) {
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  unsigned nearest = ~0u;  // squared distance, then number: both within 13 bits
-  for (int ring = 1; ring < max(rows, columns) && (nearest == ~0u || ring * ring <= static_cast<int>(nearest >> 13));
-       ++ring) {
-    unsigned found = nearest;
-    const int side = 2 * ring + 1;
-    for (int i = lane; i < 8 * ring; i += warp_size) {
-      // The upper row, the lower row, then the two ends of each row between.
-      const int between_rows = i - 2 * side;
-      const int down = between_rows >= 0 ? between_rows / 2 + 1 - ring : i < side ? -ring : ring;
-      const int across = between_rows >= 0 ? (between_rows % 2 ? ring : -ring) : i % side - ring;
-      const int column = x + across, row = y + down;
-      if (column < 0 || column >= columns || row < 0 || row >= rows) continue;
-      const int cell = row * columns + column;
-      if (sums[static_cast<std::ptrdiff_t>(cell) * words_of_a_cell + words.samples] == 0) continue;
-      found = min(found, static_cast<unsigned>(across * across + down * down) << 13 | static_cast<unsigned>(cell));
-    }
-#pragma unroll
-    for (int step = warp_size / 2; step > 0; step /= 2) found = min(found, __shfl_xor_sync(~0u, found, step));
-    nearest = found;
-  }
-  if (nearest == ~0u) return 0;
-  const RegionWord* cell = sums + static_cast<std::ptrdiff_t>(nearest & 8191) * words_of_a_cell;
-  return static_cast<double>(cell[words.sum]) / static_cast<double>(cell[words.samples]);
-}
-
-/// Fills `mean`. To be called by all threads; complete after the next barrier.
-__device__ __forceinline__ void load_means(const RegionArgs& args, const RegionLayer& layer, TileMeans& means) {
-  const RegionWord* sums = args.sums + layer.sums;
-  const int id = static_cast<int>(threadIdx.x), count = means.cells.count() * args.components;
-  const auto place = [&](int i, int& x, int& y) {
-    const int cell = i / args.components, row = cell / means.cells.columns;
-    x = means.cells.x + cell - row * means.cells.columns;
-    y = means.cells.y + row;
-    return words_of(args, i - cell * args.components);
-  };
-  int x, y;
-#pragma unroll 1
-  for (int i = id; i < count; i += region_threads) {
-    const Words words = place(i, x, y);
-    const RegionWord* cell = sums + (static_cast<std::ptrdiff_t>(y) * layer.x.count() + x) * args.words;
-    const RegionWord samples = cell[words.samples];
-    means.mean[i] = samples == 0 ? -1 : static_cast<double>(cell[words.sum]) / static_cast<double>(samples);
-  }
-  __syncthreads();
-#pragma unroll 1
-  for (int i = id / warp_size; i < count; i += warps) {
-    if (means.mean[i] >= 0) continue;
-    const Words words = place(i, x, y);
-    const double mean = nearest_mean(sums, args.words, layer.x.count(), layer.y.count(), x, y, words);
-    __syncwarp();
-    if (id % warp_size == 0) means.mean[i] = mean;
-  }
-}
-
-/// To nearest, ties to even, of a value from 0 to 65535.
-__device__ __forceinline__ int rounded(double value) {
-  const double shifted = value + (0x1.8p22 + 0.5);
-  const unsigned low = static_cast<unsigned>(__double2loint(shifted));
-  const unsigned code = __funnelshift_l(low, static_cast<unsigned>(__double2hiint(shifted)), 2) & 0xffff;
-  return static_cast<int>((low & 0x3fffffff) == 0 ? code & ~1u : code);
-}
 
 /// round((in * (256 - weight) + effect * weight) / 256), ties to even.
 __device__ __forceinline__ int blended(int in, int effect, int weight) {
@@ -133,131 +22,258 @@ __device__ __forceinline__ int blended(int in, int effect, int weight) {
   return (sum + 127 + (sum >> 8 & 1)) >> 8;
 }
 
-constexpr int rows_at_once = 4;  // whose samples a thread has under way
+// --- Samples ---------------------------------------------------------------------------------------------------------
 
-/// The weights of a thread's samples, as bits: all of the effect, or some of it.
-struct RowWeights {
+/// The weights of a word's samples in a row: bits of those that are all of the effect, and of those that are some of
+/// it.
+template <class Sample>
+struct Weights {
   unsigned full = 0, partial = 0;
+  std::uint64_t all = 0;  ///< 16 bits each
+
+  __device__ int of(int j) const { return static_cast<int>(all >> 16 * j & 0xffff); }
 };
 
-/// `weights`: where those of partial rows go, [row][thread].
-__device__ __forceinline__ RowWeights weigh(const RegionArgs& args, const RegionTile& tile, const OtherLayers& others,
-                                            const RegionPart& part, const ThreadSamples& s, std::uint16_t* weights) {
-  RowWeights found;
-  if (tile.layer.kind == static_cast<std::uint8_t>(LayerKind::rectangle) && args.feather == 0 && others.count == 0) {
-    found.full = rows_in_box(tile.layer.box, part, s);
-    return found;
+template <class Sample>
+__device__ __forceinline__ Weights<Sample> weigh(const RegionArgs& args, const RegionTile& tile,
+                                                 const OtherLayers& others, const Lines<Sample>& lines,
+                                                 const Word<Sample>& word, const RowSpan& core, int y) {
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  Weights<Sample> weights;
+  if (others.count == 0 && tile.layer.kind != static_cast<std::uint8_t>(LayerKind::map)) {
+    weights.full = word.within(core);
+    if (args.feather == 0 || weights.full == word.there) return weights;
+    weights.full = 0;
   }
 #pragma unroll 1
-  for (int k = 0; k < s.rows; ++k) {
-    const int weight = s.holds(k) ? weight_won(args, tile, others, covered_by(args, part, s.x, s.y + k)) : 0;
-    found.full |= (weight == 256 ? 1u : 0u) << k;
-    found.partial |= (weight > 0 && weight < 256 ? 1u : 0u) << k;
-    weights[k * region_threads] = static_cast<std::uint16_t>(weight);
+  for (int j = 0; j < word_samples<Sample>; ++j) {
+    if (!(word.there >> j & 1)) continue;
+    const int weight =
+        weight_won(args, tile, others, covered_by(args, tile, lines, lane * word_samples<Sample> + j, y));
+    weights.all |= static_cast<std::uint64_t>(weight) << 16 * j;
+    weights.full |= (weight == 256 ? 1u : 0u) << j;
+    weights.partial |= (weight > 0 && weight < 256 ? 1u : 0u) << j;
   }
-  return found;
+  return weights;
 }
 
-/// Treats a part's samples of the tile, a component after the other. `weights`: as weigh() has them.
+/// Writes a word's samples, as they lie in memory.
 template <class Sample>
-__device__ __forceinline__ void treat_part(const RegionArgs& args, const RegionTile& tile, const OtherLayers& others,
-                                           const TileMeans& means, const RegionPart& part, std::uint16_t* weights) {
-  const bool by_means = hides_by_means(args.effect);
-  const bool filters = args.effect == RegionEffect::filter;
-  const ThreadSamples s = samples_of(tile, part);
-  const RowWeights weight = weigh(args, tile, others, part, s, weights);
-  const unsigned wanted = weight.full | weight.partial;
-  if (wanted == 0) return;
-  const Between across = by_means ? means.line[(s.x << part.shift_x) - tile.rect.left] : Between{};
-#pragma unroll 1
-  for (int c = 0; c < part.components; ++c) {
-    if (!(part.treated >> c & 1)) continue;
-    const double* mean = means.mean + part.first_component + c;
-    const auto mean_at = [&](int row, int column) {
-      return mean[((row - means.cells.y) * means.cells.columns + (column - means.cells.x)) * args.components];
-    };
-    const std::ptrdiff_t stride = args.frame[part.plane].stride, filtered_stride = args.filtered[part.plane].stride;
-    char* frame = reinterpret_cast<char*>(sample_of<Sample>(args.frame[part.plane], part, c, s.x, s.y));
-    const char* filtered = reinterpret_cast<const char*>(
-        filters ? sample_of<const Sample>(args.filtered[part.plane], part, c, s.x, s.y) : nullptr);
-    int first = -1, second = -1;  // rows of cells that `upper` and `lower` are of
-    double upper = 0, lower = 0;
-#pragma unroll 1
-    for (int batch = 0; batch < s.rows; batch += rows_at_once) {
-      Sample in[rows_at_once] = {}, effect[rows_at_once] = {};
+__device__ __forceinline__ void store_samples(Sample* to, unsigned samples, unsigned held, bool whole) {
+  if (whole && held == (1u << word_samples<Sample>)-1) {
+    *reinterpret_cast<unsigned*>(to) = samples;
+    return;
+  }
 #pragma unroll
-      for (int i = 0; i < rows_at_once; ++i) {
-        const int k = batch + i;
-        if (weight.partial >> k & 1) in[i] = *reinterpret_cast<const Sample*>(frame + k * stride);
-        if (filters && (wanted >> k & 1)) effect[i] = *reinterpret_cast<const Sample*>(filtered + k * filtered_stride);
-      }
+  for (int j = 0; j < word_samples<Sample>; ++j)
+    if (held >> j & 1) to[j] = static_cast<Sample>(samples >> j * sample_bits<Sample>);
+}
+
+__device__ __forceinline__ const RegionSlot& slot_of(const RegionPart& part, int sample) {
+  return part.slot[sample - quotient(sample, part.by_period) * part.period];
+}
+
+/// Treats the tile's samples, whatever their weights and the effect are.
+template <class Sample>
+__device__ __noinline__ void treat_any(const RegionArgs& args, const RegionTile& tile, const OtherLayers& others,
+                                       const Lines<Sample>& lines, const TileMeans<Sample>& means) {
+  constexpr int n = word_samples<Sample>, bits = sample_bits<Sample>;
+  const RegionPart& part = args.part[tile.part];
+  const TileCells<Sample> cells(part, lines);
+  const bool by_means = hides_by_means(args.effect), filters = args.effect == RegionEffect::filter;
+  const PlaneView frame = args.frame[part.plane], filtered = args.filtered[part.plane];
+  const Word<Sample> word(args, tile, lines);
+  const bool whole = word.in_row && in_words(frame), filtered_whole = word.in_row && in_words(filtered);
+  const int lane = static_cast<int>(threadIdx.x) % warp_size, warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int rows = (1 << tile.layer.tile_y) / warps, first = warp * rows;
+  const unsigned litter = ~0u / ((1u << bits) - 1) * ((1u << args.shift) - 1);
+  int left[n], right[n];  // means of the first row of cells
+  double across[n], upper[n], lower[n];
+  unsigned fill = 0;
 #pragma unroll
-      for (int i = 0; i < rows_at_once; ++i) {
-        const int k = batch + i;
-        if (!(wanted >> k & 1)) continue;
-        int code = filters ? effect[i] >> args.shift : part.fill[c];
-        if (by_means) {
-          const Between down = means.line[max_tile_width + ((s.y + k) << part.shift_y) - tile.rect.top];
-          if (down.first != first || down.second != second) {
-            first = down.first;
-            second = down.second;
-            upper = mean_at(first, across.first);
-            upper += across.weight * (mean_at(first, across.second) - upper);
-            lower = mean_at(second, across.first);
-            lower += across.weight * (mean_at(second, across.second) - lower);
-          }
-          code = rounded(upper + down.weight * (lower - upper));
+  for (int j = 0; j < n; ++j) {
+    left[j] = by_means ? word.line[j].first - cells.x * cells.components : 0;
+    right[j] = by_means ? word.line[j].second - cells.x * cells.components : 0;
+    across[j] = by_means ? means.exact_weight[lane * n + j] : 0;
+    upper[j] = lower[j] = 0;
+    if (args.effect == RegionEffect::fill)
+      fill |= static_cast<unsigned>(slot_of(part, word.at + j).fill << args.shift) << j * bits;
+  }
+  int last_first = -1, last_second = -1;  // rows of cells that `upper` and `lower` are of
+#pragma unroll 1
+  for (int k = first; k < first + rows && tile.y + k < tile.bottom; ++k) {
+    const int y = tile.y + k;
+    const Line& line = lines.row(k);
+    const Weights<Sample> weights = weigh(args, tile, others, lines, word, lines.core[k], y);
+    const unsigned wanted = weights.full | weights.partial;
+    if (wanted == 0) continue;
+    Sample* to = row_of<Sample>(frame, y) + word.at;
+    unsigned samples = fill;
+    if (filters) samples = load_samples(row_of<const Sample>(filtered, y) + word.at, wanted, filtered_whole) & ~litter;
+    if (by_means) {
+      const int words = cells.columns * cells.components;
+      if (line.first != last_first || line.second != last_second) {
+        last_first = line.first;
+        last_second = line.second;
+        const int above = (last_first - cells.y) * words, below = (last_second - cells.y) * words;
+#pragma unroll
+        for (int j = 0; j < n; ++j) {
+          upper[j] = interpolate(means.exact[above + left[j]], means.exact[above + right[j]], across[j]);
+          lower[j] = interpolate(means.exact[below + left[j]], means.exact[below + right[j]], across[j]);
         }
-        if (weight.partial >> k & 1) code = blended(in[i] >> args.shift, code, weights[k * region_threads]);
-        *reinterpret_cast<Sample*>(frame + k * stride) = static_cast<Sample>(code << args.shift);
+      }
+      const double down = means.exact_weight[Lines<Sample>::rows + k];
+      samples = 0;
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+        samples |= static_cast<unsigned>(rounded(interpolate(upper[j], lower[j], down))) << j * bits;
+      samples <<= args.shift;
+    }
+    if (weights.partial) {
+      const unsigned in = load_samples<Sample>(to, weights.partial, false);
+#pragma unroll
+      for (int j = 0; j < n; ++j) {
+        constexpr unsigned mask = (1u << bits) - 1;
+        if (!(weights.partial >> j & 1)) continue;
+        const int code = blended(static_cast<int>((in >> j * bits & mask) >> args.shift),
+                                 static_cast<int>((samples >> j * bits & mask) >> args.shift), weights.of(j));
+        samples = (samples & ~(mask << j * bits)) | static_cast<unsigned>(code << args.shift) << j * bits;
       }
     }
+    store_samples(to, samples, wanted, whole);
   }
 }
 
+/// Computes again, exactly, the samples of a lane's rows that `unknown` has bits of, those of the first row lowest.
 template <class Sample>
-__global__ void __launch_bounds__(region_threads, 4) effect_kernel(const __grid_constant__ RegionArgs args) {
+__device__ __noinline__ void treat_exactly(const RegionArgs& args, const RegionTile& tile, const Lines<Sample>& lines,
+                                           const TileMeans<Sample>& means, int first_row, unsigned unknown) {
+  constexpr int n = word_samples<Sample>;
+  const RegionPart& part = args.part[tile.part];
+  const PlaneView frame = args.frame[part.plane];
+  const int none = lines.first_cell(0) * part.components, row_means = lines.cells(0) * part.components;
+#pragma unroll 1
+  for (; unknown; unknown &= unknown - 1) {
+    const int bit = __ffs(static_cast<int>(unknown)) - 1, row = first_row + bit / n;
+    const int column = static_cast<int>(threadIdx.x) % warp_size * n + bit % n;
+    const int left = lines.of[column].first - none, right = lines.of[column].second - none;
+    const auto across = [&](int row_of_cells) {
+      const double* from = means.exact + (row_of_cells - lines.first_cell(1)) * row_means;
+      return interpolate(from[left], from[right], means.exact_weight[column]);
+    };
+    const double value = interpolate(across(lines.row(row).first), across(lines.row(row).second),
+                                     means.exact_weight[Lines<Sample>::rows + row]);
+    row_of<Sample>(frame, tile.y + row)[tile.x + column] = static_cast<Sample>(rounded(value) << args.shift);
+  }
+}
+
+/// Treats the tile's samples where all weights are full or none, by means or by a colour.
+template <class Sample>
+__device__ __forceinline__ void treat_plainly(const RegionArgs& args, const RegionTile& tile,
+                                              const Lines<Sample>& lines, const TileCells<Sample>& cells,
+                                              TileMeans<Sample>& means) {
+  using Value = decltype(means.mean(0));
+  constexpr int n = word_samples<Sample>, bits = sample_bits<Sample>;
+  static_assert(n * max_tile_rows / warps <= 32);
+  const RegionPart& part = args.part[tile.part];
+  const bool by_means = hides_by_means(args.effect);
+  const PlaneView frame = args.frame[part.plane];
+  const Word<Sample> word(args, tile, lines);
+  const bool whole = word.in_row && in_words(frame);
+  const int lane = static_cast<int>(threadIdx.x) % warp_size, warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int rows = (1 << tile.layer.tile_y) / warps, first = warp * rows;
+  const int row_means = cells.columns * cells.components, none = cells.x * cells.components;
+  Value across[n], upper[n], lower[n];
+  unsigned samples = 0, unknown = 0;
+  if (by_means) {
+#pragma unroll
+    for (int j = 0; j < n; ++j) across[j] = means.weight(lane * n + j);
+  } else {
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+      samples |= static_cast<unsigned>(slot_of(part, word.at + j).fill << args.shift) << j * bits;
+  }
+  int last_first = -1, last_second = -1;  // rows of cells that `upper` and `lower` are of
+#pragma unroll 1
+  for (int k = first; k < first + rows && tile.y + k < tile.bottom; ++k) {
+    const unsigned wanted = word.within(lines.core[k]);
+    if (by_means) {
+      const Line& line = lines.row(k);
+      if (line.first != last_first || line.second != last_second) {
+        last_first = line.first;
+        last_second = line.second;
+        const int above = (last_first - cells.y) * row_means - none, below = (last_second - cells.y) * row_means - none;
+#pragma unroll
+        for (int j = 0; j < n; ++j) {
+          const int left = word.line[j].first, right = word.line[j].second;
+          upper[j] = interpolate(means.mean(above + left), means.mean(above + right), across[j]);
+          lower[j] = interpolate(means.mean(below + left), means.mean(below + right), across[j]);
+        }
+      }
+      const Value down = means.weight(Lines<Sample>::rows + k);
+      samples = 0;
+      unsigned known[n];
+#pragma unroll
+      for (int j = 0; j < n; ++j) samples |= code_of(interpolate(upper[j], lower[j], down), known[j]) << j * bits;
+      samples <<= args.shift;
+      if (sizeof(Sample) == 1 && min(min(known[0], known[1]), min(known[n - 2], known[n - 1])) == 0)
+#pragma unroll
+        for (int j = 0; j < n; ++j) unknown |= (known[j] == 0 ? wanted & 1u << j : 0) << (k - first) * n;
+    }
+    if (wanted) store_samples(row_of<Sample>(frame, tile.y + k) + word.at, samples, wanted, whole);
+  }
+  if (unknown) treat_exactly(args, tile, lines, means, first, unknown);
+}
+
+template <class Sample, class Int>
+__global__ void __launch_bounds__(region_threads, 3) effect_kernel(const __grid_constant__ RegionArgs args) {
   __shared__ std::uint64_t tile_memory[(sizeof(RegionTile) + 7) / 8];
-  __shared__ TileMeans means;
+  __shared__ Lines<Sample> lines;
+  __shared__ TileMeans<Sample> means;
   __shared__ OtherLayers others;
-  __shared__ std::uint16_t weights[max_thread_rows * region_threads];
   const bool blurred = args.effect == RegionEffect::blur, by_means = hides_by_means(args.effect);
   const int id = static_cast<int>(threadIdx.x);
   RegionTile& tile = *reinterpret_cast<RegionTile*>(tile_memory);
-  find_tile(args, tile);
+  find_tile<Sample>(args, tile);
   if (id == 0) others.count = 0;
   __syncthreads();
-  if (by_means)
-    for_each_line(args, tile,
-                  [&](const CellAxis& axis, int pixel, int line) { means.line[line] = between(axis, pixel, blurred); });
-  __syncthreads();
+  set_lines<Int>(args, tile, lines, [&](const BasicCellAxis<Int>& axis, int pixel, int i, int component) {
+    if (!by_means) return;
+    const Between found = between(axis, pixel, blurred);
+    // Columns have the places of their means in a row of cells.
+    const bool is_column = i < Lines<Sample>::rows;
+    const int components = is_column ? args.part[tile.part].components : 1;
+    if (!is_column || component == no_component) component = 0;
+    lines.of[i].first = found.first * components + component;
+    lines.of[i].second = found.second * components + component;
+    means.set_weight(i, found.weight);
+  });
   if (args.layers > 1) find_others(args, tile, others);
-  if (by_means && id == 0) {
-    const Between *columns = means.line, *rows = means.line + max_tile_width;
-    means.cells.x = columns[0].first;
-    means.cells.y = rows[0].first;
-    means.cells.columns = columns[min(tile.rect.right, args.width) - 1 - tile.rect.left].second - means.cells.x + 1;
-    means.cells.rows = rows[min(tile.rect.bottom, args.height) - 1 - tile.rect.top].second - means.cells.y + 1;
-  }
   __syncthreads();
+  const TileCells<Sample> cells(args.part[tile.part], lines);
+  if (by_means) count_samples<Int>(args, tile, cells, means);
   pdl_wait();
 #pragma unroll 1
   for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * region_threads + static_cast<unsigned>(id);
        i < args.stale_words; i += static_cast<std::uint64_t>(gridDim.x) * region_threads)
     args.stale[i] = 0;
-  if (by_means) {
-    load_means(args, tile.layer, means);
-    __syncthreads();
-  }
-#pragma unroll 1
-  for (int p = 0; p < args.parts; ++p) treat_part<Sample>(args, tile, others, means, args.part[p], weights + id);
+  if (by_means) load_means(args, tile, cells, means);
+  __syncthreads();
+  if (others.count == 0 && args.feather == 0 && args.effect != RegionEffect::filter &&
+      tile.layer.kind != static_cast<std::uint8_t>(LayerKind::map))
+    treat_plainly(args, tile, lines, cells, means);
+  else
+    treat_any(args, tile, others, lines, means);
 }
 
 }  // namespace
 
 void launch_effect(int capability, SampleType type, unsigned tiles, const RegionArgs& args, void* stream) noexcept {
-  launch_pdl(capability, type == SampleType::u8 ? effect_kernel<std::uint8_t> : effect_kernel<std::uint16_t>, tiles,
-             dim3(region_threads), stream, args);
+  const auto kernel =
+      type == SampleType::u8
+          ? (args.wide ? effect_kernel<std::uint8_t, std::int64_t> : effect_kernel<std::uint8_t, int>)
+          : (args.wide ? effect_kernel<std::uint16_t, std::int64_t> : effect_kernel<std::uint16_t, int>);
+  launch_pdl(capability, kernel, tiles, dim3(region_threads), stream, args);
 }
 
 }  // namespace convolve::cuda

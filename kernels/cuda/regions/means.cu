@@ -1,162 +1,197 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The means of cells: each block sums the samples of its tile cell by cell, in shared memory, and adds those sums to
-// the layer's own in device memory. Whole numbers: the order does not matter.
+// The sums of cells. Whole numbers: the order does not matter.
 //
-// A thread sums down a column, a run of rows of one cell after the other. After each run, the lanes of a warp that have
-// the same cell and are neighbours join their sums by shuffles (a segmented reduction: Blelloch, Prefix sums and their
-// applications, 1990). Lanes of two rows may have the same cell without being neighbours: they are two segments.
+// A lane sums each column of its word down the rows that a warp has of one row of cells. Then P, the sum of all columns
+// of a component from the warp's first one on, is known at every column by a scan over the lanes, and a cell's sum is
+// its difference between the cell's two ends. So at an end of a cell one lane adds P to the cell that ends, and takes P
+// from the one that begins:
 //
-// Blocks are short, and what they cost is the way of their instructions to the multiprocessor: loops stay loops.
+//      columns    . . . . . | . . . . . . . . | . . .        | an end of a cell
+//      cell a     + P1
+//      cell b     - P1                    + P2
+//      cell c                             - P2      + P3
+//
+// Sums are modulo 2^64, and never below 0 once all have been added.
 #include "cuda/regions/tile.cuh"
 
 namespace convolve::cuda {
 namespace {
 
 constexpr unsigned all_lanes = ~0u;
+constexpr int warps = region_threads / 32, rows_at_once = 4;
 
-/// Adds up the sums of each segment's lanes, in its first lane. `end`: the lane behind the segment.
-__device__ __forceinline__ unsigned sum_of_segment(unsigned sum, int end) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const unsigned other = __shfl_down_sync(all_lanes, sum, step);
-    sum += lane + step < end ? other : 0;
+/// Sums, or numbers, of the samples in the columns of a word. Those of 8 bits are two 16-bit halves each: of columns 0
+/// and 2, and of columns 1 and 3. A warp has at most max_tile_rows / warps rows.
+template <class Sample>
+struct ColumnSums {
+  unsigned part[2] = {0, 0};
+
+  /// Adds the samples of a row, as they lie in memory.
+  __device__ __forceinline__ void add(unsigned word) {
+    constexpr unsigned mask = sizeof(Sample) == 1 ? 0x00ff00ff : 0x0000ffff;
+    part[0] += word & mask;
+    part[1] += word >> sample_bits<Sample> & mask;
   }
-  return sum;
-}
-
-/// The cells of the tile's lines of pixels, counted from the first that the layer keeps.
-struct CellLines {
-  int of[tile_lines];
-
-  __device__ int column(int i) const { return of[i]; }
-  __device__ int row(int i) const { return of[max_tile_width + i]; }
+  __device__ __forceinline__ unsigned of(int column) const {
+    return sizeof(Sample) == 1 ? part[column & 1] >> (column & 2) * 8 & 0xffff : part[column];
+  }
 };
 
-/// Of a thread's samples those in the region itself, as bits.
-__device__ __forceinline__ unsigned core_of(const RegionArgs& args, const RegionTile& tile, const RegionPart& part,
-                                            const ThreadSamples& s) {
-  if (tile.layer.kind == static_cast<std::uint8_t>(LayerKind::rectangle)) return rows_in_box(tile.layer.box, part, s);
+/// What a lane's columns belong to.
+template <class Sample>
+struct Columns {
+  static constexpr int n = word_samples<Sample>;
+  int cell[n], component[n];
+  int next;  ///< the cell of the next lane's first column; -1: there is none
+};
+
+/// Adds the sums of a component's samples to the cells of a row of cells.
+template <class Sample>
+__device__ __forceinline__ void add_component(const Columns<Sample>& columns, const ColumnSums<Sample>& sums, int shift,
+                                              int component, RegionWord* row, int words) {
+  constexpr int n = word_samples<Sample>;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  unsigned own[n], before = 0;
+#pragma unroll
+  for (int j = 0; j < n; ++j) {
+    own[j] = columns.component[j] == component ? sums.of(j) >> shift : 0;
+    before += own[j];
+  }
+  const unsigned all = before;
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const unsigned other = __shfl_up_sync(all_lanes, before, step);
+    before += lane >= step ? other : 0;
+  }
+  before -= all;
+#pragma unroll
+  for (int j = 0; j < n; ++j) {
+    before += own[j];
+    const int next = j + 1 < n ? columns.cell[j + 1] : columns.next;
+    if (next == columns.cell[j] || before == 0) continue;
+    atomicAdd(row + columns.cell[j] * words, static_cast<RegionWord>(before));
+    if (next >= 0) atomicAdd(row + next * words, ~static_cast<RegionWord>(before) + 1);
+  }
+}
+
+/// The samples of a word in row `y` whose weight in a layer with a map is full.
+template <class Sample>
+__device__ __noinline__ unsigned core_in_map(const RegionArgs& args, const RegionTile& tile, const Lines<Sample>& lines,
+                                             int y) {
+  constexpr int n = word_samples<Sample>;
   unsigned held = 0;
 #pragma unroll 1
-  for (int k = 0; k < s.rows; ++k)
-    if (s.holds(k) && weight_of(args, tile.layer, covered_by(args, part, s.x, s.y + k)) == 256) held |= 1u << k;
+  for (int j = 0; j < n; ++j) {
+    const PixelRect pixels = covered_by(args, tile, lines, static_cast<int>(threadIdx.x) % 32 * n + j, y);
+    if (pixels.right >= 0 && map_weight(args.map + tile.layer.at, tile.layer.window, pixels) == 256) held |= 1u << j;
+  }
   return held;
 }
 
-/// Adds a part's samples in the tile to `sums`, [cell][word], of the tile's cells. 2048 samples of 16 bits fit 32 bits.
-template <class Sample>
-__device__ __forceinline__ void sum_part(const RegionArgs& args, const RegionTile& tile, const CellLines& lines,
-                                         const TileCells& cells, const RegionPart& part, unsigned* sums) {
-  const ThreadSamples s = samples_of(tile, part);
-  const unsigned held = core_of(args, tile, part, s);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int column = held ? lines.column((s.x << part.shift_x) - tile.rect.left) - cells.x : 0;
-  // The last one is the number of samples.
-#pragma unroll 1
-  for (int c = 0; c <= part.components; ++c) {
-    const bool counts = c == part.components;
-    unsigned value[max_thread_rows];
-    if (!counts) {
-      const PlaneView& plane = args.frame[part.plane];
-      const char* from = reinterpret_cast<const char*>(sample_of<const Sample>(plane, part, c, s.x, s.y));
+/// `mapped`: the layer has a map.
+template <class Sample, bool mapped>
+__device__ __forceinline__ void sum_tile(const RegionArgs& args, const RegionTile& tile, const Lines<Sample>& lines) {
+  constexpr int n = word_samples<Sample>;
+  const RegionPart& part = args.part[tile.part];
+  const PlaneView& plane = args.frame[part.plane];
+  const Word<Sample> word(args, tile, lines);
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int rows = (1 << tile.layer.tile_y) / warps, first = warp * rows, end = min(first + rows, tile.bottom - tile.y);
+  const bool whole = word.in_row && in_words(plane);
+  const bool counts = tile.layer.kind != static_cast<std::uint8_t>(LayerKind::rectangle);
+  const unsigned litter = ~0u / ((1u << sample_bits<Sample>)-1) * ((1u << args.shift) - 1);
+  Columns<Sample> columns;
 #pragma unroll
-      for (int k = 0; k < max_thread_rows; ++k) {
-        value[k] = 0;
-        if (held >> k & 1) value[k] = *reinterpret_cast<const Sample*>(from + k * plane.stride);
-      }
-    }
-    unsigned left = held;
-    // As often as the warp's tallest column has cells.
+  for (int j = 0; j < n; ++j) {
+    columns.cell[j] = word.line[j].first;
+    columns.component[j] = word.line[j].second;
+  }
+  columns.next = __shfl_down_sync(all_lanes, columns.cell[0], 1);
+  if (lane == 31) columns.next = -1;
+  RegionWord* to = args.sums + tile.layer.sums + 2 * part.first_component;
+  const int row_words = tile.layer.x.count() * args.words;
+  // So many rows at a time, as far as they are of one row of cells.
 #pragma unroll 1
-    while (__any_sync(all_lanes, left != 0)) {
-      int row = 0;
-      unsigned run = 0, sum = 0;
-      if (left) {
-        const int first = ((s.y + __ffs(static_cast<int>(left)) - 1) << part.shift_y) - tile.rect.top;
-        row = lines.row(first) - cells.y;
+  for (int row = first; row < end;) {
+    const int cell = lines.row(row).first;
+    ColumnSums<Sample> sums, numbers;
+#pragma unroll 1
+    do {
+      unsigned samples[rows_at_once];
+      int taken = 0;
 #pragma unroll
-        for (int k = 0; k < max_thread_rows; ++k)
-          if (left >> k & 1 && lines.row(((s.y + k) << part.shift_y) - tile.rect.top) - cells.y == row) {
-            run |= 1u << k;
-            if (!counts) sum += value[k] >> args.shift;
-          }
-        if (counts) sum = static_cast<unsigned>(__popc(run));
+      for (int k = 0; k < rows_at_once; ++k) {
+        samples[k] = 0;
+        if (row + k >= end || lines.row(row + k).first != cell) continue;
+        ++taken;
+        const int y = tile.y + row + k;
+        const unsigned held = mapped ? core_in_map(args, tile, lines, y) : word.within(lines.core[row + k]);
+        if (counts) numbers.add(mask_of<Sample>(held) & ~0u / ((1u << sample_bits<Sample>)-1));
+        if (held) samples[k] = load_samples<Sample>(row_of<const Sample>(plane, y) + word.at, held, whole);
       }
-      left &= ~run;
-      const int cell = row * cells.columns + column;
-      const bool first = __shfl_up_sync(all_lanes, cell, 1) != cell || lane == 0;
-      const unsigned later = __ballot_sync(all_lanes, first) & ~((2u << lane) - 1);
-      sum = sum_of_segment(sum, later ? __ffs(static_cast<int>(later)) - 1 : 32);
-      if (first && sum != 0) atomicAdd(&sums[cell * args.words + part.first_word + c], sum);
+#pragma unroll
+      for (int k = 0; k < rows_at_once; ++k) sums.add(samples[k] & ~litter);
+      row += taken;
+    } while (row < end && lines.row(row).first == cell);
+#pragma unroll 1
+    for (int c = 0; c < part.components; ++c) {
+      RegionWord* at = to + static_cast<std::ptrdiff_t>(cell) * row_words + 2 * c;
+#pragma unroll 1
+      for (int word_of_cell = 0; word_of_cell <= (counts ? 1 : 0); ++word_of_cell)
+        add_component(columns, word_of_cell ? numbers : sums, word_of_cell ? 0 : args.shift, c, at + word_of_cell,
+                      args.words);
     }
   }
+}
+
+template <class Sample>
+__device__ __noinline__ void sum_mapped_tile(const RegionArgs& args, const RegionTile& tile,
+                                             const Lines<Sample>& lines) {
+  sum_tile<Sample, true>(args, tile, lines);
 }
 
 /// Asks for the tile's samples before they may be read.
 template <class Sample>
 __device__ __forceinline__ void prefetch_tile(const RegionArgs& args, const RegionTile& tile) {
 #if __CUDA_ARCH__ >= 900
-  const PixelRect& window = tile.layer.window;
-#pragma unroll 1
-  for (int p = 0; p < args.parts; ++p) {
-    const RegionPart& part = args.part[p];
-    const int left = max(tile.rect.left, window.left) >> part.shift_x,
-              right = min((min(tile.rect.right, window.right) - 1) >> part.shift_x, part.width - 1);
-    const int top = max(tile.rect.top, window.top) >> part.shift_y,
-              bottom = min((min(tile.rect.bottom, window.bottom) - 1) >> part.shift_y, part.height - 1);
-    const int samples = ((right - left + 1) * part.components - 1) * part.stride + 1;
-    const int bytes = samples * static_cast<int>(sizeof(Sample));
-    // A thread a row, so that nothing is divided.
-    const int y = top + static_cast<int>(threadIdx.x);
-    if (y > bottom) continue;
-    const auto* from = reinterpret_cast<const char*>(sample_of<const Sample>(args.frame[part.plane], part, 0, left, y));
-    for (int x = 0; x < bytes; x += cache_line) prefetch_line(from + x);
-  }
+  const RegionPart& part = args.part[tile.part];
+  // The two ends of each row: it may lie in two cache lines.
+  const int y = tile.y + static_cast<int>(threadIdx.x) / 2;
+  const int end = min(tile.x + tile_columns<Sample>, part.samples) - 1;
+  if (y < tile.bottom)
+    prefetch_line(row_of<const Sample>(args.frame[part.plane], y) + (threadIdx.x % 2 == 0 ? tile.x : end));
 #endif
 }
 
-template <class Sample>
+template <class Sample, class Int>
 __global__ void __launch_bounds__(region_threads, 4) means_kernel(const __grid_constant__ RegionArgs args) {
   __shared__ std::uint64_t tile_memory[(sizeof(RegionTile) + 7) / 8];
-  __shared__ CellLines lines;
-  __shared__ unsigned sums[max_tile_cells * max_cell_words];
-  const int id = static_cast<int>(threadIdx.x);
+  __shared__ Lines<Sample> lines;
   RegionTile& tile = *reinterpret_cast<RegionTile*>(tile_memory);
-  find_tile(args, tile);
+  find_tile<Sample>(args, tile);
   __syncthreads();
   prefetch_tile<Sample>(args, tile);
-  for_each_line(args, tile, [&](const CellAxis& axis, int pixel, int line) { lines.of[line] = axis.cell(pixel); });
-  __syncthreads();
-  TileCells cells{lines.column(0), lines.row(0)};
-  cells.columns = lines.column(min(tile.rect.right, args.width) - 1 - tile.rect.left) - cells.x + 1;
-  cells.rows = lines.row(min(tile.rect.bottom, args.height) - 1 - tile.rect.top) - cells.y + 1;
-  const int words = cells.count() * args.words;
-#pragma unroll 1
-  for (int i = id; i < words; i += region_threads) sums[i] = 0;
+  set_lines<Int>(args, tile, lines, [&](const BasicCellAxis<Int>& axis, int pixel, int line, int component) {
+    lines.of[line].first = axis.cell(pixel);
+    lines.of[line].second = component;
+  });
   __syncthreads();
   pdl_wait();
-#pragma unroll 1
-  for (int p = 0; p < args.parts; ++p) sum_part<Sample>(args, tile, lines, cells, args.part[p], sums);
-  __syncthreads();
-  RegionWord* to = args.sums + tile.layer.sums;
-  const int columns = tile.layer.x.count();
-#pragma unroll 1
-  for (int i = id; i < words; i += region_threads) {
-    if (sums[i] == 0) continue;
-    const int cell = i / args.words, row = cell / cells.columns, column = cell - row * cells.columns;
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(cells.y + row) * columns + (cells.x + column);
-    atomicAdd(to + at * args.words + (i - cell * args.words), static_cast<RegionWord>(sums[i]));
-  }
+  if (tile.layer.kind == static_cast<std::uint8_t>(LayerKind::map))
+    sum_mapped_tile(args, tile, lines);
+  else
+    sum_tile<Sample, false>(args, tile, lines);
 }
 
 }  // namespace
 
 void launch_means(int capability, SampleType type, unsigned tiles, const RegionArgs& args, void* stream) noexcept {
-  launch_pdl(capability, type == SampleType::u8 ? means_kernel<std::uint8_t> : means_kernel<std::uint16_t>, tiles,
-             dim3(region_threads), stream, args);
+  const auto kernel = type == SampleType::u8
+                          ? (args.wide ? means_kernel<std::uint8_t, std::int64_t> : means_kernel<std::uint8_t, int>)
+                          : (args.wide ? means_kernel<std::uint16_t, std::int64_t> : means_kernel<std::uint16_t, int>);
+  launch_pdl(capability, kernel, tiles, dim3(region_threads), stream, args);
 }
 
 }  // namespace convolve::cuda

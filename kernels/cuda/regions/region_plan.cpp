@@ -7,7 +7,6 @@
 #include <limits>
 #include <vector>
 
-#include "convolve/component_group.hpp"
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/regions/args.hpp"
@@ -56,17 +55,40 @@ class CellSums {
   int turn_ = 0;
 };
 
+/// A plane of which no component is treated yet.
+RegionPart plane_part(const RegionDesc& desc, int index) {
+  const PlaneLayout& plane = desc.layout.plane[index];
+  RegionPart part{};
+  part.plane = static_cast<std::uint8_t>(index);
+  for (int c = 0; c < plane.components; ++c)
+    part.period = static_cast<std::uint8_t>(std::max<int>(part.period, plane.component[c].step));
+  part.by_period = 1 / static_cast<float>(part.period);
+  if (part.period > max_period) throw PlanError("samples that lie so far apart have no kernel for regions on CUDA");
+  for (RegionSlot& slot : part.slot) slot.component = no_component;
+  for (int c = 0; c < plane.components; ++c) {
+    const Component& component = plane.component[c];
+    const Sampling sampling = sampling_of(component, desc.width, desc.height);
+    const auto shift_x = std::countr_zero(static_cast<unsigned>(sampling.step_x));
+    for (int s = component.offset; s < part.period; s += component.step)
+      part.slot[s] = {static_cast<std::uint8_t>((s - component.offset) / component.step << shift_x),
+                      static_cast<std::uint8_t>(shift_x), no_component, 0};
+    part.period_shift = static_cast<std::uint8_t>(
+        shift_x + std::countr_zero(static_cast<unsigned>(part.period) / static_cast<unsigned>(component.step)));
+    part.shift_y = static_cast<std::uint8_t>(std::countr_zero(static_cast<unsigned>(sampling.step_y)));
+    part.samples = std::max(part.samples, component.offset + (component.width - 1) * component.step + 1);
+    part.height = component.height;
+  }
+  return part;
+}
+
 class CudaRegionPlan final : public RegionPlan {
  public:
   CudaRegionPlan(const Device& device, const RegionDesc& desc)
-      : capability_(device.capability),
-        desc_(desc),
-        groups_(make_component_groups(desc_.layout)),
-        weights_(desc.width, desc.height) {
+      : capability_(device.capability), desc_(desc), weights_(desc.width, desc.height) {
     if (desc.layout.type == SampleType::f32) throw PlanError("regions are of 8-bit and 16-bit samples");
     int components = 0;
-    for (const ComponentGroup& group : groups_) components += group.components;
-    if (components > max_region_components || groups_.size() > max_region_parts)
+    for (int p = 0; p < desc.layout.planes; ++p) components += desc.layout.plane[p].components;
+    if (components > max_region_components)
       throw PlanError("regions are treated in frames of up to " + std::to_string(max_region_components) +
                       " components on CUDA, but these have " + std::to_string(components));
     args_.width = desc.width;
@@ -85,7 +107,6 @@ class CudaRegionPlan final : public RegionPlan {
 
   int capability_;
   RegionDesc desc_;
-  std::vector<ComponentGroup> groups_;
   RegionWeights weights_;
   std::vector<PixelRect> areas_;
   RegionArgs args_{};
@@ -96,22 +117,6 @@ class CudaRegionPlan final : public RegionPlan {
   Upload upload_;
   bool to_be_sent_ = false;
 };
-
-/// Which tiles a layer is cut into. Blocks see at most max_tile_cells cells.
-void set_tiles(RegionLayer& layer, bool by_means) {
-  const std::int64_t cell = by_means ? layer.x.size() : max_tile_width;
-  const int width = layer.window.right - (layer.window.left & -tile_left_step);
-  layer.tile_x = cell == 1 ? 4 : cell < 4 || width <= 32 ? 5 : 6;
-  layer.tile_y = cell < 4 ? 4 : 5;
-}
-
-std::uint64_t tiles_of(const RegionLayer& layer) {
-  const auto along = [](int first, int last, int step, int shift) {
-    return static_cast<std::uint64_t>((last - (first & -step) + (1 << shift) - 1) >> shift);
-  };
-  return along(layer.window.left, layer.window.right, tile_left_step, layer.tile_x) *
-         along(layer.window.top, layer.window.bottom, tile_top_step, layer.tile_y);
-}
 
 bool CudaRegionPlan::set_regions(std::span<const Region> regions, const RegionTreatment& treatment) {
   const bool by_means = hides_by_means(treatment.effect);
@@ -133,40 +138,40 @@ bool CudaRegionPlan::set_regions(std::span<const Region> regions, const RegionTr
 }
 
 void CudaRegionPlan::set_parts(const RegionTreatment& treatment) {
-  args_.parts = args_.components = args_.words = 0;
-  for (const ComponentGroup& group : groups_) {
-    RegionPart part{};
-    const PlaneLayout& plane = desc_.layout.plane[group.plane];
-    for (int c = 0; c < group.components; ++c) {
-      const int level = treatment.fill[group.plane][group.component[c] - plane.component.data()];
-      if (!group.component[c]->filtered || (treatment.effect == RegionEffect::fill && level < 0)) continue;
-      part.treated |= static_cast<std::uint8_t>(1 << c);
-      part.fill[c] = static_cast<std::uint16_t>(std::max(level, 0));
+  int components = 0;
+  args_.parts = 0;
+  for (int p = 0; p < desc_.layout.planes; ++p) {
+    RegionPart part = plane_part(desc_, p);
+    const PlaneLayout& plane = desc_.layout.plane[p];
+    for (int c = 0; c < plane.components; ++c) {
+      const Component& component = plane.component[c];
+      const int level = treatment.fill[p][c];
+      if (!component.filtered || (treatment.effect == RegionEffect::fill && level < 0)) continue;
+      part.slot_of[part.components] = static_cast<std::uint8_t>(component.offset);
+      for (int s = component.offset; s < part.period; s += component.step) {
+        part.slot[s].component = part.components;
+        part.slot[s].fill = static_cast<std::uint16_t>(std::max(level, 0));
+      }
+      ++part.components;
     }
-    if (part.treated == 0) continue;
-    const Sampling sampling = sampling_of(*group.component[0], desc_.width, desc_.height);
-    part.plane = static_cast<std::uint8_t>(group.plane);
-    part.offset = static_cast<std::uint8_t>(group.offset);
-    part.stride = static_cast<std::uint8_t>(group.stride);
-    part.components = static_cast<std::uint8_t>(group.components);
-    part.shift_x = static_cast<std::uint8_t>(std::countr_zero(static_cast<unsigned>(sampling.step_x)));
-    part.shift_y = static_cast<std::uint8_t>(std::countr_zero(static_cast<unsigned>(sampling.step_y)));
-    part.first_component = static_cast<std::uint8_t>(args_.components);
-    part.first_word = static_cast<std::uint8_t>(args_.words);
-    part.width = sampling.width;
-    part.height = sampling.height;
+    if (part.components == 0) continue;
+    part.first_component = static_cast<std::uint8_t>(components);
+    components += part.components;
     args_.part[args_.parts++] = part;
-    args_.components += group.components;
-    args_.words += group.components + 1;
   }
+  args_.words = 2 * components;
 }
 
 void CudaRegionPlan::set_layers(const RegionTreatment& treatment) {
   const bool by_means = hides_by_means(treatment.effect);
-  const int cells = std::clamp(treatment.cells, 1, 64);
+  const int cells = std::clamp(treatment.cells, 1, 64), bytes = bytes_per_sample(desc_.layout.type);
   layers_.clear();
   words_ = 0;
   std::uint64_t tiles = 0;
+  args_.wide = false;
+  std::int64_t pixels = 0;
+  for (const PixelRect& area : areas_)
+    pixels += static_cast<std::int64_t>(area.right - area.left) * (area.bottom - area.top);
   for (const Layer& from : weights_.layers()) {
     RegionLayer& to = layers_.emplace_back();
     const Region& box = from.box;
@@ -186,9 +191,13 @@ void CudaRegionPlan::set_layers(const RegionTreatment& treatment) {
     to.kind = static_cast<std::uint8_t>(from.mapped                         ? LayerKind::map
                                         : box.shape == RegionShape::ellipse ? LayerKind::spans
                                                                             : LayerKind::rectangle);
-    set_tiles(to, by_means);
+    args_.wide |= by_means && !(to.x.narrow() && to.y.narrow());
+    to.tile_y = static_cast<std::uint8_t>(tile_rows_shift(by_means ? to.x.size() : 0, pixels));
     to.first_tile = static_cast<int>(tiles);
-    tiles += tiles_of(to);
+    for (int p = 0; p < args_.parts; ++p) {
+      const SampleRect samples = samples_in(args_.part[p], to.window, bytes);
+      tiles += static_cast<std::uint64_t>(samples.columns(bytes)) * static_cast<std::uint64_t>(samples.rows(to.tile_y));
+    }
     if (tiles > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
       throw PlanError("there are too many regions for one launch");
   }
@@ -201,6 +210,7 @@ void CudaRegionPlan::set_list() {
   args_.list = nullptr;
   if (layers_.size() <= few_layers && weights_.spans().empty() && weights_.map().empty()) {
     std::copy(layers_.begin(), layers_.end(), args_.few);
+    for (std::size_t l = 0; l < layers_.size(); ++l) args_.first_tile[l] = layers_[l].first_tile;
     return;
   }
   const std::size_t spans_at = layers_.size() * sizeof(RegionLayer);
