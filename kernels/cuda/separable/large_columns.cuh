@@ -4,6 +4,8 @@
 // The column pass of separable's kernels for large filters, and sums to samples: see large.cuh.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/common/epilogue.cuh"
 #include "cuda/common/frame.cuh"
 #include "cuda/common/launch.hpp"
@@ -68,7 +70,7 @@ struct Samples8 {
         for (int k = 0; k < 8; ++k)  // a byte in the mantissa of 2^23 is 2^23 + that byte
           value[k] = fmaf(args.centre,
                           __uint_as_float(__byte_perm(in[k / 4], 0x4B000000, 0x7440 | (k & 3))) - 8388608.f, value[k]);
-      divide(value);
+      divide<std::is_integral_v<decltype(sum(0, 0))>>(value);
       std::uint32_t word[2];
 #pragma unroll
       for (int w = 0; w < 2; ++w) {
@@ -89,13 +91,17 @@ struct Samples8 {
   __device__ float as_float(int sum, int k) const {
     return __int2float_rn(sum + plane.start[k & 3]);
   }
+  template <bool exact>
   __device__ void divide(float (&value)[8]) const {
-    if (args.divisor != 0)
+    if (exact && args.divisor != 0)
 #pragma unroll
       for (int k = 0; k < 8; ++k) value[k] = remainder_value(value[k], args.gain, plane.level[k & 3], args.divisor);
     else
 #pragma unroll
-      for (int k = 0; k < 8; ++k) value[k] = __fadd_rn(__fmaf_rn(value[k], args.gain, plane.level[k & 3]), -args.snap);
+      for (int k = 0; k < 8; ++k) {
+        value[k] = __fmaf_rn(value[k], args.gain, plane.level[k & 3]);
+        if (exact) value[k] = __fadd_rn(value[k], -args.snap);
+      }
   }
   static __device__ std::uint64_t load(const std::uint8_t* from, bool whole, int there) {
     if (whole) return __ldg(reinterpret_cast<const unsigned long long*>(from));

@@ -6,6 +6,7 @@
 
 #include "cuda/common/frame.cuh"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/prefetch.cuh"
 #include "cuda/separable/large.hpp"
 #include "cuda/separable/large_products.cuh"
 
@@ -39,26 +40,41 @@ __device__ __forceinline__ void load_rows(const Args& args, const Plane& plane, 
   // Bytes from `begin` to `end` lie inside of the frame, in whole pieces of 16.
   const int begin = plane.wide ? min(max(-first, 0), window) : window;
   const int end = plane.wide ? max(begin, min(plane.row_bytes - first, window) & ~15) : window;
-  const int beside = window - (end - begin);
   // Rows far below the frame meet no tap of an output that is there.
   const int last = plane.height - 1 + args.centre_y + rows;
+  const auto row_at = [&](int r) { return place_of(plane.rows, plane.simple, args.border, min(top + r, last)); };
 #pragma unroll 1
   for (int r = warp; r < rows; r += warps) {
-    const int y = place_of(plane.rows, plane.simple, args.border, min(top + r, last));
-    const std::uint8_t* row = plane.in + y * plane.in_stride;
+    const int y = row_at(r);
     std::uint8_t* to = shared + r * pitch;
     if (y < 0) {
       for (int i = 16 * lane; i < window; i += 16 * 32)
         *reinterpret_cast<uint4*>(to + i) = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
-      continue;
+    } else {
+      const std::uint8_t* from = plane.in + y * plane.in_stride + first;
+      for (int i = begin + 16 * lane; i < end; i += 16 * 32)
+        ptx::copy_async_past_l1(ptx::address_in_shared(to + i), from + i);
     }
-    for (int i = begin + 16 * lane; i < end; i += 16 * 32)
-      ptx::copy_async_past_l1(ptx::address_in_shared(to + i), row + first + i);
-#pragma unroll 2
-    for (int k = 4 * lane; k < beside; k += 4 * 32) {
-      const int i = k < begin ? k : k - begin + end;
-      *reinterpret_cast<std::uint32_t*>(to + i) = word_at<C>(args, plane, row, first + i);
-    }
+  }
+  // A word to a thread, whatever their number in a row.
+  const int words = (window - (end - begin)) / 4;
+#pragma unroll 1
+  for (int k = threadIdx.x; k < words * rows; k += 32 * warps) {
+    const int r = k / words, word = 4 * (k - r * words), i = word < begin ? word : word - begin + end, y = row_at(r);
+    if (y >= 0)
+      *reinterpret_cast<std::uint32_t*>(shared + r * pitch + i) =
+          word_at<C>(args, plane, plane.in + y * plane.in_stride, first + i);
+  }
+}
+
+/// Asks the second level cache for such rows: see prefetch.cuh.
+template <int C, int rows, int warps>
+__device__ __forceinline__ void ask_for_rows(const Args& args, const Plane& plane, int left, int top, int window) {
+  const int first = max((left - row_margin(args.centre_x)) * C, 0);
+  const int end = min(left * C + window, plane.row_bytes);
+  for (int r = threadIdx.x >> 5; r < rows; r += warps) {
+    const std::uint8_t* row = plane.in + min(max(top + r, 0), plane.height - 1) * plane.in_stride;
+    for (int at = first + (threadIdx.x & 31) * cache_line; at < end; at += 32 * cache_line) prefetch_line(row + at);
   }
 }
 
@@ -197,11 +213,13 @@ __device__ __forceinline__ void filter_rows(const Args& args, const Plane& plane
 template <class Numbers, int C>
 __device__ __forceinline__ void filter_row_tile(const Args& args, const Plane& plane, std::uint8_t* shared) {
   using Tile = RowTile<C>;
-  if (plane.passthrough == ~0u) return;
+  if (plane.passthrough == ~0u) return pdl_wait();
   const int tile = blockIdx.x - plane.first_row_block, tile_y = tile / plane.row_tiles_x;
   const int left = (tile - tile_y * plane.row_tiles_x) * Tile::width, top = tile_y * Tile::rows;
   const int window = row_window(Numbers::unit, args.row_units, args.centre_x, Tile::width, C);
   const int pitch = row_pitch(window, C);
+  ask_for_rows<C, Tile::rows, warps>(args, plane, left, top, window);
+  pdl_wait();
   load_rows<C, Tile::rows, warps>(args, plane, shared, left, top, window, pitch);
   ptx::wait_for_all_copies();
   __syncthreads();
@@ -220,7 +238,6 @@ template <class Numbers, int components>
 __global__ void __launch_bounds__(threads, resident) row_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
-  pdl_wait();
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_row_block) ++p;
   const Plane& plane = args.plane[p];

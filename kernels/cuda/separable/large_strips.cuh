@@ -30,6 +30,7 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
   const int steps = min(args.steps, (plane.height - top + Strip::step - 1) / Strip::step);
   Samples8 samples{args, plane, left * C + 32 * warp + 8 * (lane & 3), top + g};
   if (plane.passthrough == ~0u) {
+    pdl_wait();
     for (int step = 0; step < steps; ++step, samples.y += Strip::step) copy_columns(samples);
     return;
   }
@@ -38,6 +39,8 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
   const int first = warp / across * Tile::rows, x = warp % across * Tile::pixels;
   const SumsView<Strip::ring / 16> view{ptx::address_in_shared(shared) + warp / 2 * (Strip::ring * sums_pitch),
                                         4 * (warp % 2), 0};
+  ask_for_rows<C, 2 * Strip::step, Strip::warps>(args, plane, left, top - args.centre_y, window);
+  pdl_wait();
   load_rows<C, Strip::step, Strip::warps>(args, plane, input, left, top - args.centre_y, window, pitch);
 #pragma unroll 1
   for (int step = -1; step < steps; ++step) {
@@ -49,9 +52,11 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
         return ring_place(shared, row + first + g + below, x * C / 8 + piece);
       });
     __syncthreads();
-    if (step + 1 < steps)
-      load_rows<C, Strip::step, Strip::warps>(args, plane, input, left, top - args.centre_y + row + Strip::step, window,
-                                              pitch);
+    if (step + 1 < steps) {
+      const int next = top - args.centre_y + row + Strip::step;
+      load_rows<C, Strip::step, Strip::warps>(args, plane, input, left, next, window, pitch);
+      if (step + 2 < steps) ask_for_rows<C, Strip::step, Strip::warps>(args, plane, left, next + Strip::step, window);
+    }
     if (step < 0) continue;
     SumsView<Strip::ring / 16> sums = view;
     sums.first = step * (Strip::step / 16);
@@ -67,7 +72,6 @@ template <class Numbers, int components>
 __global__ void __launch_bounds__(Strip::threads, Strip::resident) strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
-  pdl_wait();
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_strip) ++p;
   const Plane& plane = args.plane[p];
