@@ -25,7 +25,7 @@ KERNELS = {
     "kernels/cuda/matrix/hopper/kernel.cuh wgmma_kernel": 75,
     "kernels/cuda/matrix/sparse.cu make_tile": 84,
     "kernels/cuda/matrix/temporal.cuh make_tile": 87,
-    "kernels/cuda/regions/effect.cu treat_part": 54,
+    "kernels/cuda/regions/effect.cu treat_any": 68,
     "kernels/cuda/register/row_stream.cuh stream_strip": 121,
     "kernels/cuda/separable/single.cuh filter_tile": 99,
     "kernels/cuda/separable/tensor.cuh filter_tile": 159,

@@ -55,7 +55,7 @@ FrameLayout yuy2(int width, int height) {
   return layout;
 }
 
-constexpr std::array<LayoutRow, 9> layout_table{{
+constexpr std::array<LayoutRow, 10> layout_table{{
     {"GRAY8", [](int w, int h) { return packed(SampleType::u8, 1, w, h); }},
     {"NV12", [](int w, int h) { return semi_planar(SampleType::u8, 8, 0, w, h); }},
     {"RGBA", [](int w, int h) { return packed(SampleType::u8, 4, w, h); }},
@@ -63,6 +63,7 @@ constexpr std::array<LayoutRow, 9> layout_table{{
     {"RGB", [](int w, int h) { return packed(SampleType::u8, 3, w, h); }},
     {"YUY2", yuy2},
     {"GRAY16", [](int w, int h) { return packed(SampleType::u16, 1, w, h); }},
+    {"ARGB64", [](int w, int h) { return packed(SampleType::u16, 4, w, h); }},
     {"P010", [](int w, int h) { return semi_planar(SampleType::u16, 10, 6, w, h); }},
     {"F32", [](int w, int h) { return packed(SampleType::f32, 1, w, h); }},
 }};

@@ -8,54 +8,10 @@ collect.py -o results/<date>-<hardware>-<what>.json [-c key=value]... raw.json..
 import argparse
 import pathlib
 
+import asked
 import results
 
-# What was asked, as times the copy (CUDA) and times OpenCV's filter2D on one thread (CPU), by layout, taps and side.
-ASKED_CUDA = {
-    ("GRAY8", "integer"): {3: 1.15, 5: 1.2, 7: 1.3, 15: 2.0},
-    ("GRAY8", "real"): {3: 1.25, 5: 1.4, 7: 1.6, 15: 3.0},
-    ("NV12", "real"): {3: 1.3, 5: 1.45, 7: 1.65, 15: 3.0},
-    ("RGBA", "real"): {3: 1.25, 5: 1.4, 7: 1.6, 15: 3.2},
-    ("F32", "real"): {7: 1.5},
-    ("GRAY8", "sobel-magnitude"): {3: 1.3},
-    ("NV12", "sobel-magnitude"): {3: 1.3},
-    ("RGBA", "sobel-magnitude"): {3: 1.3},
-}
-ASKED_CUDA_SEPARABLE = {
-    ("GRAY8", "separable-integer"): 1.2,
-    ("GRAY8", "separable-real"): 1.25,
-    ("NV12", "separable-real"): 1.3,
-    ("RGBA", "separable-real"): 1.25,
-}
-ASKED_CUDA_3D = 1.5
-ASKED_CPU = {
-    ("GRAY8", "integer"): {3: 5, 5: 7, 7: 9, 11: 8, 15: 6},
-    ("GRAY8", "real"): {3: 3, 5: 5, 7: 5, 11: 5.5, 15: 4.5},
-    ("GRAY16", "integer"): {3: 10, 5: 10, 7: 10},
-    ("GRAY16", "real"): {3: 10, 5: 10, 7: 10},
-    ("GRAY8", "sobel-magnitude"): {3: 3},
-}
-ASKED_AMX = {
-    ("GRAY8", "integer"): {3: 5, 5: 9, 7: 14, 11: 28, 15: 35},
-    ("GRAY8", "real"): {3: 3, 5: 6, 7: 9, 11: 15, 15: 18},
-}
-
 BANKS = ("sobel-magnitude", "kirsch-max")
-
-
-def asked_cuda(kernel):
-    if kernel.depth > 1:
-        return ASKED_CUDA_3D if kernel.layout in ("GRAY8", "NV12") else None
-    if (kernel.layout, kernel.taps) in ASKED_CUDA_SEPARABLE:
-        return ASKED_CUDA_SEPARABLE[kernel.layout, kernel.taps]
-    return ASKED_CUDA.get((kernel.layout, kernel.taps), {}).get(kernel.side)
-
-
-def asked_cpu(kernel, what_ran):
-    if kernel.depth > 1:
-        return None
-    asked = ASKED_CPU | ASKED_AMX if ", amx," in what_ran else ASKED_CPU
-    return asked.get((kernel.layout, kernel.taps), {}).get(kernel.side)
 
 
 def table(header, lines):
@@ -87,10 +43,10 @@ def cuda_tables(rows):
     yield ""
     lines = []
     for key, (k, row) in ours.items():
-        asked = asked_cuda(k)
+        limit = asked.cuda(k)
         beside = [f"{p.runner} {p.algorithm} {r['times_copy']:.1f}" for p, r in peers
                   if (p.layout, p.shape) == key[:2] and is_peer(k.taps, p.taps)]
-        lines.append([k.layout, k.shape, k.taps, number(row, "times_copy"), f"{asked:g}" if asked else "", number(row),
+        lines.append([k.layout, k.shape, k.taps, number(row, "times_copy"), f"{limit:g}" if limit else "", number(row),
                       number(row, "GBps", "{:.0f}"), number(row, "TMACps", "{:.1f}"),
                       number(row, "ops_per_byte", "{:.1f}"), row.get("label", ""), ", ".join(beside)])
     yield from table(["layout", "filter", "taps", "times the copy", "asked", "us", "GB/s", "TMAC/s", "ops/byte", "what ran",
@@ -117,10 +73,10 @@ def cpu_tables(rows):
         two = two and {"vs_one_thread": row["us"] / two["us"], **two}
         peer = "sobel" if k.taps == "sobel-magnitude" else "convolution"
         ffmpeg = rows.get(f"ffmpeg/{peer}/{k.layout}/{k.shape}/{k.taps}")
-        asked = asked_cpu(k, row.get("label", ""))
+        least = asked.cpu(k, row.get("label", ""))
         lines.append([k.layout, k.shape, k.taps, number(row, "us", "{:.0f}"), number(row, "times_copy", "{:.1f}"),
                       number(row, "vs_filter2D", "{:.1f}") or number(row, "vs_Sobel_magnitude", "{:.1f}"),
-                      f"{asked:g}" if asked else "",
+                      f"{least:g}" if least else "",
                       number(row, "vs_sepFilter2D", "{:.1f}"), number(row, "vs_GaussianBlur", "{:.1f}"),
                       f"{ffmpeg['us'] / row['us']:.1f}" if ffmpeg else "",
                       number(two or {}, "vs_one_thread", "{:.2f}"),
@@ -149,6 +105,19 @@ def element_tables(rows):
             yield ""
 
 
+def region_table(rows):
+    regions = {name: row for name, row in rows.items() if name.startswith("regions-cuda/")}
+    if not regions:
+        return
+    yield "## Regions on CUDA"
+    yield ""
+    lines = []
+    for name, row in regions.items():
+        _, effect, layout, what = name.split("/")
+        lines.append([layout, effect, what, number(row, "times_copy"), number(row), number(row, "enqueue_us", "{:.1f}")])
+    yield from table(["layout", "effect", "area-number of regions", "times the copy", "us", "streaming thread's us"], lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", required=True, type=pathlib.Path)
@@ -163,7 +132,7 @@ def main():
     results.save(options.o, context, rows)
     lines = [f"# {options.o.stem}", ""]
     lines += table(["", ""], [[key.replace("_", " "), str(value)] for key, value in context.items()])
-    for part in (cuda_tables, cpu_tables, element_tables):
+    for part in (cuda_tables, region_table, cpu_tables, element_tables):
         lines += part(rows)
     options.o.with_suffix(".md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
