@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "convolve/preset.hpp"
+#include "cuda/separable/half.hpp"
 
 namespace {
 

@@ -6,40 +6,19 @@
 #include <cmath>
 
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/separable/byte_factors.hpp"
+#include "cuda/separable/half.hpp"
 
 namespace convolve::cuda {
 namespace {
 
-constexpr double largest_error = 0.95;   ///< in code values: what keeps a sample within one of the right one
 constexpr double sample_unit = 0x1p-24;  ///< A byte b as a half's bits is the subnormal b * 2^-24.
 constexpr double middle = 128;           ///< V is the row pass of samples less this
-
-double sum_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return sum;
-}
 
 double largest_of(const std::vector<double>& values) {
   double largest = 0;
   for (const double v : values) largest = std::max(largest, std::abs(v));
   return largest;
-}
-
-/// How far rounding to a half can move values of this magnitude.
-double half_rounding(double magnitude) {
-  return magnitude == 0 ? 0 : std::ldexp(1.0, std::max(std::ilogb(magnitude) - 11, -25));
-}
-
-/// How far ghost levels that are rounded to whole code values can move a sum.
-double ghost_rounding(const PlanDesc& desc, const SpaceFactors& f) {
-  double most = 0;
-  if (desc.border == Border::constant)
-    all_filtered(desc.layout, [&](const Component& c, int, int) {
-      most = std::max(most, std::abs(std::nearbyint(c.ghost) - c.ghost));
-      return true;
-    });
-  return most * magnitude_of(f.column) * magnitude_of(f.row);
 }
 
 /// Taps times 2^scale as halves, the largest in [2^14, 2^15), and how far they are off.
@@ -76,7 +55,7 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps)
     taps.ghost[p][i] = half_bits(sum_of(taps.row) * std::nearbyint(c.ghost) * sample_unit + taps.row_start);
     // Of sums of some 300 products in single precision, 16 at a time.
     const double rounded = (2 * v * column_magnitude + std::abs(level) + 255 * std::abs(frame.centre)) * 0x1p-17;
-    return error + rounded + ghost_rounding(desc, f) < largest_error;
+    return error + rounded + ghost_rounding(desc, f) < max_sample_error;
   });
 }
 
@@ -84,7 +63,7 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   const SpaceFactors f = in_numbers_of(arithmetic, frame.factors);
   if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
   if (middle * magnitude_of(f.row) > 32767) return false;  // V's two limbs
-  if (ghost_rounding(desc, f) / arithmetic.divisor >= largest_error) return false;
+  if (ghost_rounding(desc, f) / arithmetic.divisor >= max_sample_error) return false;
   taps.numbers = LargeNumbers::limbs;
   taps.column = f.column, taps.row = f.row;
   const double row_sum = sum_of(f.row), all = row_sum * sum_of(f.column), centre = frame.exact_centre;
@@ -132,13 +111,7 @@ int pixel_of(int components, int tile, int n) {
 
 bool make_large_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameFactors& frame, LargeTaps& taps) {
   taps = {};
-  const FrameLayout& layout = desc.layout;
-  if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return false;
-  if (magnitude_of(frame.factors.column) == 0 || magnitude_of(frame.factors.row) == 0) return false;
-  const bool ghosts_fit = desc.border != Border::constant || all_filtered(layout, [](const Component& c, int, int) {
-                            return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
-                          });
-  if (!ghosts_fit || arithmetic.accumulator == Accumulator::double_) return false;
+  if (!is_of_bytes(desc, arithmetic, frame.factors)) return false;
   return arithmetic.exact_taps ? exact_taps(desc, arithmetic, frame, taps) : real_taps(desc, frame, taps);
 }
 
@@ -175,25 +148,6 @@ std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps) {
           }));
         }
   return words;
-}
-
-std::uint16_t half_bits(double value) {
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::abs(value);
-  if (magnitude == 0) return sign;
-  const int exponent = std::max(std::ilogb(magnitude), -14);
-  if (exponent > 15) return sign | 0x7C00;
-  // 1024 to 2048 of the last place; fewer of subnormal halves.
-  const int places = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  return static_cast<std::uint16_t>(sign | ((exponent + 14) * 1024 + places));
-}
-
-double half_value(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
-                           : exponent == 31 ? INFINITY
-                                            : std::ldexp(fraction + 1024, exponent - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
 }
 
 }  // namespace convolve::cuda

@@ -64,7 +64,4 @@ constexpr int large_byte_of(int p) {
   return p % 8 / 2 * 8 + p / 8 * 2 + p % 2;
 }
 
-std::uint16_t half_bits(double value);  ///< the nearest half, ties to even
-double half_value(std::uint16_t bits);
-
 }  // namespace convolve::cuda

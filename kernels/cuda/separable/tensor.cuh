@@ -12,9 +12,9 @@
 //
 // A tap at the centre beside the product, as unsharp masks have it, is added in the epilogue, from the window itself.
 //
-// `halves`: half precision, samples as subnormal halves (a byte is b * 2^-24), V less its middle level, H in single
+// Half precision: samples are subnormal halves (a byte is b * 2^-24), V is less its middle level, H in single
 // precision. The plan serves real taps so where the error stays within one code value, integer ones where there is
-// none: where |V| <= 2048 of its units. `limbs`: 8-bit operands, 32-bit sums, V as two 8-bit limbs; exact.
+// none: where |V| <= 2048 of its units. 8-bit operands: sums of 32 bits, V as two 8-bit limbs; exact.
 #pragma once
 
 #include "cuda/common/epilogue.cuh"
@@ -52,7 +52,7 @@ __device__ __forceinline__ std::uint32_t settled(const void* pointer) {
   return address;
 }
 
-template <Sums sums, int C, int warps, bool staged>
+template <TensorEpilogue epilogue, int C, int warps, bool staged>
 __device__ __forceinline__ void filter_tile(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* shared,
                                             Arrivals* arrived) {
   using In = Window<C, 32 * warps, staged>;
@@ -71,7 +71,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   };
   const auto [x, top] = origin(tile);
   if (tile < args.wave) prefetch_tile<32 * warps>(plane, x, top);
-  Products<sums, C> products;
+  Products<epilogue, C> products;
   products.prepare(plane, lane);
   const In in{args, plane, shared, x - margin_of(C), top, arrived};
   const int y = top + 16 * band, lines = in_register(plane.height) - y, row_bytes = in_register(plane.row_bytes);
@@ -121,7 +121,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float* const v = code[h][0];
-      if constexpr (sums == Sums::centred) {
+      if constexpr (epilogue == TensorEpilogue::centre_tap) {
 #pragma unroll
         for (int w = 0; w < C; ++w) {
           const std::uint32_t in = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
@@ -178,7 +178,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   }
 
   // Sets overlap, so that none waits for its own products: the next set's blocks are there already.
-  typename Products<sums, C>::Halves window;
+  typename Products<epilogue, C>::Halves window;
   Blocks<C> next;
   next.load(blocks);
   window.put(0, products.columns(next));
@@ -216,7 +216,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
 #endif
 
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once: 1, 3 or 4.
-template <Sums sums, int components>
+template <TensorEpilogue epilogue, int components>
 __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::blocks(components))
     tensor_kernel(const __grid_constant__ TensorArgs args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -230,14 +230,14 @@ __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::b
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
   const TensorPlane& plane = args.plane[p];
   if constexpr (components == 4) {
-    filter_tile<sums, 4, warps, staged>(args, plane, shared, arrived);
+    filter_tile<epilogue, 4, warps, staged>(args, plane, shared, arrived);
   } else if constexpr (components == 3) {
     if (plane.components == 1)
-      filter_tile<sums, 1, warps, staged>(args, plane, shared, arrived);
+      filter_tile<epilogue, 1, warps, staged>(args, plane, shared, arrived);
     else
-      filter_tile<sums, 2, warps, staged>(args, plane, shared, arrived);
+      filter_tile<epilogue, 2, warps, staged>(args, plane, shared, arrived);
   } else {
-    filter_tile<sums, 1, warps, staged>(args, plane, shared, arrived);
+    filter_tile<epilogue, 1, warps, staged>(args, plane, shared, arrived);
   }
 #endif
 }

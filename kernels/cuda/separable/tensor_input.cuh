@@ -18,12 +18,12 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/prefetch.cuh"
 #include "cuda/common/ptx.cuh"
+#include "cuda/separable/tensor_taps.hpp"
 #include "cuda/separable/tuning.hpp"
 
 namespace convolve::cuda::tensor {
 
-/// A window reaches over 8 rows and pixels, and whole blocks, on either side of the outputs; filters over 7.
-constexpr int radius = 8, max_radius = 7, block_bytes = 16;
+constexpr int block_bytes = 16;
 
 struct TensorPlane {
   const std::uint8_t* in;

@@ -6,20 +6,9 @@
 
 #include "cuda/common/epilogue.cuh"
 #include "cuda/separable/tensor_input.cuh"
+#include "cuda/separable/tensor_taps.hpp"
 
 namespace convolve::cuda::tensor {
-
-enum class Sums : std::uint8_t {
-  real,     ///< halves; the sample is H
-  centred,  ///< halves; the sample is H and the input's sample times the tap at the centre
-  halves,   ///< the sample is H * gain
-  limbs,    ///< the sample is H + the bits of 2^23, read as a float, * gain + offset: one product, where that is right
-  snapped,  ///< limbs, and a Quantizer
-};
-
-__host__ __device__ constexpr bool in_halves(Sums sums) {
-  return sums == Sums::real || sums == Sums::centred || sums == Sums::halves;
-}
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
@@ -42,11 +31,11 @@ __device__ __forceinline__ void load_fragment(std::uint32_t (&to)[4], const Tens
 
 /// The matrices' fragments of one lane, and the two passes with them. Fragments come from memory, so that the compiler
 /// keeps them in registers.
-template <Sums sums, int C>
+template <TensorEpilogue epilogue, int C>
 struct Products;
 
-template <Sums sums, int C>
-requires(in_halves(sums)) struct Products<sums, C> {
+template <TensorEpilogue epilogue, int C>
+requires(in_halves(epilogue)) struct Products<epilogue, C> {
   /// A half of a set's window: V, as the column pass leaves it and as the row pass takes it.
   struct Half {
     std::uint32_t v[C][4];
@@ -116,12 +105,12 @@ requires(in_halves(sums)) struct Products<sums, C> {
       ptx::mma_f16(d, window.half[first ^ 1].v[c], row[n] + 2, e);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        code[i >> 1][2 * n + (i & 1)] = sums == Sums::halves ? __fmul_rn(d[i], args.gain) : d[i];
+        code[i >> 1][2 * n + (i & 1)] = epilogue == TensorEpilogue::scaled ? __fmul_rn(d[i], args.gain) : d[i];
     }
   }
 };
 
-template <Sums sums, int C>
+template <TensorEpilogue epilogue, int C>
 struct Products {
   /// V by block and tile, as the column pass leaves it.
   struct Half {
@@ -203,8 +192,9 @@ struct Products {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         code[i >> 1][2 * n + (i & 1)] =
-            sums == Sums::limbs ? __fmaf_rn(__int_as_float(d[i]), args.gain, args.offset)
-                                : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.snap);
+            epilogue == TensorEpilogue::magic_number
+                ? __fmaf_rn(__int_as_float(d[i]), args.gain, args.offset)
+                : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.snap);
     }
   }
 };

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Half precision on the host: conversion, and how far it rounds. Needs no CUDA.
+#pragma once
+
+#include <cstdint>
+
+namespace convolve::cuda {
+
+std::uint16_t half_bits(double value);  ///< the nearest half, ties to even; infinity beyond the largest
+double half_value(std::uint16_t bits);
+double half_rounding(double magnitude);  ///< how far rounding to a half can move values of up to this magnitude
+
+}  // namespace convolve::cuda

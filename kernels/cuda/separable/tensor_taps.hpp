@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What separable's tensor kernel (tensor.cuh) computes with: which numbers a filter's taps become, the banded matrices
+// as lanes hold them, and what turns sums into samples. Host code only, but for the names that the kernel shares.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convolve/arithmetic.hpp"
+#include "convolve/plan.hpp"
+
+namespace convolve::cuda::tensor {
+
+/// A window reaches over 8 rows and pixels, and whole blocks, on either side of the outputs; filters over 7.
+constexpr int radius = 8, max_radius = 7;
+
+/// How a sum H of the row pass becomes the sample. The first three are of half precision, the others of 8-bit integers.
+enum class TensorEpilogue : std::uint8_t {
+  saturate,       ///< H is the sample: it is rounded, clamped and stored.
+  centre_tap,     ///< The tap at the centre times the input's sample is added to H.
+  scaled,         ///< H is multiplied by `gain`.
+  magic_number,   ///< H starts at the bits of 2^23, is read as a float, multiplied by `gain`, and `offset` is added.
+  rounding_bias,  ///< H is converted, multiplied by `gain`, `level` is added and `snap` taken away: ties stay ties.
+};
+
+constexpr bool in_halves(TensorEpilogue epilogue) {
+  return epilogue <= TensorEpilogue::scaled;
+}
+
+/// The column pass makes V = sum(column * in) + start of bytes, the row pass H = sum(row * V) + from.
+struct TensorTaps {
+  TensorEpilogue epilogue;
+  std::vector<double> column, row;  ///< as the matrices hold them
+  double start;                     ///< what V starts at
+  double gain = 1, offset = 0, snap = 0, centre = 0;
+  double from[max_planes][4]{};  ///< what H starts at
+  float level[max_planes][4]{};  ///< of TensorEpilogue::rounding_bias: the quantizer's offset and snap
+};
+
+/// The taps that the kernel computes with, for column times row and, of real taps, `centre` more at the centre; false
+/// where the result could be off by a code value, and where sizes or numbers do not fit.
+bool make_tensor_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const SpaceFactors& factors, double centre,
+                      TensorTaps& taps);
+
+/// What the kernel's Products takes of plane p, in words: the fragments of the column matrix and of the two row
+/// matrices, 32 lanes of four words each; of halves, the words that say which columns the sparse matrix holds; then
+/// what V and H start at.
+std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components);
+
+}  // namespace convolve::cuda::tensor
