@@ -189,6 +189,29 @@ TEST(LargeTaps, BoxesAreExact) {
   }
 }
 
+// Beside a bias a quotient may need its remainder, without one a product may do: what one component needs all have.
+TEST(LargeTaps, ComponentsWithAndWithoutABiasAreDividedAlike) {
+  for (const bool bias_first : {false, true}) {
+    PlanDesc desc = desc_of(Preset::box_blur, 8);
+    TapArray array{.depth = 1, .height = 1, .width = 17, .taps = std::vector<Tap>(17, Tap::integer(1))};
+    for (int i = 0; i < 17; ++i) array.taps[i] = Tap::fraction(i % 2 ? 30 : 1, 4809);
+    desc.filter = Filter(array);
+    PlaneLayout& plane = desc.layout.plane[0];
+    plane.components = 2;
+    plane.component[1] = plane.component[0];
+    plane.component[bias_first ? 0 : 1].bias = 127.5;
+    const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, false);
+    ASSERT_EQ(make_quantizer(arithmetic, desc.layout, plane.component[bias_first ? 1 : 0]).division, Division::product);
+    ASSERT_NE(make_quantizer(arithmetic, desc.layout, plane.component[bias_first ? 0 : 1]).division, Division::product);
+    LargeTaps taps;
+    ASSERT_TRUE(make_large_taps(desc, arithmetic, desc.filter.frame_factors().front(), taps));
+    EXPECT_EQ(taps.divisor, 4809);
+    EXPECT_EQ(taps.snap, 0);
+    EXPECT_EQ(taps.level[0][bias_first ? 0 : 1], 127.5f);
+    EXPECT_EQ(taps.level[0][bias_first ? 1 : 0], 0);
+  }
+}
+
 TEST(LargeTaps, WhatCouldBeWrongIsRefused) {
   // A gain of 40, which multiplies what halves round.
   PlanDesc desc = desc_of(Preset::gaussian_blur, 31);

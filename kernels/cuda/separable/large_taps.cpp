@@ -69,9 +69,14 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   const double row_sum = sum_of(f.row), all = row_sum * sum_of(f.column), centre = frame.exact_centre;
   taps.row_start = -middle * row_sum;
   taps.centre = static_cast<float>(centre);
+  // All components are divided in one way: a level without a bias may do with less than its neighbours.
+  bool product = true;
+  all_filtered(desc.layout, [&](const Component& c, int, int) {
+    product &= make_quantizer(arithmetic, desc.layout, c).division == Division::product;
+    return true;
+  });
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const Quantizer q = make_quantizer(arithmetic, desc.layout, c);
-    const bool product = q.division == Division::product;
     taps.gain = q.gain;
     taps.snap = product ? q.snap : 0;
     taps.divisor = product ? 0 : static_cast<float>(q.divisor);
