@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -215,12 +216,45 @@ inline const ChoiceTable& choice_table(int capability) {
   });
 }
 
+/// A row in words: its algorithm and, where it asks for anything, what it asks for: "matrix (u8, exact, 1 frame, up to
+/// 6 taps)". No two rows of a table have the same words, so that they find the row.
+inline std::string describe(const ChoiceRow& row) {
+  std::string conditions;
+  const auto add = [&](const std::string& condition) { conditions += (conditions.empty() ? "" : ", ") + condition; };
+  const auto add_names = [&](unsigned bits, std::initializer_list<const char*> names) {
+    std::string chosen;
+    unsigned i = 0;
+    for (const char* name : names)
+      if (bits >> i++ & 1) chosen += (chosen.empty() ? "" : " or ") + std::string(name);
+    if (bits != (1u << names.size()) - 1) add(chosen);
+  };
+  const auto add_range = [&](int low, int high, int most, const std::string& unit) {
+    const std::string units = unit + (high == 1 ? "" : "s");
+    if (low == high)
+      add(std::to_string(low) + " " + units);
+    else if (low > 1)
+      add(high == most ? "from " + std::to_string(low) + " " + units + " on"
+                       : std::to_string(low) + " to " + std::to_string(high) + " " + units);
+    else if (high != most)
+      add("up to " + std::to_string(high) + " " + units);
+  };
+  add_names(row.types, {"u8", "u16", "f32"});
+  add_names(row.accumulators, {"exact", "single", "double"});
+  if (row.max_rank == 1) add("rank 1");
+  if (row.max_rank > 1 && row.max_rank < max_taps) add("rank up to " + std::to_string(row.max_rank));
+  add_range(1, row.max_components, 4, "component");
+  add_range(row.min_depth, row.max_depth, max_taps, "frame");
+  add_range(row.min_side, row.max_side, max_taps, "tap");
+  return std::string(nick(row.algorithm)) + (conditions.empty() ? "" : " (" + conditions + ")");
+}
+
 /// Says which row of the table chose on a GPU of this capability, and whether the table was measured on such a one.
 /// Rows are numbered from 1, in their order above.
 inline std::string describe_choice(const ChoiceTable& table, std::size_t row, int capability) {
   const auto version = [](int c) { return std::to_string(c / 10) + "." + std::to_string(c % 10); };
-  return "auto: row " + std::to_string(row + 1) + " of choice.hpp, measured on compute capability " +
-         version(table.capability) + (table.capability == capability ? "" : ", this is " + version(capability));
+  return "auto: row " + std::to_string(row + 1) + " of choice.hpp, " + describe(table.rows[row]) +
+         ", measured on compute capability " + version(table.capability) +
+         (table.capability == capability ? "" : ", this is " + version(capability));
 }
 
 }  // namespace convolve::cuda

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string>
 
 #include "cuda/choice.hpp"
 
@@ -62,10 +65,41 @@ TEST(CudaChoice, AGpuWithoutATableOfItsOwnUsesTheNearest) {
 }
 
 TEST(CudaChoice, ADescriptionSaysWhichRowAndWhetherItWasMeasuredThere) {
-  const ChoiceTable table{90, choices};
-  EXPECT_EQ(describe_choice(table, 0, 90), "auto: row 1 of choice.hpp, measured on compute capability 9.0");
-  EXPECT_EQ(describe_choice(table, 11, 120),
-            "auto: row 12 of choice.hpp, measured on compute capability 9.0, this is 12.0");
+  const std::array rows{ChoiceRow{.algorithm = Algorithm::basic},
+                        ChoiceRow{.algorithm = Algorithm::register_, .max_depth = 1, .max_side = 4}};
+  const ChoiceTable table{90, rows};
+  EXPECT_EQ(describe_choice(table, 0, 90), "auto: row 1 of choice.hpp, basic, measured on compute capability 9.0");
+  EXPECT_EQ(describe_choice(table, 1, 120),
+            "auto: row 2 of choice.hpp, register (1 frame, up to 4 taps), measured on compute capability 9.0, this is "
+            "12.0");
+}
+
+TEST(CudaChoice, TheWordsOfARowAreItsConditions) {
+  EXPECT_EQ(describe(ChoiceRow{.algorithm = Algorithm::matrix,
+                               .types = bit(SampleType::u8) | bit(SampleType::u16),
+                               .accumulators = bit(Accumulator::exact),
+                               .max_rank = 2,
+                               .max_components = 1,
+                               .min_depth = 2,
+                               .min_side = 7,
+                               .max_side = 8}),
+            "matrix (u8 or u16, exact, rank up to 2, 1 component, from 2 frames on, 7 to 8 taps)");
+  EXPECT_EQ(describe(ChoiceRow{.algorithm = Algorithm::separable,
+                               .types = bit(SampleType::f32),
+                               .accumulators = bit(Accumulator::double_),
+                               .max_rank = 1,
+                               .max_components = 3,
+                               .max_depth = 5,
+                               .min_side = 16,
+                               .max_side = 255}),
+            "separable (f32, double, rank 1, up to 3 components, up to 5 frames, 16 to 255 taps)");
+}
+
+TEST(CudaChoice, TheWordsOfARowFindIt) {
+  for (const ChoiceTable& table : choice_tables) {
+    std::set<std::string> words;
+    for (const ChoiceRow& row : table.rows) EXPECT_TRUE(words.insert(describe(row)).second) << describe(row);
+  }
 }
 
 }  // namespace
