@@ -123,6 +123,10 @@ def main():
     Gst.init(None)
     if Gst.ElementFactory.find("videoconvolve") is None:
         sys.exit("GStreamer does not find videoconvolve; set GST_PLUGIN_PATH")
+    element = Gst.ElementFactory.make("videoconvolve")
+    modes = [mode.value_nick for mode in element.find_property("border-mode").enum_class.__enum_values__.values()]
+    if modes != list(MODES):
+        sys.exit(f"the element's border modes are {', '.join(modes)}: MODES in docs/drawings.py lists {', '.join(MODES)}")
     stale = []
     for name, draw in (("borders.svg", border_drawing), ("windows.svg", window_drawing)):
         path, drawn = DOCS / name, draw()

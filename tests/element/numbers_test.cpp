@@ -4,6 +4,8 @@
 // The numeric contract through the element: worked examples, borders, rounding, levels and what changes the taps.
 #include <array>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "expected.hpp"
 
@@ -84,6 +86,17 @@ struct Size {
 };
 constexpr Size sizes[] = {{1, 1}, {2, 3}, {7, 5}, {33, 31}, {101, 2}};
 constexpr Size shapes[] = {{1, 1}, {3, 3}, {5, 2}, {2, 4}, {1, 15}, {15, 15}};
+
+ELEMENT_TEST(every_border_mode_of_the_element_is_one_that_these_tests_know) {
+  const Owned<GstElement> element = make_element();
+  const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "border-mode");
+  const GEnumClass* modes = G_PARAM_SPEC_ENUM(spec)->enum_class;
+  std::set<std::string> known;
+  for (const Edge edge : edges) known.insert(name_of(edge));
+  for (guint i = 0; i < modes->n_values; ++i)
+    CHECK(known.erase(modes->values[i].value_nick) == 1, "no test has border-mode=%s", modes->values[i].value_nick);
+  CHECK(known.empty(), "the element has no border-mode=%s", known.begin()->c_str());
+}
 
 ELEMENT_TEST_ROWS(every_border_folds_over_frames_smaller_than_the_filter, std::size(edges)) {
   std::mt19937 random(1);
