@@ -5,6 +5,10 @@
 # camera.sh [/dev/videoN | test] [PROPERTY=VALUE...]: a camera, denoised over this frame and those before it (no
 # latency added), on the screen. "test" takes a live test picture, 60 frames of it, and shows it nowhere.
 set -euo pipefail
+if [[ ${1:-} == -* ]]; then
+  echo "usage: camera.sh [/dev/videoN | test] [PROPERTY=VALUE...]" >&2
+  exit 2
+fi
 device=${1:-/dev/video0}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- preset=temporal-denoise temporal-radius=1 window=causal

@@ -5,6 +5,10 @@
 # clip.sh OUT.mp4 [SECONDS]: a real clip from photographs (Debian's mate-backgrounds), panned and zoomed, as H.264,
 # 1280x720 at 30 frames a second. SECONDS for each of the three photographs, 2 by default.
 set -euo pipefail
+if [[ ${1:--} == -* ]]; then
+  echo "usage: clip.sh OUT.mp4 [SECONDS]" >&2
+  exit 2
+fi
 out=$1
 frames=$((30 * ${2:-2}))
 photographs=/usr/share/backgrounds/mate/nature

@@ -6,6 +6,10 @@
 # to MP4, and writes a contact sheet: the original beside each result. With no argument it makes its own clip from
 # photographs. Results go to demo-out/ (DEMO_OUT to change).
 set -euo pipefail
+if [[ ${1:-} == -* ]]; then
+  echo "usage: demo.sh [FILE | URI | /dev/videoN]" >&2
+  exit 2
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 plugin=$("$here/../setup.sh" --plugin | tee /dev/stderr | tail -n 1)
 export GST_PLUGIN_PATH="$plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"

@@ -5,6 +5,10 @@
 # gpu.sh IN.mp4 [PROPERTY=VALUE...]: H.264 decoded on the GPU and filtered there; no frame comes to the host.
 # -v prints the caps: memory:CUDAMemory on both sides of the filter.
 set -euo pipefail
+if [[ ${1:--} == -* ]]; then
+  echo "usage: gpu.sh IN.mp4 [PROPERTY=VALUE...]" >&2
+  exit 2
+fi
 in=$1
 shift
 [ $# -gt 0 ] || set -- preset=sharpen

@@ -8,6 +8,10 @@
 #
 # Needs gstreamer1.0-pipewire and a running PipeWire with a session manager; or "modprobe v4l2loopback exclusive_caps=1".
 set -euo pipefail
+if [[ ${1:-} == -* ]]; then
+  echo "usage: virtual-camera.sh [/dev/videoN | test [/dev/videoM]]" >&2
+  exit 2
+fi
 camera=${1:-/dev/video0} loopback=${2:-}
 if [ "$camera" = test ]; then
   source=(videotestsrc is-live=true pattern=ball ! "video/x-raw,width=640,height=480,framerate=30/1")

@@ -8,10 +8,11 @@
 namespace convolve {
 namespace {
 
-void refuse_property(GObject* object, guint id, const std::string& why) {
-  Element& self = element_of(object);
-  if (Stream::controllers_are_setting() && !self.refused_by_controller.insert(id).second) return;
-  warn_of_settings(GST_ELEMENT(object), why + "; the filter stays as it was");
+// A recipe whose filter is not to be had: the last one that was good goes on.
+std::shared_ptr<const Recipe> faulty(const Settings& settings, const char* why, const Stream& stream, bool controlled) {
+  std::shared_ptr<const Recipe> good = stream.published();
+  if (good->last_good) good = good->last_good;
+  return std::make_shared<const Recipe>(Recipe{settings, {}, {}, why, std::move(good), controlled});
 }
 
 }  // namespace
@@ -34,20 +35,18 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       // A path is read anew each time that it is set: the file may have changed.
       if (draft == before && id != prop_kernel_location) return true;
       std::shared_ptr<const Recipe> recipe;
-      if (open) {
+      // Values that controllers set may be legal only together: settle_controlled() decides on all of them.
+      const bool controlled = Stream::controllers_are_setting();
+      if (open && !controlled) {
         try {
           if (id == prop_kernel || id == prop_kernel_location || id == prop_bank || id == prop_kernel_string)
             load_kernel_file(draft);
           recipe = make_recipe(draft);
         } catch (const IncompleteSettings& error) {
           // What goes with it may be set before the next frame, which decides.
-          if (Stream::controllers_are_setting()) {
-            refuse_property(object, id, error.what());
-            return false;
-          }
-          recipe = std::make_shared<const Recipe>(Recipe{draft, {}, {}, error.what()});
+          recipe = faulty(draft, error.what(), self.stream, false);
         } catch (const std::invalid_argument& error) {
-          refuse_property(object, id, error.what());
+          warn_of_settings(GST_ELEMENT(object), std::string(error.what()) + "; the filter stays as it was");
           return false;
         }
       }
@@ -56,14 +55,36 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       if (changes != self.changes || open != self.open) continue;
       std::swap(self.settings, draft);
       ++self.changes;
+      self.has_controlled |= controlled;
       if (recipe) self.stream.publish_locked(recipe);
       lock.unlock();
-      if (Stream::controllers_are_setting()) self.refused_by_controller.erase(id);
       Element::Failure mended = Element::Failure::of_settings;
       self.failure.compare_exchange_strong(mended, Element::Failure::none);
       return true;
     }
   });
+}
+
+void settle_controlled(Element& self) {
+  for (;;) {
+    std::unique_lock lock(self.mutex);
+    if (!self.has_controlled) return;
+    const Settings settings = self.settings;
+    const guint64 changes = self.changes;
+    lock.unlock();
+    std::shared_ptr<const Recipe> recipe;
+    try {
+      recipe = make_recipe(settings);
+    } catch (const std::invalid_argument& error) {
+      recipe = faulty(settings, error.what(), self.stream, true);
+    }
+    lock.lock();
+    if (changes != self.changes) continue;
+    self.has_controlled = false;
+    self.stream.publish_locked(recipe);
+    lock.unlock();  // the recipe before goes
+    return;
+  }
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {

@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -27,14 +26,19 @@
 
 namespace convolve {
 
+struct Element;
+/// Publishes the recipe of what GstControllers have set, as a whole: one by one their values may be illegal.
+void settle_controlled(Element& self);
+
 struct Element {
-  explicit Element(GstBaseTransform* trans) : stream(trans, *gpu, mutex) {}
+  explicit Element(GstBaseTransform* trans) : stream(trans, *gpu, mutex, [this] { settle_controlled(*this); }) {}
 
   std::mutex mutex;     ///< of what is set and published; held for copies only. Not GObject's lock, which sanitizers
                         ///< do not see
-  Settings settings;    ///< under the mutex, as are the next two
+  Settings settings;    ///< under the mutex, as are the next three
   guint64 changes = 0;  ///< how often settings changed
   bool open = false;    ///< from READY on: the published recipe is good, and stays when a change is not
+  bool has_controlled = false;  ///< GstControllers changed settings, and no recipe was made of them yet
   const std::unique_ptr<Gpu> gpu = make_gpu();
   Stream stream;
   Settings opened_with;  ///< what the backend was opened with, where it is open
@@ -45,8 +49,6 @@ struct Element {
   bool failed() const { return failure != Failure::none; }
   /// The GPU failed while frames flowed: its context is lost for good.
   std::atomic<bool> device_lost = false;
-  /// Properties whose value a controller set last was refused: said once, not for each frame. Streaming thread.
-  std::set<guint> refused_by_controller;
 };
 
 }  // namespace convolve

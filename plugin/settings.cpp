@@ -328,12 +328,17 @@ bool mended_by(Settings settings, Change change) {
   }
 }
 
-// For a preset that is too large: its name, and the radius that fits. Empty where the radius is not to blame.
+// For a preset that is too large: its name, and the largest radius that fits. Empty where the radius is not to blame.
 std::string radius_that_fits(const Settings& settings) {
-  constexpr int largest = (max_dense_taps - 1) / 2;
   const int asked = settings.parameters.radius;
-  if (!takes_preset(settings) || asked <= largest) return {};
-  if (!mended_by(settings, [](Settings& s) { s.parameters.radius = largest; })) return {};
+  if (!takes_preset(settings)) return {};
+  const auto fits = [&](int radius) { return mended_by(settings, [&](Settings& s) { s.parameters.radius = radius; }); };
+  int largest = 1, too_large = asked;
+  if (too_large <= largest || !fits(largest)) return {};
+  while (too_large - largest > 1) {
+    const int middle = (largest + too_large) / 2;
+    (fits(middle) ? largest : too_large) = middle;
+  }
   const auto row = std::ranges::find(presets(), settings.preset, &PresetRow::value);
   return std::string("preset=") + row->nick + " with radius=" + std::to_string(asked) +
          " is too large, up to radius=" + std::to_string(largest) + " fits: ";

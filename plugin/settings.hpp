@@ -96,7 +96,9 @@ struct Recipe {
   Settings settings;
   Filter filter;  ///< as for forward playback; of a causal window, its last frame is the centre; of a bank, its first
   Bank bank{};    ///< empty: the filter alone
-  std::string fault{};  ///< of IncompleteSettings; then there is no filter
+  std::string fault{};                        ///< why there is no filter; empty where there is one
+  std::shared_ptr<const Recipe> last_good{};  ///< of a fault: what was in force before it
+  bool controlled = false;                    ///< of a fault: GstControllers set it, and do so anew for each frame
 };
 
 /// Values that are legal, but not together: the change of another property may mend that.

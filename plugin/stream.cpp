@@ -16,6 +16,11 @@ std::optional<std::uint64_t> valid(GstClockTime time) {
   return GST_CLOCK_TIME_IS_VALID(time) ? std::optional<std::uint64_t>(time) : std::nullopt;
 }
 
+GstClockTime stream_time_of(GstBuffer* frame, const GstSegment& segment) {
+  if (segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(frame)) return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
+}
+
 thread_local bool setting_controlled_values = false;
 
 }  // namespace
@@ -44,13 +49,12 @@ void Stream::announce() {
 
 // A controller's values belong to the frame that leaves.
 void Stream::sync_controllers(GstBuffer* frame) {
-  const GstSegment& segment = trans_->segment;
-  if (segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(frame)) return;
-  const GstClockTime time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
+  const GstClockTime time = stream_time_of(frame, trans_->segment);
   if (!GST_CLOCK_TIME_IS_VALID(time)) return;
   setting_controlled_values = true;
   gst_object_sync_values(GST_OBJECT(trans_), time);
   setting_controlled_values = false;
+  settle_controlled_();
 }
 
 // --- Frames --------------------------------------------------------------------------------------------------------
@@ -92,9 +96,25 @@ GstFlowReturn Stream::submit(BufferPtr buffer) {
   return GST_FLOW_OK;
 }
 
+double Stream::scene_threshold_of(GstBuffer* frame) const {
+  double threshold = process_.recipe()->settings.scene_threshold;
+  const GstClockTime time = stream_time_of(frame, trans_->segment);
+  GstControlBinding* binding = gst_object_get_control_binding(GST_OBJECT(trans_), "scene-threshold");
+  if (!binding) return threshold;
+  if (GST_CLOCK_TIME_IS_VALID(time) && !gst_control_binding_is_disabled(binding))
+    if (GValue* value = gst_control_binding_get_value(binding, time)) {
+      threshold = g_value_get_double(value);
+      g_value_unset(value);
+      g_free(value);
+    }
+  gst_object_unref(binding);
+  return threshold;
+}
+
 bool Stream::is_scene_cut(HeldFrame& frame) {
-  const double threshold = process_.recipe()->settings.scene_threshold;
-  if (threshold == 0 || process_.filter().depth() == 1 || window_.frames().empty()) return false;
+  if (process_.filter().depth() == 1 || window_.frames().empty()) return false;
+  const double threshold = scene_threshold_of(frame.buffer.get());
+  if (threshold == 0) return false;
   return process_.luma_difference(window_.frames().back(), frame) > threshold;
 }
 

@@ -14,6 +14,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -30,9 +31,14 @@ namespace convolve {
 
 class Stream {
  public:
-  /// `mutex` guards what is published.
-  Stream(GstBaseTransform* trans, Gpu& gpu, std::mutex& mutex)
-      : trans_(trans), gpu_(gpu), mutex_(mutex), process_(GST_ELEMENT(trans)), quality_(trans) {}
+  /// `mutex` guards what is published; `settle_controlled` publishes what GstControllers have set.
+  Stream(GstBaseTransform* trans, Gpu& gpu, std::mutex& mutex, std::function<void()> settle_controlled)
+      : trans_(trans),
+        gpu_(gpu),
+        mutex_(mutex),
+        settle_controlled_(std::move(settle_controlled)),
+        process_(GST_ELEMENT(trans)),
+        quality_(trans) {}
 
   /// Publishes the recipe of the next output. The caller holds the mutex, and gets the recipe that was published before
   /// in its place, to let go of after the lock.
@@ -87,6 +93,8 @@ class Stream {
   GstFlowReturn reconfigure();
   GstFlowReturn renegotiate();
   void sync_controllers(GstBuffer* frame);
+  /// The value at the frame's own time: a controller's, where one controls it.
+  double scene_threshold_of(GstBuffer* frame) const;
   /// Whether a scene ends before this frame.
   bool is_scene_cut(HeldFrame& frame);
   GstFlowReturn produce(BufferPtr& out);
@@ -100,6 +108,7 @@ class Stream {
   GstBaseTransform* trans_;
   Gpu& gpu_;
   std::mutex& mutex_;
+  const std::function<void()> settle_controlled_;
   std::shared_ptr<const Recipe> published_;  ///< under the mutex
   Process process_;
   FrameWindow window_;

@@ -16,7 +16,7 @@ namespace convolve {
 void Stream::set_format(const GstVideoInfo& info, bool in_system_memory) {
   const bool is_new = !process_.has_format() || !gst_video_info_is_equal(&info, &process_.info());
   process_.set_format(info, in_system_memory);
-  if (is_new) refused_.reset();  // another format may be one that it serves
+  if (is_new && refused_ && refused_->fault.empty()) refused_.reset();  // another format may be one that it serves
   latch();
   const bool passthrough = process_.changes_nothing() && window_.pending() == 0;
   if (is_new)
@@ -60,6 +60,8 @@ void Stream::latch() {
         in_force_ = wanted;
         return;
       }
+      // A fault that came between the start and the first caps, or before the element was stopped and started.
+      if (!in_force_) in_force_ = wanted->last_good;
       if (!in_force_ || in_force_ == wanted) throw;
       // What is hidden does not wait for the filter.
       if (!wanted->fault.empty()) in_force_ = with_regions_of(wanted->settings, in_force_);
@@ -84,8 +86,8 @@ void Stream::use(const std::shared_ptr<const Recipe>& recipe, bool reversed) {
 void Stream::refuse(const std::shared_ptr<const Recipe>& recipe, const PlanError& why) {
   refused_ = recipe;
   const std::string text = std::string(why.what()) + "; the filter stays as it was";
-  // A controller sets its values anew for each frame, but none that wait for others.
-  if (recipe->fault.empty() && text == refusal_) return;
+  // A controller sets its values anew for each frame.
+  if (recipe->controlled ? !refusal_.empty() : recipe->fault.empty() && text == refusal_) return;
   refusal_ = text;
   warn_of_settings(GST_ELEMENT(trans_), text);
 }

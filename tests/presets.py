@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Loads each set of presets/GstVideoConvolve.prs by GstPreset and holds the element's properties against the file; and
-holds what a kernel string does once it was saved and loaded against what it did before."""
+"""Loads each set of presets/GstVideoConvolve.prs by GstPreset and holds the element's properties against the file; loads
+each after each other one, and after values that no set has: what it does hangs on nothing that was set before; and holds
+what a kernel string does once it was saved and loaded against what it did before."""
 import configparser
 import os
 import pathlib
@@ -60,6 +61,54 @@ def check_kernel_strings():
                      f"{got if isinstance(got, str) else loaded.get_property('kernel-string')!r}")
 
 
+# One value that no set has, of every property that decides the filter.
+OTHER_VALUES = {
+    "kernel-string": "vs:matrix=[1,2,1,2,4,2,1,2,1] divisor=16", "bank": "<<<1,2>>,<<3,4>>>", "kernel": "<<1,2>>",
+    "kernel-location": "/none", "combine": "sum-abs", "preset": "gabor", "radius": "4", "sigma": "0.7", "sigma2": "3",
+    "wavelength": "7", "amount": "3", "angle": "30", "temporal-radius": "3", "operation": "convolve", "scale": "2",
+    "normalize": "true", "bias": "0.25", "levels": "code", "border-mode": "wrap", "border-value": "0.5",
+    "components": "alpha", "window": "causal", "scene-threshold": "0.5",
+}
+# These say where and how a filter is applied, and stay as the user has them.
+NOT_OF_THE_FILTER = {"backend", "algorithm", "cuda-device-id", "n-threads", "regions", "qos", "name", "parent"}
+
+
+def values(element):
+    """All that a GstPreset may hold, as text."""
+    found = {}
+    for name in Gst.Preset.get_property_names(element):
+        if name in ("kernel", "bank", "region-boxes"):  # arrays, which PyGObject cannot read
+            continue
+        found[name] = element.get_property(name)
+    return found
+
+
+def check_nothing_is_left(names):
+    """What a set does hangs on nothing that was set before it."""
+    element = Gst.ElementFactory.make("videoconvolve")
+    missing = [name for name in Gst.Preset.get_property_names(element)
+               if name not in OTHER_VALUES and name not in NOT_OF_THE_FILTER and not name.startswith("region-")]
+    if missing:
+        sys.exit(f"{missing}: to be set by each set of presets/, or named in {sys.argv[0]}")
+    for name in names:
+        fresh = Gst.ElementFactory.make("videoconvolve")
+        Gst.Preset.load_preset(fresh, name)
+        wanted, picture = values(fresh), filtered(fresh)
+        if isinstance(picture, str):
+            sys.exit(f"{name} does not run: {picture}")
+        for before in (None, *names):
+            used = Gst.ElementFactory.make("videoconvolve")
+            if before:
+                Gst.Preset.load_preset(used, before)
+            else:
+                for key, text in OTHER_VALUES.items():
+                    Gst.util_set_object_arg(used, key, text)
+            Gst.Preset.load_preset(used, name)
+            left = {key: value for key, value in values(used).items() if value != wanted[key] and key != "name"}
+            if left or filtered(used) != picture:
+                sys.exit(f"{name} after {before or 'other values'} leaves {left or 'a kernel or a bank'}")
+
+
 def main():
     Gst.init(None)
     element = Gst.ElementFactory.make("videoconvolve")
@@ -96,6 +145,7 @@ def main():
         pipeline.set_state(Gst.State.NULL)
         if message is None or message.type == Gst.MessageType.ERROR:
             sys.exit(f"{name} did not run: {message.parse_error()[0].message if message else 'no end in 20 s'}")
+    check_nothing_is_left(names)
     check_kernel_strings()
     print(f"{len(names)} sets loaded and run")
 

@@ -129,6 +129,11 @@ one_at_a_time() {
     fail "documentation"
     tail -n 60 <<<"$pages"
   fi
+  # shellcheck disable=SC2016
+  step "each script of pipelines/ says how it is used" bash -c '
+    for script in pipelines/*.sh; do
+      "$script" --help 2>&1 | grep -q "^usage: ${script##*/} " || { echo "$script --help says nothing of use"; exit 1; }
+    done'
   step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
   ln -f "$work/clip.mp4" "$work/50% of clip #1.mp4"  # a URI would read the % and the # otherwise
   step "pipelines/file.sh" pipelines/file.sh "$work/50% of clip #1.mp4" "$work/file.mp4"

@@ -83,21 +83,33 @@ ELEMENT_TEST_ROWS(a_bad_kernel_set_before_the_start_keeps_the_element_from_ready
   check_report(start_and_fail(element.get(), fault.name), fault.name, fault.words);
 }
 
-// Presets that do not factor.
+// Presets that do not factor (motion-blur at an angle is smaller than its radius says), whose taps grow without end,
+// and banks.
 struct Large {
   const char* preset;
-  int radius;
+  int radius, fits;
 };
-const Large large_presets[] = {{"laplacian-of-gaussian", 16}, {"difference-of-gaussians", 100}, {"motion-blur", 127}};
+const Large large_presets[] = {{"laplacian-of-gaussian", 16, 15},
+                               {"difference-of-gaussians", 100, 15},
+                               {"motion-blur", 127, 17},
+                               {"sobel-x", 30, 25},
+                               {"sobel-y", 26, 25},
+                               {"sobel", 8, 7},
+                               {"prewitt", 127, 7}};
 
 ELEMENT_TEST_ROWS(a_preset_that_is_too_large_is_named_with_the_radius_that_fits, std::size(large_presets)) {
   const Large& large = large_presets[row];
   const std::string asked = "radius=" + std::to_string(large.radius), preset = std::string("preset=") + large.preset;
+  const std::string fits = "up to radius=" + std::to_string(large.fits) + " fits";
   const Owned<GstElement> element = make_element(preset + " angle=30 " + asked);
-  check_report(start_and_fail(element.get(), large.preset), large.preset, {preset.c_str(), asked.c_str(), "radius=15"});
-  // The radius that it names is one that is taken.
-  g_object_set(element.get(), "radius", 15, nullptr);
-  CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS, "radius=15 does not fit");
+  check_report(start_and_fail(element.get(), large.preset), large.preset,
+               {preset.c_str(), asked.c_str(), fits.c_str()});
+  // The radius that it names is the largest that is taken.
+  g_object_set(element.get(), "radius", large.fits + 1, nullptr);
+  CHECK(start_and_fail(element.get(), large.preset).size() == 1, "a larger one fits");
+  g_object_set(element.get(), "radius", large.fits, nullptr);
+  CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS, "%s does not fit",
+        fits.c_str());
   gst_element_set_state(element.get(), GST_STATE_NULL);
 }
 
@@ -137,6 +149,29 @@ ELEMENT_TEST_ROWS(a_bad_kernel_set_while_playing_leaves_the_old_filter_whole_and
   CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
   check_buffer(expected(Filtering{make_kernel(1, 1, 1, {2})}, frame_of(input.get(), info), info),
                harness.try_pull().get(), info, 0, "after the fault is mended");
+}
+
+// What another property wins over is not read, be it at fault: a kernel, as a kernel-location that is no file.
+ELEMENT_TEST(a_bad_kernel_beside_a_bank_or_a_string_that_wins_over_it_is_no_fault) {
+  std::mt19937 random(2);
+  const GstVideoInfo info = video_info("GRAY8", 9, 7);
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  for (const char* winner : {"bank=<<<2>>>", "kernel-string=\"im:1x1: 2\""}) {
+    Harness harness(std::string("kernel=<<1,2>,<3>> kernel-location=/none ") + winner, info);
+    const auto check = [&](const char* when) {
+      CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s, %s: push failed", winner, when);
+      check_buffer(expected(Filtering{make_kernel(1, 1, 1, {2})}, frame_of(input.get(), info), info),
+                   harness.try_pull().get(), info, 0, std::string(winner) + ", " + when);
+      return take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+    };
+    CHECK(check("from the start").empty(), "%s: there was a report", winner);
+    harness.set("kernel", "<<7,8>,<9>>");
+    CHECK(check("another bad kernel").empty(), "%s: there was a report", winner);
+    // Once it would hold again, it is refused.
+    harness.set("bank", "<  >");
+    harness.set("kernel-string", "");
+    check_report(check("the winner taken away"), winner, {"kernel: ", "the filter stays as it was"});
+  }
 }
 
 ELEMENT_TEST(an_element_that_failed_to_start_starts_once_the_kernel_is_mended) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What arrives while the element stops, and what its neighbours may do to it while it plays: link it anew, lock its
-// state, take it out of its bin, change what they accept. None of it is an error.
+// What is set before the first frame, what arrives while the element stops, and what its neighbours may do to it while
+// it plays: link it anew, lock its state, take it out of its bin, change what they accept. None of it is an error.
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -12,6 +12,45 @@
 
 namespace element_test {
 namespace {
+
+// --- Starts ----------------------------------------------------------------------------------------------------
+
+// From READY on there is an old filter that goes on, be it before the first caps or after a stop.
+ELEMENT_TEST(half_of_a_pair_set_before_the_first_caps_leaves_the_filter_of_the_start) {
+  const GstVideoInfo info = small();
+  const Filtering f{make_kernel(1, 1, 3, {-1, 0, 2})};
+  Harness harness(kernel_is(f.kernel));  // in PLAYING, with no caps yet
+  std::mt19937 random(81);
+  const auto check = [&](const char* when, const Filtering& wanted, std::size_t warnings) {
+    const Owned<GstBuffer> input = random_buffer(random, info);
+    CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s: push failed", when);
+    const Owned<GstBuffer> out = harness.try_pull();
+    CHECK(out != nullptr, "%s: no output", when);
+    check_buffer(expected(wanted, frame_of(input.get(), info), info), out.get(), info, 0, when);
+    const std::vector<Report> reports =
+        take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+    CHECK(reports.size() == warnings, "%s: %zu reports", when, reports.size());
+    for (const Report& report : reports)
+      CHECK(report.type == GST_MESSAGE_WARNING && report.text.find("combine is none") != std::string::npos, "%s: %s",
+            when, report.text.c_str());
+  };
+  harness.set("bank", "<<<-1,0,1>>,<<1,0,0>>>");
+  harness.set_caps(info);
+  check("half a bank before the first caps", f, 1);
+  check("still half a bank", f, 0);
+  for (const GstState down : {GST_STATE_READY, GST_STATE_PAUSED}) {
+    gst_element_set_state(harness.element(), down);
+    CHECK(gst_element_set_state(harness.element(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE, "no restart");
+    if (down == GST_STATE_READY) {
+      gst_harness_set_src_caps(harness.get(), gst_video_info_to_caps(&info));
+      harness.push_segment();
+    }
+    check("half a bank after a restart", f, down == GST_STATE_READY ? 1 : 0);
+  }
+  harness.set("combine", "max-abs");
+  harness.set("bank", "<<<1,0,0>>,<<0,0,0>>>");
+  check("a bank", Filtering{make_kernel(1, 1, 3, {1, 0, 0})}, 0);
+}
 
 // --- Stops -----------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The element's interface: the property table that users read, the ways a kernel is written, passthrough, controllers.
-#include <gst/controller/gstdirectcontrolbinding.h>
-#include <gst/controller/gstinterpolationcontrolsource.h>
-
+// The element's interface: the property table that users read, the ways a kernel is written, passthrough.
 #include <cmath>
 #include <cstring>
 
@@ -408,47 +405,7 @@ ELEMENT_TEST(passthrough_comes_and_goes_with_the_filter_while_playing) {
   }
 }
 
-// --- Controllers and neighbours ----------------------------------------------------------------------------------
-
-ELEMENT_TEST(a_controlled_scalar_has_its_value_of_each_frames_time) {
-  const GstVideoInfo info = video_info("GRAY8", 4, 4);
-  Harness harness("kernel=\"<<1>>\"", info);
-  GstControlSource* source = gst_interpolation_control_source_new();
-  g_object_set(source, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
-  CHECK(
-      gst_object_add_control_binding(GST_OBJECT(harness.element()), gst_direct_control_binding_new_absolute(
-                                                                        GST_OBJECT(harness.element()), "bias", source)),
-      "bias cannot be controlled");
-  auto* timed = GST_TIMED_VALUE_CONTROL_SOURCE(source);
-  gst_timed_value_control_source_set(timed, 0, 0.0);
-  gst_timed_value_control_source_set(timed, 10 * frame_duration, 1.0);
-  for (int i = 0; i <= 10; ++i) {
-    CHECK(harness.push(buffer_of(info, std::vector<int>(16, 3), i).release()) == GST_FLOW_OK, "push failed");
-    const Owned<GstBuffer> out = harness.try_pull();
-    CHECK(out != nullptr, "no output");
-    const double wanted = std::min(255.0, std::nearbyint(3 + 25.5 * i));
-    const double found = frame_of(out.get(), info).component[0].samples[5];
-    CHECK(std::abs(found - wanted) <= 1, "frame %d: expected %g, found %g", i, wanted, found);
-  }
-  gst_object_unref(source);
-}
-
-// A relative binding maps 0..1 onto the property's whole range, so that the range has to be one that people mean.
-ELEMENT_TEST(a_relative_control_binding_spans_a_range_of_use) {
-  const GstVideoInfo info = video_info("GRAY8", 4, 4);
-  Harness harness("kernel=\"<<1>>\"", info);
-  GstControlSource* source = gst_interpolation_control_source_new();
-  CHECK(gst_object_add_control_binding(GST_OBJECT(harness.element()),
-                                       gst_direct_control_binding_new(GST_OBJECT(harness.element()), "bias", source)),
-        "bias cannot be controlled");
-  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 0.5625);  // -4 + 0.5625 * 8 = 0.5
-  CHECK(harness.push(buffer_of(info, std::vector<int>(16, 3), 0).release()) == GST_FLOW_OK, "push failed");
-  const Owned<GstBuffer> out = harness.try_pull();
-  CHECK(out != nullptr, "no output");
-  const double found = frame_of(out.get(), info).component[0].samples[5];
-  CHECK(found == 130, "expected 3 + 127.5 = 130 (ties to even), found %g", found);
-  gst_object_unref(source);
-}
+// --- Neighbours and threads ----------------------------------------------------------------------------------------
 
 ELEMENT_TEST(two_elements_in_one_process_keep_their_own_filters) {
   std::mt19937 random(8);
