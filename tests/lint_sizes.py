@@ -29,6 +29,7 @@ KERNELS = {
     "kernels/cuda/register/row_stream.cuh stream_strip": 121,
     "kernels/cuda/separable/single.cuh filter_tile": 99,
     "kernels/cuda/separable/tensor.cuh filter_tile": 159,
+    "kernels/cuda/separable/triples.cuh filter_triples": 99,
     "kernels/cpu/rows/row_walk.cpp stage": 83,
     "kernels/cpu/rows/row_walk.cpp filter": 77,
 }

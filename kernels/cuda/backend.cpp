@@ -160,7 +160,7 @@ class CudaBackend final : public Backend {
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
       const Entry* entry = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
-      if (!entry) continue;
+      if (!entry || (table_.rows[row].tensor_cores && !separable_on_tensor_cores(device, desc))) continue;
       if (auto plan = make_if_served(*entry, device, desc, why))
         return std::make_unique<ChosenPlan>(std::move(plan),
                                             [this, row] { return describe_choice(table_, row, device_.capability); });

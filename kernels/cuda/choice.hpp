@@ -74,6 +74,7 @@ struct ChoiceRow {
   int max_components = 4;
   int min_depth = 1, max_depth = max_taps;
   int min_side = 1, max_side = max_taps;
+  bool tensor_cores = false;  ///< separable: where its kernel on the tensor cores serves the case, and no other of its
 
   constexpr bool matches(const Case& c) const {
     return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && c.rank <= max_rank &&
@@ -106,6 +107,12 @@ inline constexpr std::array choices{
               .max_components = 2,
               .max_depth = 1},
     ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8), .max_components = 2, .max_depth = 1},
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u8),
+              .max_rank = 1,
+              .max_components = 3,
+              .max_depth = 1,
+              .tensor_cores = true},
     ChoiceRow{.algorithm = Algorithm::register_,
               .types = bit(SampleType::u8),
               .max_components = 3,
@@ -242,6 +249,7 @@ inline std::string describe(const ChoiceRow& row) {
   add_names(row.accumulators, {"exact", "single", "double"});
   if (row.max_rank == 1) add("rank 1");
   if (row.max_rank > 1 && row.max_rank < max_taps) add("rank up to " + std::to_string(row.max_rank));
+  if (row.tensor_cores) add("on the tensor cores");
   add_range(1, row.max_components, 4, "component");
   add_range(row.min_depth, row.max_depth, max_taps, "frame");
   add_range(row.min_side, row.max_side, max_taps, "tap");

@@ -71,6 +71,8 @@ def parsed(text, name="choices"):
     table = text[start:text.find("\n};", start) + 1 or None]
     rows = []
     for fields in re.findall(r"ChoiceRow\{(.*?)\}", table, re.DOTALL):
+        if "tensor_cores" in fields:  # which of an algorithm's kernels ran is no part of a measured case
+            continue
         row = Row(re.search(r"Algorithm::(\w+)", fields)[1].rstrip("_").replace("_", "-"))
         for key, names, of in (("types", TYPES, "SampleType"), ("accumulators", ACCUMULATORS, "Accumulator")):
             if chosen := re.findall(of + r"::(\w+)", fields):

@@ -84,7 +84,7 @@ TEST(U16ByteTaps, RealSumsAreWithinTheirErrorAndBlursAreServed) {
       std::string why;
       ASSERT_TRUE(make_u16_byte_taps(desc, taps, why)) << layout.bits << " bits, side " << side << ": " << why;
       for (const std::vector<int>& samples : samples_for(taps, desc.layout.max_value(), random))
-        ASSERT_NEAR(by_bytes(taps, layout.shift, samples), in_doubles(desc, values, samples), MatrixTaps::max_error);
+        ASSERT_NEAR(by_bytes(taps, layout.shift, samples), in_doubles(desc, values, samples), max_byte_taps_error);
     }
 }
 

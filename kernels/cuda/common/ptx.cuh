@@ -248,6 +248,17 @@ __device__ __forceinline__ void mma_f16_sparse(std::uint32_t (&d)[2], const std:
         "r"(where));
 }
 
+/// The same with sums in single precision.
+__device__ __forceinline__ void mma_f16_sparse(float (&d)[4], const std::uint32_t* a, const std::uint32_t* b,
+                                               const float* c, std::uint32_t where) {
+  asm(CONVOLVE_MMA_SPARSE
+      ".sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
+      "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9,%10,%11},{%12,%13,%14,%15},%16,0x0;"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "f"(c[0]), "f"(c[1]),
+        "f"(c[2]), "f"(c[3]), "r"(where));
+}
+
 /// Adds to d what 16 x 64, 2:4 sparse, by 64 x 8 is: signed bytes by unsigned ones. `where`: which two of every four
 /// columns `a` holds.
 __device__ __forceinline__ void mma_s8_u8_sparse(int (&d)[4], const uint4& a, const std::uint32_t* b,
@@ -264,6 +275,13 @@ __device__ __forceinline__ void mma_s8_u8_sparse(int (&d)[4], const uint4& a, co
 #endif
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+/// Stores two 8 x 8 matrices of byte pairs, transposed, as rows of 16 bytes at the addresses of lanes 0 to 15. PTX ISA,
+/// Warp Level Matrix Instructions: stmatrix.
+__device__ __forceinline__ void store_matrices(std::uint32_t row_of_lane, const std::uint32_t (&m)[2]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0],{%1,%2};" ::"r"(row_of_lane), "r"(m[0]), "r"(m[1])
+               : "memory");
+}
 
 /// Brings a cache line to the second level cache. PTX ISA, Data Movement and Conversion Instructions: prefetch.
 __device__ __forceinline__ void prefetch_l2(const void* at) {

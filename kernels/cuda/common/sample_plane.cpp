@@ -45,6 +45,13 @@ PlaneMix plane_mix(const FrameLayout& layout) {
   }
 }
 
+bool is_filtered_alike(const PlaneLayout& plane) {
+  const auto begin = plane.component.begin();
+  return std::all_of(begin, begin + plane.components, [&](const Component& k) {
+    return k.filtered && k.zero == begin->zero && k.bias == begin->bias && k.ghost == begin->ghost;
+  });
+}
+
 bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, std::string& why) {
   if (layout.type == SampleType::u8 && (layout.bits != 8 || layout.shift != 0))
     why = "bytes of fewer than 8 bits";

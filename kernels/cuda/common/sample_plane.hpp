@@ -44,6 +44,9 @@ enum class PlaneMix : std::uint8_t {
 };
 PlaneMix plane_mix(const FrameLayout& layout);
 
+/// True where all components of a plane are filtered, and of the same levels.
+bool is_filtered_alike(const PlaneLayout& plane);
+
 /// The most components of a plane of such a frame.
 constexpr int max_components_of(PlaneMix mix) {
   return mix == PlaneMix::one ? 1 : mix == PlaneMix::one_and_two ? 2 : mix == PlaneMix::three ? 3 : 4;

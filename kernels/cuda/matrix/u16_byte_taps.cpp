@@ -46,10 +46,11 @@ bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTa
       const double units = std::ldexp(1.0, shift);
       if (!rounded_in_limbs(range, units, taps.limbs)) continue;
       const RoundedTaps rounded = round_taps(values, units);
-      if (rounded.magnitude * 255 >= 2147483647.0) continue;
+      // No partial sum of either sign may leave 32 bits, nor those of the higher limbs alone.
+      if ((rounded.magnitude + std::abs(rounded.sum)) / 2 * 255 >= 0x1p31 - 0x1p24) continue;
       // The tap errors at their worst; and both sums as floats, two multiply-adds and the level, each to 2^-24.
       const double error = max * rounded.off + max * (rounded.magnitude / units + 1) * 0x1p-22;
-      if (error > MatrixTaps::max_error) break;
+      if (error > max_byte_taps_error) break;
       taps.fixed = rounded.fixed;
       taps.gain = static_cast<float>(std::ldexp(1.0, -shift - desc.layout.shift));
       all_filtered(desc.layout, [&](const Component& k, int p, int c) {
@@ -58,7 +59,8 @@ bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTa
       });
       return true;
     }
-  why = too_coarse(max_limbs);
+  why = "real taps that " + std::to_string(max_limbs) +
+        " 8-bit limbs and sums of 32 bits do not hold to within a code value";
   return false;
 }
 

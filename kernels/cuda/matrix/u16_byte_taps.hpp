@@ -15,6 +15,9 @@ namespace convolve::cuda {
 /// The case with bytes in the place of 16-bit samples: twice as many components, the low byte's before the high one's.
 PlanDesc as_bytes(const PlanDesc& desc);
 
+/// What real sums may be off by: their samples stay within one code value of the right ones.
+inline constexpr double max_byte_taps_error = 0.95;
+
 /// True where the filter can be had in at most three limbs; else `why` says what is in the way. Indices of components
 /// are those of as_bytes(). The epilogue is one of two:
 ///   quotient  (256 * high + low) * gain, of which 32 bits hold what counts: exact sums of code values

@@ -176,6 +176,14 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
 
 }  // namespace
 
+bool separable_on_tensor_cores(const Device& device, const PlanDesc& desc) {
+  const Decomposition it = decompose(desc);
+  const FrameFactors* frame = centred_factors(desc.filter);
+  return (frame && serves_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) ||
+         (it.factors.space.size() == 1 &&
+          serves_separable_tensor(device, desc, it.arithmetic, it.factors.space.front(), 0));
+}
+
 const Entry separable{Algorithm::separable, serves, make, max_factored_taps};
 
 }  // namespace convolve::cuda

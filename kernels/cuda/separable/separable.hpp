@@ -10,4 +10,7 @@ namespace convolve::cuda {
 
 extern const Entry separable;
 
+/// Whether a plan of `separable`, for a filter of up to 15 taps an axis, would run on the tensor cores.
+bool separable_on_tensor_cores(const Device& device, const PlanDesc& desc);
+
 }  // namespace convolve::cuda

@@ -7,10 +7,12 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/sample_plane.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/tensor.cuh"
 #include "cuda/separable/tensor_taps.hpp"
+#include "cuda/separable/triples.cuh"
 
 namespace convolve::cuda {
 namespace {
@@ -18,46 +20,63 @@ namespace {
 using namespace tensor;
 
 template <TensorEpilogue epilogue>
-auto kernel_for(int components) {
-  return components == 1   ? tensor_kernel<epilogue, 1>
-         : components == 3 ? tensor_kernel<epilogue, 3>
-                           : tensor_kernel<epilogue, 4>;
+auto kernel_for(PlaneMix mix) {
+  if constexpr (in_halves(epilogue))
+    if (mix == PlaneMix::three) return triples_kernel<epilogue>;
+  return mix == PlaneMix::one           ? tensor_kernel<epilogue, 1>
+         : mix == PlaneMix::one_and_two ? tensor_kernel<epilogue, 3>
+                                        : tensor_kernel<epilogue, 4>;
 }
 
-auto kernel_for(TensorEpilogue epilogue, int components) {
+auto kernel_for(TensorEpilogue epilogue, PlaneMix mix) {
   switch (epilogue) {
     case TensorEpilogue::saturate:
-      return kernel_for<TensorEpilogue::saturate>(components);
+      return kernel_for<TensorEpilogue::saturate>(mix);
     case TensorEpilogue::centre_tap:
-      return kernel_for<TensorEpilogue::centre_tap>(components);
+      return kernel_for<TensorEpilogue::centre_tap>(mix);
     case TensorEpilogue::scaled:
-      return kernel_for<TensorEpilogue::scaled>(components);
+      return kernel_for<TensorEpilogue::scaled>(mix);
     case TensorEpilogue::magic_number:
-      return kernel_for<TensorEpilogue::magic_number>(components);
+      return kernel_for<TensorEpilogue::magic_number>(mix);
     case TensorEpilogue::rounding_bias:
       break;
   }
-  return kernel_for<TensorEpilogue::rounding_bias>(components);
+  return kernel_for<TensorEpilogue::rounding_bias>(mix);
+}
+
+/// Threads of a block, and blocks of a multiprocessor.
+struct BlockShape {
+  int threads, blocks;
+};
+BlockShape block_shape(PlaneMix mix) {
+  if (mix == PlaneMix::three) return {TripleTile::threads, TripleTile::blocks};
+  const int components = mix == PlaneMix::one ? 1 : mix == PlaneMix::one_and_two ? 3 : 4;
+  return {TensorTile::threads(components), TensorTile::blocks(components)};
+}
+
+/// Three components take what compute capability 9.0 brought.
+bool has_kernel(const Device& device, const PlanDesc& desc) {
+  return device.capability >= (plane_mix(desc.layout) == PlaneMix::three ? 90 : 80);
 }
 
 class TensorPlan final : public Plan {
  public:
   TensorPlan(const Device& device, const PlanDesc& desc, const TensorArgs& args,
-             const std::vector<std::uint32_t> (&fragments)[max_planes], TensorEpilogue epilogue, int components,
+             const std::vector<std::uint32_t> (&fragments)[max_planes], TensorEpilogue epilogue, PlaneMix mix,
              unsigned blocks)
       : shape_(desc.filter.shape()),
         args_(args),
         epilogue_(epilogue),
-        kernel_(kernel_for(epilogue, components)),
+        kernel_(kernel_for(epilogue, mix)),
         capability_(device.capability),
         blocks_(blocks),
-        threads_(TensorTile::threads(components)) {
+        threads_(static_cast<unsigned>(block_shape(mix).threads)) {
     Joined tables;
     std::size_t first[max_planes] = {};
     for (int p = 0; p < args_.planes; ++p) first[p] = tables.add(fragments[p]);
     fragments_ = Table<std::byte>(device.tables, tables.bytes());
     for (int p = 0; p < args_.planes; ++p) args_.plane[p].fragments = array_at<uint4>(fragments_, first[p]);
-    args_.wave = device.multiprocessors * TensorTile::blocks(components);
+    args_.wave = device.multiprocessors * block_shape(mix).blocks;
     // Of one wave, a multiprocessor's share.
     more_memory_ =
         residency_limit(reinterpret_cast<const void*>(kernel_), threads_, (blocks_ - 1) / device.multiprocessors + 1);
@@ -98,7 +117,7 @@ class TensorPlan final : public Plan {
 bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                              const SpaceFactors& factors, double centre) {
   TensorTaps taps;
-  return device.capability >= 80 && make_tensor_taps(desc, arithmetic, factors, centre, taps);
+  return has_kernel(device, desc) && make_tensor_taps(desc, arithmetic, factors, centre, taps);
 }
 
 std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
@@ -106,7 +125,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   const FrameLayout& layout = desc.layout;
   const Filter& filter = desc.filter;
   TensorTaps taps;
-  if (device.capability < 80 || !make_tensor_taps(desc, arithmetic, f, centre, taps)) return nullptr;
+  if (!has_kernel(device, desc) || !make_tensor_taps(desc, arithmetic, f, centre, taps)) return nullptr;
 
   TensorArgs args{};
   args.planes = layout.planes;
@@ -116,12 +135,10 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   args.snap = static_cast<float>(taps.snap);
   args.centre = static_cast<float>(taps.centre);
   std::vector<std::uint32_t> fragments[max_planes];
-  int components = 0;
   std::int64_t blocks = 0;
   for (int p = 0; p < layout.planes; ++p) {
     const PlaneLayout& from = layout.plane[p];
     TensorPlane& to = args.plane[p];
-    if (!(components & from.components)) components += from.components;
     to.components = from.components;
     to.width = from.component[0].width;
     to.height = from.component[0].height;
@@ -137,7 +154,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.ghost = masks.ghost;
     fragments[p] = make_fragments(filter, taps, p, to.components);
     to.first_block = static_cast<int>(blocks);
-    to.tiles_x = (to.row_bytes - 1) / TensorTile::bytes + 1;
+    to.tiles_x = (to.row_bytes - 1) / TensorTile::bytes_of(to.components) + 1;
     to.tiles_x_inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + to.tiles_x - 1) / to.tiles_x);
     const std::int64_t tiles_y = (to.height - 1) / TensorTile::rows + 1, tiles = to.tiles_x * tiles_y;
     blocks += tiles;
@@ -146,8 +163,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
     to.tiles = static_cast<int>(tiles);
   }
-  if (components == 2) components = 3;
-  return std::make_unique<TensorPlan>(device, desc, args, fragments, taps.epilogue, components,
+  return std::make_unique<TensorPlan>(device, desc, args, fragments, taps.epilogue, plane_mix(layout),
                                       static_cast<unsigned>(blocks));
 }
 

@@ -53,10 +53,10 @@ struct TensorArgs {
 
 /// Bytes on either side of a tile.
 __host__ __device__ constexpr int margin_of(int components) {
-  return components == 4 ? 32 : 16;
+  return components > 2 ? 32 : 16;
 }
 __host__ __device__ constexpr int blocks_of(int components) {
-  return (TensorTile::bytes + 2 * margin_of(components)) / block_bytes;
+  return (TensorTile::bytes_of(components) + 2 * margin_of(components)) / block_bytes;
 }
 /// Bytes from row to row. What ldmatrix takes lies in different banks: eight rows, or four and those 16 rows on.
 __host__ __device__ constexpr int pitch_of(int components) {
@@ -96,13 +96,39 @@ __device__ __noinline__ void gather(const TensorArgs& args, const TensorPlane& p
   }
 }
 
-/// Asks for the rows of the tile whose first byte and row these are; for those around them, its neighbours do.
+/// The same byte by byte, of three components, since a window's first pixel is not whole there.
 template <int threads>
-__device__ __forceinline__ void prefetch_tile(const TensorPlane& plane, int x, int top) {
-  prefetch_rows<TensorTile::rows, TensorTile::bytes / cache_line, threads>(
-      plane.in + top * plane.in_stride + x, plane.in_stride, static_cast<int>(threadIdx.x), plane.height - top,
-      plane.row_bytes - x);
+__device__ __noinline__ void gather_triples(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* cells,
+                                            int left, int top) {
+  constexpr int bytes = blocks_of(3) * block_bytes, rows = TensorTile::rows + 2 * radius;
+  constexpr int before = 16;  // pixels, so that no dividend is below 0
+  static_assert(3 * before >= margin_of(3));
+#pragma unroll 4
+  for (int k = threadIdx.x; k < rows * bytes; k += threads) {
+    const int i = k / bytes, p = k - i * bytes, at = left + p + 3 * before;
+    const int y = border_index(args.border, top + i, plane.height),
+              x = border_index(args.border, at / 3 - before, plane.width);
+    const std::uint8_t* from = plane.in + y * plane.in_stride + static_cast<std::ptrdiff_t>(x) * 3 + at % 3;
+    cells[row_offset(3, i) + p] = y < 0 || x < 0 ? plane.ghost & 255 : __ldg(from);
+  }
 }
+
+/// Asks for the rows of the tile whose first byte and row these are; for those around them, its neighbours do.
+template <int threads, int bytes = TensorTile::bytes>
+__device__ __forceinline__ void prefetch_tile(const TensorPlane& plane, int x, int top) {
+  prefetch_rows<TensorTile::rows, bytes / cache_line, threads>(plane.in + top * plane.in_stride + x, plane.in_stride,
+                                                               static_cast<int>(threadIdx.x), plane.height - top,
+                                                               plane.row_bytes - x);
+}
+
+/// A pixel of three components.
+struct Triple {
+  std::uint8_t byte[3];
+  Triple() = default;
+  __device__ explicit Triple(std::uint32_t bytes)
+      : byte{static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(bytes >> 8),
+             static_cast<std::uint8_t>(bytes >> 16)} {}
+};
 
 /// The window of the tile whose first byte and row are `x` and `top`. Block-wide. `staged`: each warp waits for its own
 /// rows only, which pays where all blocks of a launch are resident at once.
@@ -113,11 +139,16 @@ struct Window {
   static constexpr int max_lines = TensorTile::rows + 2 * max_radius;
   /// The first 16 blocks of 8 rows at a time, then the rest of more rows.
   static constexpr int main_blocks = 16, main_rows = threads / main_blocks;
-  static constexpr int rest_blocks = blocks - main_blocks, rest_rows = threads / rest_blocks;
+  static constexpr int rest_blocks = blocks - main_blocks, rest_lanes = C == 3 ? 16 : rest_blocks;
+  static constexpr int rest_rows = threads / rest_lanes;
   static constexpr int main_passes = (max_lines - 1) / main_rows + 1, rest_passes = (max_lines - 1) / rest_rows + 1;
   static_assert(main_rows % 8 == 0 && 16 % main_rows == 0 && rest_rows % 8 == 0);
   static constexpr int band_passes = 16 / main_rows;
-  using Pixel = std::conditional_t<C == 1, std::uint8_t, std::conditional_t<C == 2, std::uint16_t, std::uint32_t>>;
+  using Pixel =
+      std::conditional_t<C == 1, std::uint8_t,
+                         std::conditional_t<C == 2, std::uint16_t, std::conditional_t<C == 3, Triple, std::uint32_t>>>;
+  /// A window of three components begins with the last two bytes of a pixel, which no tap meets.
+  static constexpr int cut = C == 3 ? 1 : 0;
   const TensorArgs& args;
   const TensorPlane& plane;
   std::uint8_t* const cells;
@@ -141,7 +172,7 @@ struct Window {
       if (window.args.border == Border::wrap) at += at < 0 ? row_bytes : at < row_bytes ? 0 : -row_bytes;
       in = plane.in + at;
       to = ptx::address_in_shared(window.row(radius - plane.above + first)) + block * block_bytes;
-      if (!plane.wide || at < 0 || at + block_bytes > row_bytes) to = 0;
+      if (!plane.wide || at < 0 || at + block_bytes > row_bytes || (C == 3 && block >= blocks)) to = 0;
 #pragma unroll
       for (int i = 0; i < passes; ++i) line[i] = y + i * step;
       if (!inner) {
@@ -172,7 +203,10 @@ struct Window {
     }
     if (!plane.words) {
       pdl_wait();
-      gather<C, threads>(args, plane, cells, left, top - radius);
+      if constexpr (C == 3)
+        gather_triples<threads>(args, plane, cells, left, top - radius);
+      else
+        gather<C, threads>(args, plane, cells, left, top - radius);
       if (staged)
         for (int b = 0; b < TensorTile::bands; ++b) arrived[b].arrive_after_copies();
       __syncthreads();
@@ -182,7 +216,7 @@ struct Window {
     const bool sides = left < 0 || left + blocks * block_bytes > row_bytes;
     const bool inner = top >= plane.above && top - plane.above + lines <= height;
     const Share<main_passes, main_rows> main(*this, id / main_blocks, id % main_blocks, inner);
-    const Share<rest_passes, rest_rows> rest(*this, id / rest_blocks, main_blocks + id % rest_blocks, inner);
+    const Share<rest_passes, rest_rows> rest(*this, id / rest_lanes, main_blocks + id % rest_lanes, inner);
     pdl_wait();
 #pragma unroll
     for (int i = 0; i < rest_passes; ++i) rest.send(i, stride, lines);
@@ -235,8 +269,8 @@ struct Window {
   __device__ void mend(bool sides) const {
     const int i = threadIdx.x;
     if (i >= rows) return;
-    Pixel* line = reinterpret_cast<Pixel*>(row(i));
-    const int left_pixel = left / C;
+    Pixel* line = reinterpret_cast<Pixel*>(row(i) - cut);
+    const int left_pixel = (left - cut) / C;
     if (sides && args.border != Border::wrap)
 #pragma unroll 1
       for (int right = 0; right < 2; ++right) {
@@ -247,7 +281,7 @@ struct Window {
 #pragma unroll
         for (int k = 0; k < max_radius; ++k) {
           const int from = scale * (nearest + away * k) + offset;
-          value[k] = plane.columns.ghost ? static_cast<Pixel>(plane.ghost) : line[min(max(from, 0), pixels - 1)];
+          value[k] = plane.columns.ghost ? static_cast<Pixel>(plane.ghost) : line[min(max(from, cut), pixels - 1)];
         }
 #pragma unroll
         for (int k = 0; k < max_radius; ++k) {
@@ -258,7 +292,8 @@ struct Window {
     if (plane.rows.ghost && static_cast<unsigned>(top - radius + i) >= static_cast<unsigned>(plane.height))
 #pragma unroll 1
       for (int b = 0; b < blocks; ++b)
-        reinterpret_cast<uint4*>(line)[b] = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
+        reinterpret_cast<uint4*>(reinterpret_cast<std::uint8_t*>(line) + cut)[b] = {plane.ghost, plane.ghost,
+                                                                                    plane.ghost, plane.ghost};
   }
 };
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/common/sample_plane.hpp"
 #include "cuda/separable/byte_factors.hpp"
 #include "cuda/separable/half.hpp"
 
@@ -166,6 +167,41 @@ int pixel_of(bool bytes, int components, int k, int t, int e) {
   return bytes ? t + 4 * e : 8 * k + t + 4 * e;
 }
 
+/// The row pass over three components in turn, triples.cuh: product n (0 or 1) takes 32 of a window's 64 bytes, as
+/// eight groups of four columns, of which row `to` has two, `entry` 0 and 1.
+struct TripleRow {
+  int n, to;
+
+  /// How far the byte in the group's column is from that which the row makes.
+  int distance(int group, int column) const {
+    const int k = 4 * group + column, in_window = 32 * n + 16 * (k >> 4) + 2 * (k & 7) + (k >> 3 & 1);
+    return in_window - (24 + 2 * ((to + 4) & 7) + (to >> 3));
+  }
+  /// The first and the last column may both be of the component; else one of those between, beside the last one.
+  int chosen(int group, int entry) const {
+    if (entry == 1) return 3;
+    int column = 0;
+    while (distance(group, column) % 3 != 0) ++column;
+    return column;
+  }
+  std::uint32_t tap(const TapBits& taps, int centre, int group, int entry) const {
+    const int away = distance(group, chosen(group, entry));
+    return away % 3 == 0 ? taps[away / 3 + centre] : 0;
+  }
+};
+
+/// As chosen_columns(), of such a product.
+std::array<std::uint32_t, 32> chosen_of_triples(int n) {
+  std::array<std::uint32_t, 32> chosen{};
+  for (int lane = 0; lane < 32; ++lane)
+    for (int bit = 0; bit < 32; bit += 2) {
+      const TripleRow row{n, (lane >> 2) + 8 * (bit >> 4)};
+      const int entry = 8 * (lane & 1) + (bit >> 1 & 7);
+      chosen[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>(row.chosen(entry >> 1, entry & 1)) << bit;
+    }
+  return chosen;
+}
+
 }  // namespace
 
 bool make_tensor_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const SpaceFactors& f, double centre,
@@ -175,16 +211,13 @@ bool make_tensor_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const 
   if (filter.depth() > 1 || !is_of_bytes(desc, arithmetic, f)) return false;
   if (filter.reach_y() > max_radius || filter.reach_x() > max_radius) return false;
   if (arithmetic.exact_taps && ghost_rounding(desc, f) / arithmetic.divisor >= max_sample_error) return false;
-  // Planes of four components come alone.
-  const bool four = max_components_of(layout) == 4;
-  for (int p = 0; p < layout.planes; ++p) {
-    const PlaneLayout& plane = layout.plane[p];
-    if (!plane.uniform() || plane.components == 3 || (four && plane.components != 4)) return false;
-  }
+  // Planes of three components come alone, and so do those of four.
+  const PlaneMix mix = plane_mix(layout);
+  const bool triples = mix == PlaneMix::three;
+  if (mix == PlaneMix::none || (triples && (layout.planes > 1 || !is_filtered_alike(layout.plane[0])))) return false;
   if (centre != 0 && arithmetic.exact_taps) return false;
-  return arithmetic.accumulator == Accumulator::exact
-             ? exact_halves(desc, arithmetic.divisor, f, taps) || exact_limbs(desc, arithmetic, f, taps)
-             : real_halves(desc, f, centre, taps);
+  if (arithmetic.accumulator != Accumulator::exact) return real_halves(desc, f, centre, taps);
+  return exact_halves(desc, arithmetic.divisor, f, taps) || (!triples && exact_limbs(desc, arithmetic, f, taps));
 }
 
 std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components) {
@@ -214,11 +247,15 @@ std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps
   for (int n = 0; n < 2; ++n)
     add_matrix([&](int i, int g, int t, int e) {
       const int group = bytes ? i >> 1 : n, k = i & 1, half = bytes ? k ^ n : i >> 1;
+      if (components == 3) return TripleRow{n, g + 8 * k}.tap(row_taps, filter.centre_x(), t + 4 * half, e);
       const int from = 16 * half + pixel_of(bytes, components, k, t, e);
       return row_taps[from - radius - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x()];
     });
   if (!bytes)
     for (const std::uint32_t chosen : chosen_columns()) words.push_back(chosen);
+  if (components == 3)
+    for (int n = 0; n < 2; ++n)
+      for (const std::uint32_t chosen : chosen_of_triples(n)) words.push_back(chosen);
   const auto add_four = [&](std::uint32_t v) { words.insert(words.end(), 4, v); };
   add_four(bytes ? static_cast<std::uint32_t>(static_cast<int>(taps.start)) : half_bits(taps.start) * 0x10001u);
   for (int c = 0; c < components; ++c) {
