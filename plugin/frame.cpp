@@ -61,14 +61,47 @@ Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const GstVideoIn
   return corner_of_picture(buffer, info);
 }
 
-// Bytes from a plane's start to the corner's sample in it.
-std::ptrdiff_t skip_to(Corner corner, const FrameMap::Format& format, int plane, std::ptrdiff_t stride) {
-  const GstVideoFormatInfo* finfo = format.info.finfo;
+// The first component that lies in a plane.
+guint component_in(const GstVideoFormatInfo* finfo, int plane) {
   guint c = 0;
   while (static_cast<int>(GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)) != plane) ++c;
-  const int sub = GST_VIDEO_FORMAT_INFO_H_SUB(finfo, c);
-  // Rows of chroma take turns between the fields as rows of luma do.
-  const int y = format.interlaced ? (corner.y >> (sub + 1)) * 2 + (corner.y & 1) : corner.y >> sub;
+  return c;
+}
+
+// Rows of the plane of a frame of `height` pixels.
+int rows_of_frame(guint height, const FrameMap::Format& format, int plane) {
+  const guint c = component_in(format.info.finfo, plane);
+  return GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format.info.finfo, c, static_cast<int>(height));
+}
+
+// Which row of a frame's plane is row `y` of the picture that begins at the corner. Rows of subsampled chroma take
+// turns between the fields as rows of luma do, and a crop from an odd row on makes the bottom field the top one. Where
+// a field ends, its last row stands in, and for a field without a row the other one's.
+int row_in_frame(Corner corner, guint height, const FrameMap::Format& format, int plane, int y) {
+  const GstVideoFormatInfo* finfo = format.info.finfo;
+  const int sub = GST_VIDEO_FORMAT_INFO_H_SUB(finfo, component_in(finfo, plane));
+  if (!format.interlaced) return (corner.y >> sub) + y;
+  const int luma = corner.y + (y & 1) + 2 * ((y >> 1) << sub), field = luma & 1;
+  const int row = ((luma >> 1) >> sub) * 2 + field;
+  return row < rows_of_frame(height, format, plane) ? row : std::max(row - 2, 0);
+}
+
+// Whether the picture's rows follow each other in the frame's plane, so that they can be seen where they lie. Else the
+// fields' rows of chroma have changed places.
+bool in_order(Corner corner, guint height, const FrameMap::Format& format, int plane) {
+  if (!format.interlaced || corner.y == 0) return true;
+  const int first = row_in_frame(corner, height, format, plane, 0);
+  for (int y = 1; y < rows(format.layout, plane); ++y)
+    if (row_in_frame(corner, height, format, plane, y) != first + y) return false;
+  return true;
+}
+
+// Bytes from a plane's start to the sample in it from which its rows are counted: the corner's, or that above it in the
+// frame's first row, where they are not in order.
+std::ptrdiff_t skip_to(Corner corner, guint height, const FrameMap::Format& format, int plane, std::ptrdiff_t stride) {
+  const GstVideoFormatInfo* finfo = format.info.finfo;
+  const guint c = component_in(finfo, plane);
+  const int y = in_order(corner, height, format, plane) ? row_in_frame(corner, height, format, plane, 0) : 0;
   return y * stride + static_cast<std::ptrdiff_t>(corner.x >> GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c)) *
                           GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c);
 }
@@ -122,29 +155,34 @@ FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMa
                meta->width < static_cast<guint>(info.width) || meta->height < static_cast<guint>(info.height)))
     refuse("a buffer's video meta describes " + size_text(meta->width, meta->height) + " in " +
            std::to_string(meta->n_planes) + " planes, which is less than its caps: " + size_of(info));
+  const Corner corner = flags & GST_MAP_WRITE ? Corner{} : find_corner(buffer_, meta, info);
   if (meta && meta->map != usual_map()) {
-    map_by_meta(meta, format, flags);
+    map_by_meta(meta, format, corner, flags);
   } else {
     Places places;
-    find_places(meta, format, flags, places);
+    find_places(meta, format, corner, flags, places);
     map_memories(places, format.layout, flags);
     if ((flags & GST_MAP_WRITE) && format.interlaced) find_spare_rows(places, format.layout);
   }
+  put_in_order(meta, format, corner, flags);
   align(format.layout, flags);
 }
 
-void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, int flags, Places& places) const {
+void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, Corner corner, int flags,
+                           Places& places) const {
   const GstVideoInfo& info = format.info;
   const FrameLayout& layout = format.layout;
   const bool writes = flags & GST_MAP_WRITE;
   const auto size = static_cast<std::int64_t>(gst_buffer_get_size(buffer_));
-  const Corner corner = writes ? Corner{} : find_corner(buffer_, meta, format.info);
   for (int p = 0; p < layout.planes; ++p) {
     Place& place = places[p];
     place.stride = meta ? meta->stride[p] : info.stride[p];
     place.first = static_cast<std::int64_t>(meta ? meta->offset[p] : info.offset[p]);
-    place.first += skip_to(corner, format, p, place.stride);
-    const int needed = meta ? rows(layout, p) : rows_of_default_layout(info, layout, p);
+    int needed = meta ? rows(layout, p) : rows_of_default_layout(info, layout, p);
+    if (meta) {
+      place.first += skip_to(corner, meta->height, format, p, place.stride);
+      if (!in_order(corner, meta->height, format, p)) needed = rows_of_frame(meta->height, format, p);
+    }
     const std::int64_t last = place.first + static_cast<std::int64_t>(place.stride) * (needed - 1);
     place.begin = std::min(place.first, last);
     place.end = std::max(place.first, last) + row_bytes(layout, p);
@@ -181,17 +219,16 @@ void FrameMap::map_memories(Places& places, const FrameLayout& layout, int flags
   }
 }
 
-void FrameMap::map_by_meta(GstVideoMeta* meta, const Format& format, int flags) {
+void FrameMap::map_by_meta(GstVideoMeta* meta, const Format& format, Corner corner, int flags) {
   meta_ = meta;
   in_place_ = false;
-  const Corner corner = flags & GST_MAP_WRITE ? Corner{} : find_corner(buffer_, meta, format.info);
   for (int p = 0; p < format.layout.planes; ++p) {
     gpointer data = nullptr;
     gint stride = 0;
     GstMapInfo& map = map_[p];
     count_map(gst_video_meta_map(meta, static_cast<guint>(p), &map, &data, &stride, static_cast<GstMapFlags>(flags)),
               flags);
-    const std::ptrdiff_t skip = skip_to(corner, format, p, stride);
+    const std::ptrdiff_t skip = skip_to(corner, meta->height, format, p, stride);
     image_.plane[p] = {static_cast<std::byte*>(data) + skip, stride};
   }
 }
@@ -201,6 +238,26 @@ void FrameMap::count_map(bool mapped, int flags) {
     throw ElementError(flags & GST_MAP_WRITE ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_READ,
                        "a buffer's memory could not be mapped");
   if (++maps_ == 1) gst_buffer_ref(buffer_);  // after the map, which asks for a writable buffer
+}
+
+void FrameMap::put_in_order(const GstVideoMeta* meta, const Format& format, Corner corner, int flags) {
+  for (int p = 0; p < format.layout.planes; ++p) {
+    if (!meta || in_order(corner, meta->height, format, p)) continue;
+    if (flags != GST_MAP_READ)
+      refuse(
+          "a crop from row " + std::to_string(corner.y) + " on of interlaced " + size_of(format.info) +
+          " in CUDA memory parts the chroma from its field; crop from a multiple of 4 rows on, or before the upload");
+    const int width = row_bytes(format.layout, p), height = rows(format.layout, p);
+    aligned_[p].resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    PlaneView& view = image_.plane[p];
+    for (int y = 0; y < height; ++y)
+      std::memcpy(
+          aligned_[p].data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width),
+          static_cast<const std::byte*>(view.data) + row_in_frame(corner, meta->height, format, p, y) * view.stride,
+          static_cast<std::size_t>(width));
+    view = {aligned_[p].data(), width};
+    in_place_ = false;
+  }
 }
 
 void FrameMap::align(const FrameLayout& layout, int flags) {

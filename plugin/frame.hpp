@@ -17,6 +17,11 @@
 
 namespace convolve {
 
+/// The top left corner of the picture in the frame that a buffer holds, in pixels.
+struct Corner {
+  int x = 0, y = 0;
+};
+
 class FrameMap {
  public:
   /// The format that a buffer is mapped as. `layout` is that of the whole frame, also of an interlaced one.
@@ -55,10 +60,11 @@ class FrameMap {
   using Places = std::array<Place, max_planes>;
 
   void swap(FrameMap& other) noexcept;
-  void find_places(const GstVideoMeta* meta, const Format& format, int flags, Places& places) const;
+  void find_places(const GstVideoMeta* meta, const Format& format, Corner corner, int flags, Places& places) const;
   void map_memories(Places& places, const FrameLayout& layout, int flags);
-  void map_by_meta(GstVideoMeta* meta, const Format& format, int flags);
+  void map_by_meta(GstVideoMeta* meta, const Format& format, Corner corner, int flags);
   void count_map(bool mapped, int flags);
+  void put_in_order(const GstVideoMeta* meta, const Format& format, Corner corner, int flags);
   void align(const FrameLayout& layout, int flags);
   void find_spare_rows(const Places& places, const FrameLayout& layout);
 
@@ -68,19 +74,15 @@ class FrameMap {
   int maps_ = 0;
   bool in_place_ = true;
   Image image_;
-  std::array<std::size_t, max_planes> spare_bytes_{};       ///< bytes of a spare row below a plane's last; 0: none
-  std::array<int, max_planes> rows_{};                      ///< rows above that spare row
-  std::array<std::vector<std::byte>, max_planes> aligned_;  ///< copies of planes whose stride splits samples
+  std::array<std::size_t, max_planes> spare_bytes_{};  ///< bytes of a spare row below a plane's last; 0: none
+  std::array<int, max_planes> rows_{};                 ///< rows above that spare row
+  /// Copies of planes whose stride splits samples, or whose rows lie in another order.
+  std::array<std::vector<std::byte>, max_planes> aligned_;
 };
 
 /// True where the frame's crop meta says which part of a larger frame the caps describe: that part is what FrameMap
 /// maps. False for a crop within the frame that the caps describe, which is left to those downstream.
 bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
-
-/// The top left corner of the picture in the frame that a buffer holds, in pixels.
-struct Corner {
-  int x = 0, y = 0;
-};
 
 /// Where the picture that the caps describe begins: not at (0, 0) where a crop meta says so. FrameMap checks that the
 /// frame holds it.

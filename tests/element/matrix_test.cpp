@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
@@ -68,16 +69,29 @@ void tell_case(int number) {
   raise(number);
 }
 
+// The row of a component that belongs to a row of the picture that starts at row `top` of the frame. Of an interlaced
+// one, the row of the field of its first row of luma, or that field's last where the frame ends, or the other's only
+// one.
+int row_of(int row, int top, int sub, int height, bool interlaced) {
+  if (!interlaced) return (top >> sub) + row;
+  const int luma = top + row % 2 + (row / 2) * (2 << sub), field = luma % 2;
+  const int rows_of_field = (height + 1 - field) / 2;
+  return rows_of_field == 0 ? 0 : 2 * std::min(luma / 2 >> sub, rows_of_field - 1) + field;
+}
+
 // The part of a frame that starts at (x, y) and has the size of `part`.
 Frame cut(const Frame& frame, const GstVideoInfo& part, int x, int y) {
+  const bool interlaced = GST_VIDEO_INFO_IS_INTERLACED(&part);
   Frame out;
   for (std::size_t c = 0; c < frame.component.size(); ++c) {
-    const int x0 = x >> GST_VIDEO_FORMAT_INFO_W_SUB(part.finfo, c),
-              y0 = y >> GST_VIDEO_FORMAT_INFO_H_SUB(part.finfo, c);
+    const int x0 = x >> GST_VIDEO_FORMAT_INFO_W_SUB(part.finfo, c);
     oracle::Plane plane{GST_VIDEO_INFO_COMP_WIDTH(&part, c), GST_VIDEO_INFO_COMP_HEIGHT(&part, c), {}};
-    for (int row = 0; row < plane.height; ++row)
+    for (int row = 0; row < plane.height; ++row) {
+      const oracle::Plane& from = frame.component[c];
+      const int y0 = row_of(row, y, GST_VIDEO_FORMAT_INFO_H_SUB(part.finfo, c), from.height, interlaced);
       for (int column = 0; column < plane.width; ++column)
-        plane.samples.push_back(frame.component[c].samples[(y0 + row) * frame.component[c].width + x0 + column]);
+        plane.samples.push_back(from.samples[y0 * from.width + x0 + column]);
+    }
     out.component.push_back(std::move(plane));
   }
   return out;
@@ -86,11 +100,12 @@ Frame cut(const Frame& frame, const GstVideoInfo& part, int x, int y) {
 // One frame of the case as the element gets it, and what it holds.
 Owned<GstBuffer> make_input(std::mt19937& random, const Case& test, const GstVideoInfo& part, int index,
                             Frame& picture) {
-  // The crop starts where luma, chroma and both fields begin a group together.
-  const int x = test.crop ? 4 * static_cast<int>(random() % 3) : 0,
-            y = test.crop ? 8 * static_cast<int>(random() % 2) : 0;
-  const GstVideoInfo whole = interlaced_info(test.format, test.size.width + (test.crop ? 9 : 0),
-                                             test.size.height + (test.crop ? 9 : 0), test.mode);
+  // The crop starts in the columns where luma and chroma begin a group together, in any row, and ends where the frame
+  // does or before.
+  const int x = test.crop ? 4 * static_cast<int>(random() % 3) : 0, y = test.crop ? static_cast<int>(random() % 9) : 0,
+            below = test.crop ? static_cast<int>(random() % 3) : 0;
+  const GstVideoInfo whole =
+      interlaced_info(test.format, test.size.width + (test.crop ? 9 : 0), test.size.height + y + below, test.mode);
   Owned<GstBuffer> buffer = random_buffer(random, whole, index);
   if (test.mode == GST_VIDEO_INTERLACE_MODE_MIXED)
     GST_BUFFER_FLAG_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_INTERLACED | GST_VIDEO_BUFFER_FLAG_TFF);
