@@ -17,6 +17,13 @@ gboolean copy_meta(GstBuffer* from, GstMeta** meta, gpointer to) {
   return TRUE;
 }
 
+// The buffer holds what the crop left.
+void take_crop(GstBuffer* buffer, const GstVideoInfo& info) {
+  move_regions_of_interest(buffer, corner_of_picture(buffer, info));
+  GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  if (crop && crops_to_caps(*crop, info)) gst_buffer_remove_meta(buffer, reinterpret_cast<GstMeta*>(crop));
+}
+
 }  // namespace
 
 bool has_default_layout(GstBuffer* buffer, const GstVideoInfo& info) {
@@ -44,10 +51,24 @@ GstBuffer* copy_to_default_layout(GstBuffer* buffer, const FrameMap::Format& for
   gst_buffer_copy_into(copy, buffer,
                        static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0, -1);
   gst_buffer_foreach_meta(buffer, copy_meta, copy);
-  move_regions_of_interest(copy, corner_of_picture(copy, format.info));
-  GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(copy);
-  if (crop && crops_to_caps(*crop, format.info)) gst_buffer_remove_meta(copy, reinterpret_cast<GstMeta*>(crop));
+  take_crop(copy, format.info);
   return copy;
+}
+
+GstBuffer* view_of_picture(GstBuffer* buffer, const FrameMap::Format& format) {
+  GstBuffer* view = gst_buffer_copy(buffer);
+  try {
+    if (!move_to_picture(view, format)) {
+      gst_buffer_unref(view);
+      return nullptr;
+    }
+  } catch (...) {
+    gst_buffer_unref(view);
+    throw;
+  }
+  take_crop(view, format.info);
+  gst_buffer_add_parent_buffer_meta(view, buffer);  // its pool is to get it back whole
+  return view;
 }
 
 }  // namespace convolve

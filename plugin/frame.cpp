@@ -137,6 +137,20 @@ Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info) {
   return corner;
 }
 
+bool move_to_picture(GstBuffer* buffer, const FrameMap::Format& format) {
+  GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (!meta || meta->map != usual_map() || static_cast<int>(meta->n_planes) < format.layout.planes) return false;
+  const Corner corner = find_corner(buffer, meta, format.info);
+  for (int p = 0; p < format.layout.planes; ++p)
+    if (!in_order(corner, meta->height, format, p)) return false;
+  for (int p = 0; p < format.layout.planes; ++p)
+    meta->offset[p] += static_cast<gsize>(skip_to(corner, meta->height, format, p, meta->stride[p]));
+  meta->width = static_cast<guint>(format.info.width);
+  meta->height = static_cast<guint>(format.info.height);
+  gst_video_alignment_reset(&meta->alignment);  // of the frame's edges, which are not the picture's
+  return true;
+}
+
 void move_regions_of_interest(GstBuffer* buffer, Corner corner) {
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {

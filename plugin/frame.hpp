@@ -88,6 +88,11 @@ bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
 /// frame holds it.
 Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info);
 
+/// Lets a buffer's video meta describe the picture alone: its planes begin at the corner. False where no meta can, as
+/// there is none, it maps in a way of its own, or the picture's rows are not in order. Throws ElementError where the
+/// frame does not hold the picture.
+bool move_to_picture(GstBuffer* buffer, const FrameMap::Format& format);
+
 /// Regions of interest count from the frame's corner, whatever a crop meta makes of the frame. Counts those of
 /// `buffer`, which holds the picture alone, from the picture's corner, their sizes as they were: effects follow a
 /// region's own size and corner, also where part of it lies outside.

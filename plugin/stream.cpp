@@ -169,8 +169,15 @@ GstFlowReturn Stream::produce(BufferPtr& out) {
 GstFlowReturn Stream::produce_regions(BufferPtr& out) {
   HeldFrame& centre = window_.centre();
   GstBuffer* buffer = centre.buffer.get();
-  // A crop meta makes the part inside of the crop the picture: the copy holds that alone.
-  const bool fits = process_.leaves_as_it_came(centre) && !gst_buffer_get_video_crop_meta(buffer) &&
+  // A crop meta makes the part inside of the crop the picture: what leaves holds that alone.
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  const bool cropped = crop && crops_to_caps(*crop, process_.info());
+  if (cropped && !treated_ && downstream_takes_video_meta_ && !gpu_.holds(buffer) &&
+      process_.leaves_as_it_came(centre)) {
+    out.reset(view_of_picture(buffer, process_.format_of(buffer)));
+    if (out) return GST_FLOW_OK;
+  }
+  const bool fits = process_.leaves_as_it_came(centre) && !cropped &&
                     (downstream_takes_video_meta_ || gpu_.holds(buffer) || has_default_layout(buffer, process_.info()));
   if (fits && (!treated_ || process_.treat_in_place(window_))) {
     if (treated_) GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_GAP);  // as the base class does for other outputs

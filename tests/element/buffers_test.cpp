@@ -124,6 +124,33 @@ ELEMENT_TEST(regions_are_hidden_in_the_picture_inside_a_crop) {
   }
 }
 
+// Where downstream understands a video meta, what is not treated leaves as it lies: the meta begins at the corner.
+ELEMENT_TEST_ROWS(a_cropped_frame_without_a_region_leaves_uncopied, std::size(crops)) {
+  const Crop& crop = crops[row];
+  std::mt19937 random(60 + row);
+  const GstVideoInfo whole = video_info(crop.format, 48, 32), part = video_info(crop.format, 17, 13);
+  for (const bool bottom_up : {false, true}) {
+    const Owned<GstBuffer> frame = random_buffer(random, whole);
+    GstBuffer* input = relaid(random, frame.get(), whole, {"padded", 8, 0, false, bottom_up}).release();
+    GstVideoCropMeta* meta = gst_buffer_add_video_crop_meta(input);
+    meta->x = crop.x, meta->y = crop.y, meta->width = 17, meta->height = 13;
+    gst_buffer_add_video_region_of_interest_meta(input, "face", 40, 30, 3, 2);
+    const GstMemory* memory = gst_buffer_peek_memory(input, 0);
+    Harness harness("regions=inside region-effect=fill region-sources=boxes region-boxes=<<100,100,2,2>>");
+    gst_harness_add_propose_allocation_meta(harness.get(), GST_VIDEO_META_API_TYPE, nullptr);
+    harness.set_caps(part);
+    CHECK(harness.push(input) == GST_FLOW_OK, "push failed");
+    const Owned<GstBuffer> out = harness.try_pull();
+    CHECK(out != nullptr, "no output");
+    check_buffer(cut(frame_of(frame.get(), whole), whole, part, crop), out.get(), part, 0, crop.format);
+    CHECK(gst_buffer_peek_memory(out.get(), 0) == memory, "%s was copied", crop.format);
+    CHECK(!gst_buffer_get_video_crop_meta(out.get()), "the crop meta is still there");
+    const auto* roi = gst_buffer_get_video_region_of_interest_meta_id(out.get(), 0);
+    CHECK(roi && roi->x == 40U - static_cast<guint>(crop.x) && roi->y == 30U - static_cast<guint>(crop.y),
+          "the region of interest is elsewhere");
+  }
+}
+
 // GStreamer's elements that crop by meta leave regions of interest as they are, and detectors see whole frames.
 ELEMENT_TEST(regions_of_interest_count_from_the_corner_of_the_frame_that_a_crop_is_of) {
   std::mt19937 random(10);
