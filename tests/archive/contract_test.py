@@ -172,6 +172,19 @@ class Failures(ArchiveTest):
         self.assertIn("cut-off.mkv: segments", joined.stderr)
         self.assertEqual([p.name for p in (self.folder / "out").iterdir()], ["open-gop.mkv"])
 
+    def test_a_picture_that_changes_its_size_is_told_with_the_time_and_what_to_do(self):
+        def of_size(size, *codec):
+            piece = self.folder / f"{size}.ts"
+            run("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=s={size}:r=25:d=2", *codec, "-f", "mpegts", piece)
+            return piece.read_bytes()
+
+        changing = self.folder / "changing.ts"
+        for codec in (("-c:v", "mpeg2video", "-g", "12"), ("-c:v", "libx264", "-preset", "veryfast", "-g", "25")):
+            changing.write_bytes(of_size("160x90", *codec) + of_size("192x108", *codec))
+            planned = self.plan(changing, check=False)
+            self.assertEqual(planned.returncode, 3)
+            self.assertRegex(planned.stderr, r"changing\.ts: its picture changes from 160x90 to 192x108 after 50 frames \(\d+\.\d+ s\); split the file there")
+
     def test_full_disk(self):
         source = clip("open-gop.mp4", self.folder)
         self.plan(source)

@@ -9,12 +9,13 @@ import tempfile
 import unittest
 from unittest import mock
 
-from support import FILTER, ROOT, ArchiveTest, clip, job
+from support import FILTER, ROOT, ArchiveTest, clip, job, run
 
 sys.path.insert(0, str(ROOT / "pipelines" / "archive"))
 
-from videoconvolve_job import engine_local, worker  # noqa: E402
+from videoconvolve_job import engine_local, plan, worker  # noqa: E402
 from videoconvolve_job.cuts import cut, why_whole  # noqa: E402
+from videoconvolve_job.errors import InputError  # noqa: E402
 from videoconvolve_job.halo import Halo, elements, halo_of  # noqa: E402
 from videoconvolve_job.job import load  # noqa: E402
 from videoconvolve_job.join import decoding_times  # noqa: E402
@@ -170,6 +171,20 @@ class LocalEngine(unittest.TestCase):
 
     def test_without_a_visible_gpu_the_variable_is_left_alone(self):
         self.assertEqual(self.devices_of("-1", 2, workers=2), ["-1", "-1"])
+
+
+class ChangingPicture(ArchiveTest):
+    def test_a_worker_tells_what_the_parser_did_not(self):
+        changing = self.folder / "changing.ts"
+        with changing.open("wb") as file:
+            for size in ("160x90", "192x108"):
+                piece = self.folder / f"{size}.ts"
+                run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc2=s={size}:r=25:d=2", "-c:v", "mpeg2video", "-g", "12", "-f", "mpegts", piece)
+                file.write(piece.read_bytes())
+        with mock.patch.object(plan, "picture", lambda caps: ()):
+            plan.plan([changing], self.job, FILTER, 100)
+        with self.assertRaisesRegex(InputError, r"changing\.ts: its picture changes from 160x90 \w+ to 192x108 \w+ after \d+\.\d+ s; split the file there"):
+            worker.run_segment(self.job, 0)
 
 
 if __name__ == "__main__":

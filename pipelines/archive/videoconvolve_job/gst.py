@@ -16,7 +16,7 @@ from gi.repository import GLib, Gst, GstApp, GstVideo  # noqa: E402  (GstApp giv
 
 from .errors import InputError, JobError  # noqa: E402
 
-__all__ = ["Gst", "GstApp", "GstVideo", "check", "make", "parse", "quoted", "running", "seconds", "versions", "wait_for_end"]
+__all__ = ["Gst", "GstApp", "GstVideo", "check", "make", "parse", "picture", "quoted", "running", "seconds", "versions", "wait_for_end"]
 
 Gst.init(None)
 
@@ -27,6 +27,13 @@ PLUGINS_THAT_COUNT = ("convolve", "libav", "videoconvertscale")
 def seconds(nanoseconds: int | None) -> str:
     """A time in ns as text for a message, `12.345 s`; `the end` for None."""
     return "the end" if nanoseconds is None else f"{nanoseconds / 1e9:.3f} s"
+
+
+def picture(caps: Any) -> tuple[str, ...]:
+    """What caps of coded or raw video say of its pictures, as words of a message: `160x90`, `I420`. What they do not say is left out."""
+    fields = caps.get_structure(0)
+    (has_width, width), (has_height, height) = fields.get_int("width"), fields.get_int("height")
+    return ((f"{width}x{height}",) if has_width and has_height else ()) + tuple(filter(None, (fields.get_string("format"),)))
 
 
 def quoted(path: pathlib.Path) -> str:

@@ -14,7 +14,7 @@ import threading
 from typing import Any
 
 from .errors import InputError, JobError
-from .gst import Gst, check, make, parse, quoted, running, wait_for_end
+from .gst import Gst, check, make, parse, picture, quoted, running, wait_for_end
 from .job import Job, sha256_of
 from .packets import Reader
 from .parts import Part, Record
@@ -81,8 +81,10 @@ class _Feeder:
         if self._caps is None:
             self._caps = record.coded_caps
         elif record.coded_caps != self._caps:
-            raise InputError(f"{part.video}: its video ({record.coded_caps}) is not of the kind of the part before it "
-                             f"({self._caps}): the parts cannot be joined without coding them anew")
+            here, before = (picture(Gst.Caps.from_string(caps)) for caps in (record.coded_caps, self._caps))
+            told = f"its picture is {' '.join(here)}, and that of the part before it {' '.join(before)}" if here != before else \
+                f"its video ({record.coded_caps}) is not of the kind of the part before it ({self._caps})"
+            raise InputError(f"{part.video}: {told}: the parts cannot be joined without coding them anew")
         count = 0
         with Reader(part.video) as reader:
             for packet, (pts, dts) in zip(reader, itertools.islice(self._times, len(record.packets))):

@@ -8,7 +8,7 @@ import pathlib
 from . import __version__
 from .cuts import cut, whole, why_whole
 from .errors import InputError
-from .gst import parse_bin, versions
+from .gst import parse_bin, picture, seconds, versions
 from .halo import Halo, halo_of, kernel_files
 from .job import Input, Job, Segment, save, sha256_of
 from .packets import Reader, range_digest
@@ -20,7 +20,7 @@ DEFAULT_CONVERT = "videoconvert"
 def plan_input(number: int, path: pathlib.Path, halo: Halo, length: int) -> tuple[Input, list[Segment]]:
     """One input and its segments of at least `length` ns. Raises InputError, which names the file, where it cannot be read."""
     pts, keys, shown, digests = [], [], [], []
-    mapping = None
+    mapping = size = None
     with Reader(path) as reader:
         for packet in reader:
             new = packet.sample.get_segment()
@@ -28,6 +28,13 @@ def plan_input(number: int, path: pathlib.Path, halo: Halo, length: int) -> tupl
             if mapping is not None and new.time != mapping.time:
                 raise InputError(f"{path}: its edit list holds several edits; copy it into one timeline first (ffmpeg -i IN -c copy OUT.mkv)")
             mapping = new
+            # One output holds pictures of one size. The parsers of some codecs tell it; of others the worker sees it.
+            here = picture(packet.sample.get_caps()) or size
+            if size is not None and here != size:
+                raise InputError(f"{path}: its picture changes from {' '.join(size)} to {' '.join(here)} after {len(pts)} frames "
+                                 f"({seconds(packet.pts or 0)}); "
+                                 "split the file there and plan the pieces as inputs of their own")
+            size = here
             pts.append(packet.pts)
             keys.append(packet.key)
             shown.append(packet.shown)

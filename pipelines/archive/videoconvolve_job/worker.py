@@ -17,7 +17,7 @@ from typing import Any, Iterable, Iterator
 from . import __version__
 from .cuts import Range
 from .errors import InputError, JobError
-from .gst import Gst, check, parse, quoted, running, seconds, versions, wait_for_end
+from .gst import Gst, check, parse, picture, quoted, running, seconds, versions, wait_for_end
 from .hashes import FrameHasher
 from .job import Input, Job, Segment, load, sha256_of
 from .packets import Packet, Reader, range_digest, with_parameter_sets
@@ -93,8 +93,8 @@ def segment_packets(source: Input, segment: Segment, by_index: bool) -> Iterator
 class _Recorder:
     """The probes of one run: lets the right frames through and keeps what the record needs."""
 
-    def __init__(self, wanted: Range) -> None:
-        self._range = wanted
+    def __init__(self, wanted: Range, path: str) -> None:
+        self._range, self._path = wanted, path
         self._hasher: FrameHasher | None = None
         self.caps = self.coded_caps = ""
         self.frames: list[tuple[int, str]] = []
@@ -115,16 +115,30 @@ class _Recorder:
         keep = self._within(info.get_buffer(), self._range.start, self._range.end)
         return Gst.PadProbeReturn.OK if keep else Gst.PadProbeReturn.DROP
 
-    def encoding(self, pad: Any, info: Any) -> Any:
+    def negotiated(self, _: Any, info: Any) -> Any:
+        """At the encoder: what frames are to come. Encoders and muxers refuse others than they began with in words of their own."""
+        event = info.get_event()
+        if event.type != Gst.EventType.CAPS:
+            return Gst.PadProbeReturn.OK
+        try:
+            caps = event.parse_caps()
+            if self._hasher is not None and caps.to_string() != self.caps:
+                before, after = picture(Gst.Caps.from_string(self.caps)), picture(caps)
+                told = f"its picture changes from {' '.join(before)} to {' '.join(after)}" if before != after else \
+                    f"its video changes from {self.caps} to {caps.to_string()}"
+                raise InputError(f"{self._path}: {told} after {seconds(self.frames[-1][0] if self.frames else 0)}; "
+                                 "split the file there and plan the pieces as inputs of their own")
+            self._hasher, self.caps = FrameHasher(caps), caps.to_string()
+        except Exception as error:  # as below
+            self.fault = self.fault or error
+        return Gst.PadProbeReturn.OK
+
+    def encoding(self, _: Any, info: Any) -> Any:
         """At the encoder: each frame is hashed."""
         try:
-            if self._hasher is None:
-                caps = pad.get_current_caps()
-                self._hasher, self.caps = FrameHasher(caps), caps.to_string()
-            elif pad.get_current_caps().to_string() != self.caps:
-                raise InputError("the video's size or format changes within the segment; split the file there first")
             buffer = info.get_buffer()
-            self.frames.append((buffer.pts, self._hasher.digest(buffer)))
+            if self.fault is None and self._hasher is not None:
+                self.frames.append((buffer.pts, self._hasher.digest(buffer)))
         except Exception as error:  # kept for the thread that waits: nothing may leave a probe
             self.fault = self.fault or error
         return Gst.PadProbeReturn.OK
@@ -169,23 +183,30 @@ def _process(job: Job, segment: Segment, target: pathlib.Path) -> tuple[_Recorde
 
 
 def _attempt(job: Job, segment: Segment, target: pathlib.Path, by_index: bool) -> tuple[_Recorder, str]:
-    recorder = _Recorder(segment.range)
+    recorder = _Recorder(segment.range, job.inputs[segment.input].path)
     pipeline = parse(_description(job, target), "the job's pipeline")
     for name, pad, probe in (("decoded", "sink", recorder.decoded), ("filtered", "sink", recorder.filtered),
                              ("encoding", "src", recorder.encoding), ("encoded", "src", recorder.encoded)):
         pipeline.get_by_name(name).get_static_pad(pad).add_probe(Gst.PadProbeType.BUFFER, probe)
+    pipeline.get_by_name("encoding").get_static_pad("src").add_probe(Gst.PadProbeType.EVENT_DOWNSTREAM, recorder.negotiated)
     source = pipeline.get_by_name("source")
     source.set_property("max-bytes", 0)
-    with running(pipeline):
-        for packet in segment_packets(job.inputs[segment.input], segment, by_index):
-            # Waiting here, not in appsrc, so that an error further down is seen.
-            while source.get_property("current-level-bytes") > QUEUED_BYTES:
-                check(pipeline, 20 * Gst.MSECOND)
-            source.emit("push-sample", packet.sample)
-        source.emit("end-of-stream")
-        wait_for_end(pipeline)
-        decoder = _decoder_of(pipeline)
-    if recorder.fault is not None:
+    try:
+        with running(pipeline):
+            for packet in segment_packets(job.inputs[segment.input], segment, by_index):
+                # Waiting here, not in appsrc, so that an error further down is seen.
+                while source.get_property("current-level-bytes") > QUEUED_BYTES:
+                    check(pipeline, 20 * Gst.MSECOND)
+                source.emit("push-sample", packet.sample)
+            source.emit("end-of-stream")
+            wait_for_end(pipeline)
+            decoder = _decoder_of(pipeline)
+    except _OtherPacketsError:
+        raise
+    except JobError:
+        if recorder.fault is None:
+            raise
+    if recorder.fault is not None:  # it came first, and says more than what followed from it
         raise recorder.fault
     return recorder, decoder
 
