@@ -156,13 +156,19 @@ TEST(TensorTaps, WhatCouldBeWrongIsRefused) {
   // Integers of more than 8 bits, and column sums of more than 16.
   EXPECT_FALSE(make(desc_of(integers({1, 200, 1}, {1, 3, 1}, true)), taps));
   EXPECT_FALSE(make(desc_of(integers({100, 101, 100}, {1, 3, 1}, true)), taps));
-  // Three components, 16 bits, a ghost level that is no byte, one that is half a code value off.
+  // Three components that differ in level, 16 bits, a ghost level that is no byte, one that is half a code value off.
   PlanDesc desc = desc_of(Filter(make_preset(Preset::gaussian_blur, {.radius = 2})));
   ASSERT_TRUE(make(desc, taps));
   desc.layout.plane[0].components = 3;
-  desc.layout.plane[0].component[1] = desc.layout.plane[0].component[2] = desc.layout.plane[0].component[0];
+  for (int c = 0; c < 3; ++c) {
+    desc.layout.plane[0].component[c] = desc.layout.plane[0].component[0];
+    desc.layout.plane[0].component[c].offset = c;
+    desc.layout.plane[0].component[c].step = 3;
+  }
+  EXPECT_TRUE(make(desc, taps));
+  desc.layout.plane[0].component[2].zero = 128;
   EXPECT_FALSE(make(desc, taps));
-  desc.layout.plane[0].components = 1;
+  desc.layout.plane[0].components = desc.layout.plane[0].component[0].step = 1;
   desc.layout.type = SampleType::u16, desc.layout.bits = 16;
   EXPECT_FALSE(make(desc, taps));
   desc.layout.type = SampleType::u8, desc.layout.bits = 8;
@@ -279,6 +285,31 @@ TEST(TensorTaps, TheRowMatricesAreBandsOfFourNeighboursALane) {
       EXPECT_EQ(std::bit_cast<float>(floats[4 * components]), 7);
       EXPECT_EQ(halves.words.size(), static_cast<std::size_t>(420 + 4 * components));
     }
+}
+
+TEST(TensorTaps, TheRowMatricesOfThreeComponentsMeetEveryThirdByte) {
+  for (const int side : {1, 2, 5, 14, 15}) {
+    const Fragments triples(TensorEpilogue::saturate, side, 3);
+    std::map<int, std::set<int>> met;  // taps of an output
+    for (int n = 0; n < 2; ++n)
+      for (int lane = 0; lane < 32; ++lane)
+        for (int i = 0; i < 4; ++i)
+          for (int e = 0; e < 2; ++e) {
+            const int g = lane / 4, t = lane % 4, kept = i / 2 * 8 + 2 * t + e;
+            const std::uint32_t told = triples.words[384 + 32 * (1 + n) + 4 * g + kept / 8] >> (16 * (i % 2));
+            const int k = kept / 2 * 4 + static_cast<int>(told >> 2 * (kept % 8) & 3);
+            // V of a block of 16 bytes is in two registers: even bytes, then odd ones. Outputs 0 to 7 are the first
+            // bytes of pairs, the later half of which comes first.
+            const int input = 32 * n + k / 16 * 16 + 2 * (k % 8) + k / 8 % 2;
+            const int output = 24 + 2 * ((g + 4) % 8) + i % 2;
+            const int tap = triples.tap(1 + n, lane, i, e);
+            if (tap == 0) continue;
+            EXPECT_EQ(input - output, 3 * (tap - 1 - side / 2));
+            EXPECT_TRUE(met[output].insert(tap).second);
+          }
+    ASSERT_EQ(met.size(), 16u);
+    for (const auto& [output, taps] : met) EXPECT_EQ(taps.size(), static_cast<std::size_t>(side));
+  }
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ bool make_tensor_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const 
                       TensorTaps& taps);
 
 /// What the kernel's Products takes of plane p, in words: the fragments of the column matrix and of the two row
-/// matrices, 32 lanes of four words each; of halves, the words that say which columns the sparse matrix holds, and of three components those of the
-/// row's; then what V and H start at.
+/// matrices, 32 lanes of four words each; of halves, the words that say which columns the sparse matrix holds, and of
+/// three components those of the row's two; then what V and H start at.
 std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components);
 
 }  // namespace convolve::cuda::tensor
