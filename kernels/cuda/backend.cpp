@@ -67,6 +67,15 @@ constexpr std::array table{
 #endif
 };
 
+// What to tell whom `auto` finds nothing for.
+#ifdef CONVOLVE_BASIC_KERNELS
+constexpr const char* served_by_none =
+    "no CUDA algorithm of this build serves this case (it was made with cuda-kernels=basic, for filters of up to 31x31 "
+    "taps)";
+#else
+constexpr const char* served_by_none = "no CUDA algorithm serves this case";
+#endif
+
 const Row* find(Algorithm algorithm) {
   for (const Row& row : table)
     if (row.entry->algorithm == algorithm) return &row;
@@ -190,7 +199,7 @@ class CudaBackend final : public Backend {
         return std::make_unique<ChosenPlan>(std::move(plan),
                                             [this, row] { return describe_choice(table_, row, device_.capability); });
     }
-    throw PlanError("no CUDA algorithm serves this case");
+    throw PlanError(served_by_none);
   }
 
   /// The plan of one of fastest_candidates(); null where that does not serve the case.
