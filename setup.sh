@@ -31,7 +31,7 @@ if [ "${1:-}" = --plugin ] || [ "${1:-}" = --demo ]; then
   shift
 fi
 packages=("${plugin_packages[@]}" "${run_packages[@]}")
-[ $what != all ] || packages+=("${test_packages[@]}")
+[ "$what" != all ] || packages+=("${test_packages[@]}")
 
 install_packages() {
   local missing=()
@@ -57,7 +57,7 @@ else
 fi
 
 export NINJA_STATUS="[%f of %t, %es] "
-if [ $what = all ]; then
+if [ "$what" = all ]; then
   [ -f build/build.ninja ] || meson setup build "$@"
   ninja -C build
   exit
@@ -77,7 +77,7 @@ if [ ! -f build/build.ninja ]; then
   else
     cuda=("-Dcuda-arch=$chips")
     kernels="all kernels"
-    if [ $what = demo ] && [ ! -f $build/build.ninja ]; then
+    if [ "$what" = demo ] && [ ! -f $build/build.ninja ]; then
       build="build-demo"
       cuda+=(-Dcuda-kernels=basic)
       kernels="the basic kernels alone (./setup.sh --plugin builds the fast ones too)"
