@@ -2,12 +2,14 @@
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# setup.sh [--plugin] [MESON-ARGUMENT...]: installs what is missing (Debian 12, Ubuntu 24.04 and later) and builds.
+# setup.sh [--plugin | --demo] [MESON-ARGUMENT...]: installs what is missing (Debian 12, Ubuntu 24.04 and later), builds.
 # Without --plugin everything is built into build/: the plugin for the usual GPUs, tests and benchmarks.
 # With --plugin the plugin alone is built into build-plugin/, for the GPUs of this machine or, where there is none, for
 # the CPU; a build/ that is already there is brought up to date and used instead. The last line printed is the folder of
 # the plugin, to be set as GST_PLUGIN_PATH. The meson arguments are those of a first build.
-# Called by pipelines/demo.sh (--plugin) and tests/run.sh.
+# --demo is --plugin for who is in a hurry: where that would build for a GPU and has not yet, build-demo/ gets a plugin
+# with the basic kernels alone, which compile in a sixth of the time and are slower on the GPU.
+# Called by pipelines/demo.sh (--demo) and tests/run.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -24,12 +26,12 @@ run_packages=(
 test_packages=(libgtest-dev libbenchmark-dev)
 
 what=all
-if [ "${1:-}" = --plugin ]; then
-  what=plugin
+if [ "${1:-}" = --plugin ] || [ "${1:-}" = --demo ]; then
+  what=${1#--}
   shift
 fi
 packages=("${plugin_packages[@]}" "${run_packages[@]}")
-[ $what = plugin ] || packages+=("${test_packages[@]}")
+[ "$what" != all ] || packages+=("${test_packages[@]}")
 
 install_packages() {
   local missing=()
@@ -55,7 +57,7 @@ else
 fi
 
 export NINJA_STATUS="[%f of %t, %es] "
-if [ $what = all ]; then
+if [ "$what" = all ]; then
   [ -f build/build.ninja ] || meson setup build "$@"
   ninja -C build
   exit
@@ -66,12 +68,21 @@ if [ ! -f build/build.ninja ]; then
   build="build-plugin"
   # The machine code of one GPU takes a seventh of the time that the usual seven take, and none takes none.
   chips=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -u | paste -sd, || true)
-  if [[ $chips =~ ^[0-9,]+$ ]]; then
-    cuda=("-Dcuda-arch=$chips")
-    echo "Building the plugin for the CPU and, where nvcc is found, for compute capability $chips of this machine's GPU."
-  else
+  if [[ ! $chips =~ ^[0-9,]+$ ]]; then
     cuda=(-Dcuda=disabled)
     echo "No NVIDIA GPU was found (nvidia-smi): building the plugin for the CPU alone."
+  elif ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+    cuda=(-Dcuda=disabled)
+    echo "There is an NVIDIA GPU but no nvcc (CUDA toolkit 12.0 or later): building the plugin for the CPU alone."
+  else
+    cuda=("-Dcuda-arch=$chips")
+    kernels="all kernels"
+    if [ "$what" = demo ] && [ ! -f $build/build.ninja ]; then
+      build="build-demo"
+      cuda+=(-Dcuda-kernels=basic)
+      kernels="the basic kernels alone (./setup.sh --plugin builds the fast ones too)"
+    fi
+    echo "Building the plugin for the CPU and for compute capability $chips of this machine's GPU, with $kernels."
   fi
   [ -f $build/build.ninja ] ||
     meson setup $build -Dtests=disabled -Dbenchmarks=disabled "${cuda[@]}" "$@" >$build.log || { cat $build.log; exit 1; }

@@ -5,6 +5,7 @@
 # build.sh [--recipes]: builds the documentation into build-docs/site, with the reference made from the element; a link that
 # leads nowhere fails the build. The tools come into build-docs/venv, at the versions of docs/requirements.txt.
 # With --recipes the recipes of the cookbook run first, and the drawings are held against the element.
+# The search of the site needs a server: python3 -m http.server -d build-docs/site.
 # The plugin is that of GST_PLUGIN_PATH, or the one in build/ or build-plugin/ (./setup.sh --plugin builds it).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -116,7 +116,7 @@ def window_drawing():
         parts.append(label(x, 52 + 6 * (CELL + 6) + 14, "frame that comes out, and what its filter sees, oldest first",
                            style=' font-size="12" fill="#555555"'))
         x += 60 + 5 * CELL + 130
-    return svg(x - 20, 52 + 6 * (CELL + 6) + 26, "The frames that a window of five shows to a filter", parts)
+    return svg(x + 20, 52 + 6 * (CELL + 6) + 26, "The frames that a window of five shows to a filter", parts)
 
 
 def main():

@@ -11,7 +11,7 @@ if [[ ${1:-} == -* ]]; then
   exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd)
-plugin=$("$here/../setup.sh" --plugin | tee /dev/stderr | tail -n 1)
+plugin=$("$here/../setup.sh" --demo | tee >(cat >&2) | tail -n 1)
 export GST_PLUGIN_PATH="$plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"
 out=${DEMO_OUT:-$here/../demo-out}
 mkdir -p "$out"
@@ -39,3 +39,4 @@ montage "${pairs[@]}" -font "$font" -pointsize 13 -gravity center -crop '480x270
   -geometry +6+6 -tile 4x -depth 8 "$out/contact-sheet.png"
 echo "Videos: $out/*.mp4"
 echo "Contact sheet, the original beside each result: $out/contact-sheet.png"
+[[ $plugin != */build-demo/* ]] || echo "These ran with the basic kernels of the GPU; ./setup.sh --plugin builds the fast ones."

@@ -13,6 +13,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,14 +38,47 @@ namespace convolve {
 namespace cuda {
 namespace {
 
-// Tests, error messages and `auto`'s last resort go through it from the top.
-constexpr std::array table{
-    &basic, &constant, &tiled, &cached_halo_seed, &cached_halo, &register_, &separable, &matrix,
+/// An algorithm, and what some have beyond the rest.
+struct Row {
+  const Entry* entry;
+  /// Of cases that have a bank.
+  bool (*serves_bank)(const Device&, const PlanDesc&, std::string& why) = nullptr;
+  std::unique_ptr<Plan> (*make_bank)(const Device&, const PlanDesc&) = nullptr;
+  /// make() where serves(), in one go, which saves work that both do.
+  std::unique_ptr<Plan> (*make_if_served)(const Device&, const PlanDesc&, std::string& why) = nullptr;
+  /// Whether the tensor cores run the case, which some rows of choice.hpp ask.
+  bool (*on_tensor_cores)(const Device&, const PlanDesc&) = nullptr;
 };
 
-const Entry* find(Algorithm algorithm) {
-  for (const Entry* entry : table)
-    if (entry->algorithm == algorithm) return entry;
+// Tests, error messages and `auto`'s last resort go through it from the top. The meson option cuda-kernels says which
+// are built.
+constexpr std::array table{
+    Row{&basic},
+#ifndef CONVOLVE_BASIC_KERNELS
+    Row{&constant},
+#endif
+    Row{&tiled, serves_bank, make_bank},
+#ifndef CONVOLVE_BASIC_KERNELS
+    Row{&cached_halo_seed},
+    Row{&cached_halo},
+    Row{&register_},
+    Row{.entry = &separable, .on_tensor_cores = separable_on_tensor_cores},
+    Row{&matrix, serves_bank_tensor, make_bank_tensor, make_matrix_if_served},
+#endif
+};
+
+// What to tell whom `auto` finds nothing for.
+#ifdef CONVOLVE_BASIC_KERNELS
+constexpr const char* served_by_none =
+    "no CUDA algorithm of this build serves this case (it was made with cuda-kernels=basic, for filters of up to 31x31 "
+    "taps)";
+#else
+constexpr const char* served_by_none = "no CUDA algorithm serves this case";
+#endif
+
+const Row* find(Algorithm algorithm) {
+  for (const Row& row : table)
+    if (row.entry->algorithm == algorithm) return &row;
   return nullptr;
 }
 
@@ -69,10 +103,10 @@ bool fits(const Entry& entry, const PlanDesc& desc) {
   return std::max(desc.filter.height(), desc.filter.width()) <= entry.max_side;
 }
 
-bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
+bool serves_case(const Row& row, const Device& device, const PlanDesc& desc, std::string& why) {
+  const Entry& entry = *row.entry;
   if (!desc.bank.empty()) {
-    if (entry.algorithm == Algorithm::tiled) return serves_bank(device, desc, why);
-    if (entry.algorithm == Algorithm::matrix) return serves_bank_tensor(device, desc, why);
+    if (row.serves_bank) return row.serves_bank(device, desc, why);
     why = "it knows no banks of kernels (the properties bank and combine, and the presets that are banks)";
     return false;
   }
@@ -83,16 +117,16 @@ bool serves_case(const Entry& entry, const Device& device, const PlanDesc& desc,
 }
 
 /// The algorithm's plan; null, and `why`, where it does not serve the case.
-std::unique_ptr<Plan> make_if_served(const Entry& entry, const Device& device, const PlanDesc& desc, std::string& why) {
-  if (&entry == &matrix && fits(entry, desc) && desc.bank.empty()) return make_matrix_if_served(device, desc, why);
-  return serves_case(entry, device, desc, why) ? entry.make(device, desc) : nullptr;
+std::unique_ptr<Plan> make_if_served(const Row& row, const Device& device, const PlanDesc& desc, std::string& why) {
+  if (row.make_if_served && fits(*row.entry, desc)) return row.make_if_served(device, desc, why);
+  return serves_case(row, device, desc, why) ? row.entry->make(device, desc) : nullptr;
 }
 
 class CudaBackend final : public Backend {
  public:
   CudaBackend() : device_(probe_device()), table_(choice_table(device_.capability)) {
     device_.tables = std::make_shared<TablePool>();
-    for (std::size_t i = 0; i < table.size(); ++i) algorithms_[i] = table[i]->algorithm;
+    for (std::size_t i = 0; i < table.size(); ++i) algorithms_[i] = table[i].entry->algorithm;
   }
 
   const char* name() const override { return "cuda"; }
@@ -101,11 +135,10 @@ class CudaBackend final : public Backend {
 
   bool serves(Algorithm algorithm, const PlanDesc& desc) const override {
     std::string why;
-    if (!desc.bank.empty() && is_free_choice(algorithm)) return serves_bank(device_, desc, why);
     if (is_free_choice(algorithm))
-      return std::ranges::any_of(table, [&](const Entry* entry) { return serves_case(*entry, device_, desc, why); });
-    const Entry* entry = find(algorithm);
-    return entry && serves_case(*entry, device_, desc, why);
+      return std::ranges::any_of(table, [&](const Row& row) { return serves_case(row, device_, desc, why); });
+    const Row* row = find(algorithm);
+    return row && serves_case(*row, device_, desc, why);
   }
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
@@ -125,15 +158,15 @@ class CudaBackend final : public Backend {
  private:
   std::unique_ptr<Plan> make_bank_plan(const PlanDesc& desc) {
     std::string why;
-    const bool free = is_free_choice(desc.algorithm);
-    if ((free || desc.algorithm == Algorithm::matrix) && serves_bank_tensor(device_, desc, why))
-      return make_bank_tensor(device_, desc);
-    if ((free || desc.algorithm == Algorithm::tiled) && serves_bank(device_, desc, why))
-      return make_bank(device_, desc);
-    if (is_free_choice(desc.algorithm)) throw PlanError("no CUDA algorithm serves this bank: " + why);
-    const Entry* entry = find(desc.algorithm);
-    if (entry) serves_case(*entry, device_, desc, why);
-    throw PlanError(refusal(entry, desc, why));
+    if (is_free_choice(desc.algorithm)) {
+      // Of those that know banks the last is the fastest, and the first serves most.
+      for (const Row& row : table | std::views::reverse)
+        if (row.serves_bank && row.serves_bank(device_, desc, why)) return row.make_bank(device_, desc);
+      throw PlanError("no CUDA algorithm serves this bank: " + why);
+    }
+    const Row* row = find(desc.algorithm);
+    if (row && serves_case(*row, device_, desc, why)) return row->make_bank(device_, desc);
+    throw PlanError(refusal(desc, why));
   }
 
   /// The plan of an algorithm by name, or of `auto`.
@@ -147,11 +180,11 @@ class CudaBackend final : public Backend {
       if (is_triple(desc)) return make_triple(device, desc, make_plan_on(device, as_one_component(desc)));
       return make_by_table(device, desc);
     }
-    const Entry* entry = find(desc.algorithm);
+    const Row* row = find(desc.algorithm);
     std::string why;
-    if (entry)
-      if (auto plan = make_if_served(*entry, device, desc, why)) return plan;
-    throw PlanError(refusal(entry, desc, why));
+    if (row)
+      if (auto plan = make_if_served(*row, device, desc, why)) return plan;
+    throw PlanError(refusal(desc, why));
   }
 
   /// The plan of the first row of the table that matches the case and whose algorithm serves it.
@@ -159,13 +192,14 @@ class CudaBackend final : public Backend {
     std::string why;
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
-      const Entry* entry = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
-      if (!entry || (table_.rows[row].tensor_cores && !separable_on_tensor_cores(device, desc))) continue;
-      if (auto plan = make_if_served(*entry, device, desc, why))
+      const Row* found = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
+      if (!found) continue;
+      if (table_.rows[row].tensor_cores && !(found->on_tensor_cores && found->on_tensor_cores(device, desc))) continue;
+      if (auto plan = make_if_served(*found, device, desc, why))
         return std::make_unique<ChosenPlan>(std::move(plan),
                                             [this, row] { return describe_choice(table_, row, device_.capability); });
     }
-    throw PlanError("no CUDA algorithm serves this case");
+    throw PlanError(served_by_none);
   }
 
   /// The plan of one of fastest_candidates(); null where that does not serve the case.
@@ -229,13 +263,13 @@ class CudaBackend final : public Backend {
     });
   }
 
-  std::string refusal(const Entry* entry, const PlanDesc& desc, const std::string& why) const {
+  std::string refusal(const PlanDesc& desc, const std::string& why) const {
     std::string text = std::string("algorithm \"") + nick(desc.algorithm) + "\" ";
-    text += entry ? "does not serve this case: " + why : "is not one of the CUDA backend's";
+    text += find(desc.algorithm) ? "does not serve this case: " + why : "is not one of this CUDA backend's";
     text += "; these do: auto";
     std::string ignored;
-    for (const Entry* other : table)
-      if (serves_case(*other, device_, desc, ignored)) text += std::string(", ") + nick(other->algorithm);
+    for (const Row& row : table)
+      if (serves_case(row, device_, desc, ignored)) text += std::string(", ") + nick(row.entry->algorithm);
     return text;
   }
 

@@ -65,7 +65,8 @@ grep -E 'Building the plugin|No NVIDIA GPU' "$work/demo.log"
 test -s "$system/videoconvolve/demo-out/contact-sheet.png"
 timed "second run"
 if ! grep -q 'ninja: no work to do' "$work/demo.log"; then
-  echo "the second run built something"
+  echo "the second run built something:"
+  head -n 20 "$work/demo.log"
   exit 1
 fi
 if awk -v spent="$first" 'BEGIN { exit spent <= 360 }'; then
