@@ -78,7 +78,7 @@ FrameTimer::FrameTimer(const FrameLayout& layout, int depth) : depth_(depth), le
   const auto rotated = static_cast<int>(std::clamp<std::size_t>(cache / 2 / frame.size, 1, most_frames));
   inputs_ = std::max(rotated, depth);
   outputs_ = rotated;
-  const auto frames = static_cast<std::size_t>(inputs_ + outputs_);
+  const auto frames = static_cast<std::size_t>(inputs_) + outputs_;
   memory_ = DeviceArray<unsigned char>(frames * frame.size);
   const std::vector<unsigned char> samples = random_bytes(layout, frame.size);
   try {
@@ -118,8 +118,8 @@ double FrameTimer::run(Plan& plan, int frames) {
   bool good = cudaEventRecord(start_, stream_) == cudaSuccess;
   for (int i = 0; i < frames && good; ++i, ++next_) {
     Window window{.depth = depth_};
-    for (int t = 0; t < depth_; ++t) window.image[t] = &frames_[static_cast<std::size_t>((next_ + t) % inputs_)];
-    good = !plan.enqueue(window, frames_[static_cast<std::size_t>(inputs_ + next_ % outputs_)], stream_);
+    for (int t = 0; t < depth_; ++t) window.image[t] = &frames_[(next_ + t) % inputs_];
+    good = !plan.enqueue(window, frames_[inputs_ + next_ % outputs_], stream_);
   }
   good = good && cudaEventRecord(stop_, stream_) == cudaSuccess;
   // Also where it failed: the plan may go then.

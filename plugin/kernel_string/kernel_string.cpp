@@ -3,6 +3,7 @@
 #include "kernel_string/kernel_string.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -115,10 +116,33 @@ TapArray with_centre(const TapArray& kernel, int y, int x) {
 
 namespace {
 
-std::string_view name_of_grammar(std::string_view text) {
-  for (const std::string_view name : {"ffmpeg:", "im:", "imc:", "vs:", "svg:"})
-    if (text.starts_with(name)) return name;
-  return {};
+struct Grammar {
+  std::string_view name;  ///< what its strings start with
+  KernelString (*parse)(std::string_view rest);
+};
+constexpr std::array grammars{
+    Grammar{"ffmpeg:", kernel_string::parse_ffmpeg},
+    Grammar{"im:", [](std::string_view rest) { return kernel_string::parse_imagemagick(rest, true); }},
+    Grammar{"imc:", [](std::string_view rest) { return kernel_string::parse_imagemagick(rest, false); }},
+    Grammar{"vs:", kernel_string::parse_vapoursynth},
+    Grammar{"svg:", kernel_string::parse_svg},
+};
+
+/// Null where the text starts with none.
+const Grammar* grammar_of(std::string_view text) {
+  const auto* found =
+      std::find_if(grammars.begin(), grammars.end(), [&](const Grammar& g) { return text.starts_with(g.name); });
+  return found == grammars.end() ? nullptr : found;
+}
+
+/// "a:, b: or c:", of all grammars.
+std::string names_of_grammars() {
+  std::string names;
+  for (const Grammar& grammar : grammars) {
+    if (!names.empty()) names += &grammar == &grammars.back() ? " or " : ", ";
+    names += grammar.name;
+  }
+  return names;
 }
 
 constexpr std::size_t max_text = 1 << 20;
@@ -150,7 +174,7 @@ std::optional<std::string> kernel_string_in_file(std::string_view text) {
     if (!kernel_string::trim(line).starts_with('#')) kept += line;
     text.remove_prefix(line.size());
   }
-  if (name_of_grammar(kernel_string::trim(kept)).empty()) return std::nullopt;
+  if (!grammar_of(kernel_string::trim(kept))) return std::nullopt;
   return kept;
 }
 
@@ -159,17 +183,12 @@ KernelString parse_kernel_string(std::string_view text) {
   if (text.size() > max_text) fail("the kernel string is longer than 1 MiB, so no kernel");
   const std::string plain = unescaped(text);
   text = trim(plain);
-  const std::string_view name = name_of_grammar(text);
-  if (name.empty())
-    fail(quoted(text) + " starts with no grammar; a kernel string starts with ffmpeg:, im:, imc:, vs: or svg:");
-  const std::string_view rest = trim(text.substr(name.size()));
+  const Grammar* const grammar = grammar_of(text);
+  if (!grammar) fail(quoted(text) + " starts with no grammar; a kernel string starts with " + names_of_grammars());
   try {
-    if (name == "ffmpeg:") return parse_ffmpeg(rest);
-    if (name == "vs:") return parse_vapoursynth(rest);
-    if (name == "svg:") return parse_svg(rest);
-    return parse_imagemagick(rest, name == "im:");
+    return grammar->parse(trim(text.substr(grammar->name.size())));
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(std::string(name) + " " + error.what());
+    throw std::invalid_argument(std::string(grammar->name) + " " + error.what());
   }
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <compare>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 
 namespace convolve::cuda {
 
@@ -63,14 +63,8 @@ void bind(FrameArgs& frame, int planes, const Window& window, const Image& out) 
 
 namespace {
 
-/// What a limit depends on.
-struct Residency {
-  int device;
-  const void* kernel;
-  unsigned threads;
-  std::int64_t blocks;
-  auto operator<=>(const Residency&) const = default;
-};
+/// What a limit depends on: the device, the kernel, threads of a block, blocks.
+using Residency = std::tuple<int, const void*, unsigned, std::int64_t>;
 
 unsigned find_residency_limit(int ordinal, const void* kernel, unsigned threads, std::int64_t blocks) {
   constexpr std::int64_t most = 48 << 10, reserved = 1 << 10;
@@ -93,12 +87,12 @@ unsigned find_residency_limit(int ordinal, const void* kernel, unsigned threads,
 unsigned residency_limit(const void* kernel, unsigned threads, std::int64_t blocks) {
   static std::mutex mutex;
   static std::map<Residency, unsigned> known;
-  Residency asked{0, kernel, threads, blocks};
-  if (cudaGetDevice(&asked.device) != cudaSuccess)
-    throw PlanError(std::string("the filter's kernel: ") + launch_error());
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) throw PlanError(std::string("the filter's kernel: ") + launch_error());
+  const Residency asked{device, kernel, threads, blocks};
   const std::lock_guard lock(mutex);
   if (const auto found = known.find(asked); found != known.end()) return found->second;
-  const unsigned limit = find_residency_limit(asked.device, kernel, threads, blocks);
+  const unsigned limit = find_residency_limit(device, kernel, threads, blocks);
   known.emplace(asked, limit);
   return limit;
 }

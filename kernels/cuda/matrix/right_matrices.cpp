@@ -16,7 +16,7 @@ std::vector<std::uint8_t> warpgroup_matrices(const Filter& filter, std::span<con
       if (row >= height || y < 0 || y >= filter.height()) continue;
       // The row's taps with zeros around them, so that each column of the matrix is a piece of it.
       std::int8_t taps[window + outputs] = {};
-      std::memcpy(taps + outputs - 1 + margin - filter.centre_x(), &limb[static_cast<std::size_t>(y * filter.width())],
+      std::memcpy(taps + outputs - 1 + margin - filter.centre_x(), &limb[y * filter.width()],
                   static_cast<std::size_t>(filter.width()));
       for (int n = 0; n < outputs; ++n) {
         const int to = 4 * (n >> 1 & 3) + 2 * (n >> 3) + (n & 1);

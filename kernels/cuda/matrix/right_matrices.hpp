@@ -26,8 +26,8 @@ class CentredLimb {
   /// columns.
   CentredLimb(const Filter& filter, std::span<const std::int8_t> limb, int radius) {
     for (int y = 0; y < filter.height(); ++y)
-      std::memcpy(&taps_[y - filter.centre_y() + radius + 1][centre - filter.centre_x()],
-                  &limb[static_cast<std::size_t>(y * filter.width())], static_cast<std::size_t>(filter.width()));
+      std::memcpy(&taps_[y - filter.centre_y() + radius + 1][centre - filter.centre_x()], &limb[y * filter.width()],
+                  static_cast<std::size_t>(filter.width()));
   }
 
   /// Adds what the 32 lanes hold for the products with input rows 2 * pair and 2 * pair + 1, counted from `radius`

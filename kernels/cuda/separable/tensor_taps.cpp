@@ -136,7 +136,7 @@ class TapBits {
       bits_[around + i] = bytes ? static_cast<std::uint32_t>(static_cast<int>(taps[i])) & 255 : half_bits(taps[i]);
   }
   /// Tap `i`; -32 to 63, of which those that are no taps are 0.
-  std::uint32_t operator[](int i) const { return bits_[static_cast<std::size_t>(around + i)]; }
+  std::uint32_t operator[](int i) const { return bits_[around + i]; }
 
  private:
   static constexpr int around = 32;
@@ -155,7 +155,7 @@ std::array<std::uint32_t, 32> chosen_columns() {
   for (int lane = 0; lane < 32; ++lane)
     for (int bit = 0; bit < 32; bit += 2) {
       const int to = (lane >> 2) + 8 * (bit >> 4), from = 8 * (lane & 1) + (bit >> 1 & 7);
-      chosen[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>((bit & 2) | farther(from, to)) << bit;
+      chosen[lane] |= static_cast<std::uint32_t>((bit & 2) | farther(from, to)) << bit;
     }
   return chosen;
 }
