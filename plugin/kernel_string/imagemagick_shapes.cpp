@@ -26,11 +26,12 @@ PlacedKernel centred(int width, int height) {
 }
 
 int radius_of(const Request& request, int i, int low, int otherwise) {
+  constexpr int most = max_factored_taps / 2;
   const double radius = request.value(i);
   if (radius < low) return otherwise;
-  if (radius != std::floor(radius) || radius > max_factored_taps / 2)
-    fail("the radius of " + std::string(request.name) + " is no whole number up to " +
-         std::to_string(max_factored_taps / 2) + "; write one such as " + std::string(request.name) + ":2");
+  if (radius != std::floor(radius) || radius > most)
+    fail("the radius of " + std::string(request.name) + " is no whole number up to " + std::to_string(most) +
+         "; write one such as " + std::string(request.name) + ":2");
   return static_cast<int>(radius);
 }
 
