@@ -54,8 +54,8 @@ void set_context(GstElement* element, GstContext* context) {
   GST_ELEMENT_CLASS(gst_video_convolve_parent_class)->set_context(element, context);
 }
 
-// What upstream's thread does at the sink pad waits meanwhile. The base class calls start() and stop() without this
-// lock: start() when the pad takes frames already, stop() when serialized queries still arrive.
+// While this lock is held, upstream's thread waits at the sink pad. The base class calls start() and stop() without
+// this lock: start() when the pad takes frames already, stop() when serialized queries still arrive.
 class StreamLock {
  public:
   explicit StreamLock(GstPad* pad) : pad_(pad) { GST_PAD_STREAM_LOCK(pad_); }

@@ -84,8 +84,8 @@ class FrameMap {
 /// maps. False for a crop within the frame that the caps describe, which is left to those downstream.
 bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
 
-/// Where the picture that the caps describe begins: not at (0, 0) where a crop meta says so. FrameMap checks that the
-/// frame holds it.
+/// The top left corner of the picture that the caps describe: (0, 0), or what a crop meta says. FrameMap checks that
+/// the frame holds it.
 Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info);
 
 /// Lets a buffer's video meta describe the picture alone: its planes begin at the corner. False where no meta can, as

@@ -43,7 +43,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
             load_kernel_file(draft);
           recipe = make_recipe(draft);
         } catch (const IncompleteSettings& error) {
-          // What goes with it may be set before the next frame, which decides.
+          // The other half of the pair may be set before the next frame: only then is it a fault.
           recipe = faulty(draft, error.what(), self.stream, false);
         } catch (const std::invalid_argument& error) {
           warn_of_settings(GST_ELEMENT(object), std::string(error.what()) + "; the filter stays as it was");

@@ -15,7 +15,7 @@ namespace convolve {
 /// Throws std::invalid_argument with "path:line:column: what is wrong, and what is allowed".
 TapArray parse_kernel_text(std::string_view text, const std::string& path);
 
-/// What the file holds. Throws "path: why" for one that cannot be read, or is too large for a kernel.
+/// Reads a whole file. Throws "path: why" for one that cannot be read, or is too large for a kernel.
 std::string read_kernel_file(const std::string& path);
 
 }  // namespace convolve

@@ -104,7 +104,7 @@ void store_boxes(Settings& s, const GValue* value) {
   }
 }
 
-// Where regions are, and where they come from.
+// The rows of the properties that say where regions are and where they come from.
 void append_place_rows(std::vector<Property>& rows) {
   using namespace property;
   rows.insert(
@@ -142,7 +142,7 @@ void append_place_rows(std::vector<Property>& rows) {
            controllable)});
 }
 
-// What is done to them.
+// The rows of the properties that say what is done to regions.
 void append_effect_rows(std::vector<Property>& rows) {
   using namespace property;
   rows.insert(

@@ -62,7 +62,7 @@ std::span<const Region> RegionTracker::update(GstBuffer* frame, Corner corner, c
                                               bool reversed) {
   found_.clear();
   collect(frame, settings);
-  // What holds nothing is no region: it takes the place of none that is held.
+  // An empty box is no region, and does not replace a region that is held from an earlier frame.
   std::erase_if(found_, [](const FoundRegion& r) { return !(r.width > 0 && r.height > 0); });
   const GstClockTime pts = GST_BUFFER_PTS(frame);
   if (!found_.empty()) {

@@ -13,7 +13,7 @@
 
 namespace convolve {
 
-/// What of a format's components is luma: of RGB, that by BT.709.
+/// Which components of a format make luma, and with which weights: of RGB, those of BT.709.
 LumaDesc luma_of(const GstVideoInfo& info);
 
 /// The mean of what a LumaDifference of luma_of() summed, as a fraction of luma's nominal range.

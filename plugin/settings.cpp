@@ -243,7 +243,7 @@ void load_kernel_file(Settings& settings) {
 namespace {
 
 void check_values(const Settings& settings) {
-  // What another property wins over may be at fault.
+  // A faulty value does no harm while another property wins over it.
   if (settings.kernel_string.empty()) {
     if (!settings.bank_fault.empty()) throw std::invalid_argument("bank: " + settings.bank_fault);
     if (!settings.bank_kernels && !settings.kernel_fault.empty())
@@ -265,7 +265,7 @@ unsigned components_of(const std::array<bool, 4>& planes, bool red_first) {
          (planes[2] ? component_chroma | colours[2] : 0U) | (planes[3] ? component_alpha : 0U);
 }
 
-// What a kernel string says takes the place of the properties of that meaning.
+// Scale, bias, border mode and the like that a kernel string brings take the place of those properties.
 PresetKernels take_kernel_string(Settings& settings, const std::string& text) {
   KernelString from = parse_kernel_string(text);
   settings.options = from.options;

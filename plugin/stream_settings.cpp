@@ -63,7 +63,7 @@ void Stream::latch() {
       // A fault that came between the start and the first caps, or before the element was stopped and started.
       if (!in_force_) in_force_ = wanted->last_good;
       if (!in_force_ || in_force_ == wanted) throw;
-      // What is hidden does not wait for the filter.
+      // Regions are hidden by the new settings even where their filter is at fault: hiding must not wait for it.
       if (!wanted->fault.empty()) in_force_ = with_regions_of(wanted->settings, in_force_);
       use(in_force_, reversed);
       refuse(wanted, error);

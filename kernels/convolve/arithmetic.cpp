@@ -59,7 +59,7 @@ bool whole(double v) {
 // Sums below this are exact in single precision.
 constexpr double exact_sums = 1 << 24;
 
-// What a sum that rounds so much, in f32 of inputs of 1, can be off by in code values; less than `largest_rounding`
+// How many code values a sum can be off by that rounds so much, in f32 of inputs of 1. Less than `largest_rounding`
 // keeps it within one of the right sample.
 constexpr double largest_rounding = 0.95;
 double rounding_error(double roundings, double input) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t exact_limit = std::int64_t{1} << 24;
 constexpr double exact_sums = 1 << 24;
 
-// What a single-precision result may be off by, in code values, and still be within one of the right sample.
+// A single-precision result that is off by less than this, in code values, is within one of the right sample.
 constexpr double largest_error = 0.95;
 
 void check_kernel(const TapArray& kernel, const std::string& name) {

@@ -117,7 +117,7 @@ bool rank_one(const std::vector<double>& matrix, int rows, int columns, std::vec
   return true;
 }
 
-// The same in integers: left is the primitive integer vector of the columns' direction.
+// Factors a matrix of integers into integers: left is the primitive integer vector of the columns' direction.
 bool rank_one(const std::vector<std::int32_t>& matrix, int rows, int columns, std::vector<std::int32_t>& left,
               std::vector<std::int32_t>& right) {
   const auto pivot = std::find_if(matrix.begin(), matrix.end(), [](std::int32_t v) { return v != 0; });

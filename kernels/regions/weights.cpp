@@ -227,7 +227,7 @@ void RegionWeights::add_outside(std::span<const Region> regions) {
   add_map(Region{0, 0, width_, height_}, frame);
 }
 
-// What row `y` of the box holds.
+// The pixels of row `y` that are in the region.
 RegionWeights::PixelSpan RegionWeights::held(const Layer& layer, std::int64_t y) const noexcept {
   if (layer.box.shape == RegionShape::rectangle) return {layer.box.left, layer.box.right};
   return spans_[layer.at + static_cast<std::size_t>(y - layer.first_row)];
@@ -238,7 +238,7 @@ RegionWeights::PixelSpan RegionWeights::within(const Layer& layer, std::int64_t 
   const std::int64_t top = std::max(y - distance, layer.box.top);
   const std::int64_t bottom = std::min(y + distance, layer.box.bottom - 1);
   if (top > bottom) return {};
-  // Of those rows the one nearest to the middle is the widest.
+  // The widest row from top to bottom is the one nearest to the middle of the box.
   const std::int64_t middle = (layer.box.top + layer.box.bottom - 1) / 2;
   const PixelSpan widest = held(layer, std::clamp(middle, top, bottom));
   if (widest.left >= widest.right) return {};

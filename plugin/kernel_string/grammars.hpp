@@ -29,7 +29,7 @@ std::vector<std::string_view> words(std::string_view text, std::string_view sepa
 
 /// A finite number, an integer exact. `what` names it in the message.
 Tap parse_number(std::string_view word, const std::string& what);
-/// The same, or two integers with a stroke between them.
+/// A finite number, or two integers with a stroke between them. `what` names it in the message.
 Tap parse_fraction(std::string_view word, const std::string& what);
 /// A whole number from `low` to `high`.
 int parse_int(std::string_view word, int low, int high, const std::string& what);

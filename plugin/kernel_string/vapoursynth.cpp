@@ -135,7 +135,7 @@ KernelString parse_vapoursynth(std::string_view text) {
       return std::any_of(kernel.taps.begin(), kernel.taps.end(),
                          [&](const Tap& tap) { return negative ? tap.value < 0 : tap.value > 0; });
     };
-    // Where no sum can be negative there is nothing to turn.
+    // There is nothing to turn if no sum can be negative.
     const bool never_negative = result.options.normalize ? !(taps_of(true) && taps_of(false)) : !taps_of(true);
     if (never_negative && result.bias_codes >= 0) return result;
     if (result.bias_codes != 0)

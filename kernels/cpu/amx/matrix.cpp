@@ -279,8 +279,8 @@ namespace {
 
 // The ring is larger than the first level cache: a strip's ends cost more than its rows from the second.
 constexpr int ring_bytes = 160 << 10;
-// What a tile product costs, and the samples of a tile's sums in products. On a Xeon with AMX dot products are faster
-// at 3x3, with real taps at 5x5 too, and for filter rows that span more than 64 bytes of a strip.
+// The costs of a tile product, and of making samples of a tile's sums, in products. On a Xeon with AMX dot products are
+// faster at 3x3, with real taps at 5x5 too, and for filter rows that span more than 64 bytes of a strip.
 constexpr double matrix_cost = 2.95;
 constexpr double products_to_finish = 1.1;
 

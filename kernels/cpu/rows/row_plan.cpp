@@ -14,7 +14,7 @@ namespace {
 
 // Samples: a strip is no narrower, however many rows its ring has.
 constexpr int least_strip = 512;
-// What a thread is worth waking for: samples x Engine::cost.
+// A thread is woken for this much work at least: samples x Engine::cost.
 constexpr double least_work = 2e6;
 // A thread takes this part of what it was dealt and has not begun: others may steal the rest. Where a ring is filled
 // for each piece that is taken, pieces are larger, and a unit is so many times what is staged around it.

@@ -123,7 +123,8 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   }
 }
 
-// What a kernel leaves to be done: samples back among those of other groups, and components that are copied.
+// Finishes the rows that a kernel has made: puts samples back among those of other groups, and copies components that
+// are not filtered.
 void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
                      int pixels) const noexcept {
   const ComponentGroup& g = part.group;
@@ -146,7 +147,7 @@ void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* 
   }
 }
 
-// What the block of rows after `y` will touch first.
+// The memory that the block of rows after `y` will touch first, to be asked for in advance.
 Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const noexcept {
   const ComponentGroup& g = part.group;
   const int step = g.stride * sample_size_;
