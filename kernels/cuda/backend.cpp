@@ -239,7 +239,7 @@ class CudaBackend final : public Backend {
 
   std::vector<Algorithm> fastest_candidates(const PlanDesc& desc) const {
     std::vector<Algorithm> candidates(algorithms_.begin(), algorithms_.end());
-    // What `auto` makes of these frames is none of the algorithms alone.
+    // For these frames `auto` makes views, which none of the algorithms alone is.
     if (is_packed_422(desc.layout) || is_triple(desc)) candidates.push_back(Algorithm::automatic);
     return candidates;
   }

@@ -131,7 +131,7 @@ bool make_bank_taps(const PlanDesc& desc, BankTaps& taps, std::string& why) {
   return right;
 }
 
-/// What a sum of 0, of taps times samples less their zero level, reads as.
+/// The float that a kernel's sum reads as where the sum of taps times (samples less their zero level) is 0.
 float none_of(const Component& component, const std::int32_t* taps, int count) {
   return static_cast<float>(bank_sum_offset + component.zero * std::accumulate(taps, taps + count, 0));
 }

@@ -74,7 +74,7 @@ unsigned find_residency_limit(int ordinal, const void* kernel, unsigned threads,
       cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal) != cudaSuccess ||
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(threads), 0) != cudaSuccess)
     throw PlanError(std::string("the filter's kernel: ") + launch_error());
-  // What is not asked for stays first level cache.
+  // No more shared memory than needed: the rest of it stays first level cache.
   if (resident <= blocks) return 0;
   const std::int64_t own = static_cast<std::int64_t>(attributes.sharedSizeBytes);
   const std::int64_t enough = (memory / (blocks + 1) - reserved + 128) / 128 * 128;

@@ -29,12 +29,12 @@ TablePool::~TablePool() {
 }
 
 TablePool::Slot* TablePool::take(std::size_t bytes, bool with_host) {
-  // Of few sizes, so that the tables of like filters fit each other's slots.
+  // Slots come in few sizes, so that the tables of like filters fit each other's slots.
   const std::size_t room = bytes > megabyte ? (bytes + megabyte - 1) / megabyte * megabyte
                                             : std::bit_ceil(std::max<std::size_t>(bytes, 512));
   for (Slot*& idle : idle_) {
     if (idle->bytes != room || (idle->host != nullptr) != with_host) continue;
-    // What its last owner wrote there may not have been copied yet.
+    // The last owner's copy from this slot may still be under way.
     if (idle->sent && cudaEventQuery(idle->sent) != cudaSuccess) {
       cudaGetLastError();
       continue;

@@ -29,7 +29,7 @@ std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, dou
   }
   const std::int64_t missing = std::clamp<std::int64_t>(std::llround(sum) - floors, 0, std::ssize(taps));
   const auto end = order.begin() + missing;
-  // Of equal ones the first.
+  // Of taps with equal remainders the first are rounded up.
   if (end != order.end())
     std::nth_element(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
       return remainder[a] != remainder[b] ? remainder[a] > remainder[b] : a < b;
@@ -186,7 +186,7 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
       for (int d = 0; d < 2; ++d) (taps.limb(d, i) < 0 ? low : high)[d] += taps.limb(d, i) * max_input;
     const std::int64_t move = move_into_float(std::min(low[0], low[1]));
     if (std::max(high[0], high[1]) + move >= 1 << 23) continue;  // fewer fraction bits leave more room
-    // What the float readings are off by.
+    // The float readings are off by this.
     const double off_by = 257.0 * (0x1p23 + static_cast<double>(move)) / units;
     // The tap errors at their worst, and what the two float products and their constant round off.
     error = max_input * rounded.off + off_by * 0x1p-23 + 0x1p-14;
@@ -205,7 +205,7 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
   return false;
 }
 
-// The same for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
+// Real taps for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
 // MatrixEpilogue::magic_number, with levels in the sums.
 bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int limbs, bool reads, MatrixTaps& taps,
                  std::string& why) {
@@ -278,7 +278,7 @@ bool integer_u16_taps(const PlanDesc& desc, const ExactTaps& exact, int max_limb
 double round_u16_taps(const PlanDesc& desc, const std::vector<double>& values, int shift, U16Taps& taps) {
   const int up = u16_shift(desc.layout), max = desc.layout.max_value();
   const int last = taps.down ? taps.lowest : taps.limbs;
-  // Of a sum of this weight, in code values.
+  // One unit of a sum of this weight, in code values.
   const auto unit = [&](int weight) { return std::ldexp(1.0, 8 * weight - shift - up); };
   const RoundedTaps rounded = round_taps(values, std::ldexp(1.0, shift));
   taps.fixed = rounded.fixed;
@@ -288,7 +288,7 @@ double round_u16_taps(const PlanDesc& desc, const std::vector<double>& values, i
     low_sum += taps.limb(0, i);
     low_magnitude += std::abs(taps.limb(0, i));
   }
-  // What the taps are off by, and what rounding a sum, its start and the value as a float costs.
+  // The taps' own error, and that of rounding a sum, its start and the value as a float.
   double error = max * rounded.off + 0.5 * unit(last) + max * 0x1p-21;
   for (int weight = taps.lowest + 1; weight <= last; ++weight) error += 0.5 * unit(weight);
   // Low bytes by low limbs, as if all were in the middle of their range.

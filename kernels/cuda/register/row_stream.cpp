@@ -44,7 +44,7 @@ int lay_out_row_stream(RowStreamArgs& args, Border border, SampleType type, int 
     const SamplePlane& plane = args.plane[p];
     const int span = row_stream_pixels(plane.components, width);
     if (plane.width % span != 0 || !edge_folds_once(plane.height, width / 2)) return 0;
-    // What is left out of the kernel for speed.
+    // The kernel takes no zero level from floats, for speed.
     if (type == SampleType::f32 && plane.zero[0] != 0) return 0;
     args.grid[p].alignment = group_alignment(span * plane.components * bytes_per_sample(type));
     args.grid[p].columns = edge_axis(border, plane.width);

@@ -126,7 +126,7 @@ bool serves_separable_single(const Device& device, const PlanDesc& desc, const A
   if (!kernel || kernel->shared > device.shared_bytes) return false;
   for (int p = 0; p < layout.planes; ++p) {
     const SamplePlane plane = make_sample_plane(layout, layout.plane[p], arithmetic);
-    // What is left out of the kernel for speed.
+    // The kernel takes no zero level from floats, for speed.
     if (layout.type == SampleType::f32 && plane.zero[0] != 0) return false;
     // A lane's samples begin with any of three components.
     for (int c = 1; plane.components == 3 && c < 3; ++c)

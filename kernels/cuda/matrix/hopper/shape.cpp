@@ -26,7 +26,7 @@ class TapsWriter {
   }
 
  private:
-  /// What leads from pixel k of a window to the output of column n.
+  /// The tap by which pixel k of a window goes into the output of column n.
   std::uint8_t tap(int row, int n, int k) const {
     const int to = 4 * (n >> 1 & 3) + 2 * (n >> 3) + (n & 1);
     const int y = row - shape_.height / 2 + filter_.centre_y(), x = k - shape_.margin - to + filter_.centre_x();
