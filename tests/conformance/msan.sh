@@ -18,28 +18,13 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build-msan}
 cases=${2:-40}
-mkdir -p "$build/objects"
+mkdir -p "$build"
 echo 'fun:*_Rb_tree*' >"$build/ignored"
 
-mapfile -t sources < <(tests/conformance/sources.sh)
-{
-  echo "CXX = ${CLANGXX:-clang++}"
-  echo "CXXFLAGS = -std=c++20 -g1 -O1 -fno-math-errno -ffp-contract=off -fsanitize=memory -fno-omit-frame-pointer" \
-    "-fsanitize-ignorelist=$build/ignored -D_GLIBCXX_EXTERN_TEMPLATE=0 -DHWY_COMPILE_ONLY_EMU128 -Ikernels -Itests -MMD"
-  objects=()
-  for source in "${sources[@]}"; do
-    object=$build/objects/${source//\//_}.o
-    objects+=("$object")
-    # The optimiser takes minutes over instrumented SIMD code.
-    level=
-    if grep -q foreach_target "$source"; then level=-O0; fi
-    # shellcheck disable=SC2016  # these are make's variables
-    printf '%s: %s\n\t$(CXX) $(CXXFLAGS) %s -c -o $@ $<\n' "$object" "$source" "$level"
-  done
-  echo "-include ${objects[*]/%.o/.d}"
-  # shellcheck disable=SC2016
-  printf '%s: %s\n\t$(CXX) -fsanitize=memory -o $@ $^ -lhwy -lpthread\n' "$build/conformance" "${objects[*]}"
-} >"$build/Makefile"
+# The optimiser takes minutes over instrumented SIMD code.
+tests/conformance/makefile.sh "$build" "${CLANGXX:-clang++}" "-g1 -O1 -fsanitize=memory -fno-omit-frame-pointer \
+  -fsanitize-ignorelist=$build/ignored -D_GLIBCXX_EXTERN_TEMPLATE=0 -DHWY_COMPILE_ONLY_EMU128" -fsanitize=memory -O0 \
+  >"$build/Makefile"
 make -s -f "$build/Makefile" -j"$(nproc)" "$build/conformance"
 "$build/conformance" --backend=cpu --simd=none --cases="$cases" | tee "$build/log"
 grep ' checks, ' "$build/log"

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 build=${1:-build-aarch64}
 shift $(($# > 0 ? 1 : 0))
 if [ $# -eq 0 ]; then set -- --cases=120; fi
-mkdir -p "$build/apt/lists/partial" "$build/apt/archives/partial" "$build/objects"
+mkdir -p "$build/apt/lists/partial" "$build/apt/archives/partial"
 build=$(cd "$build" && pwd)
 
 needed=()
@@ -30,23 +30,9 @@ if [ ! -d "$build/sysroot/usr/include/hwy" ]; then
 fi
 
 # What x86 alone has compiles to nothing elsewhere.
-mapfile -t sources < <(tests/conformance/sources.sh)
 library=$build/sysroot/usr/lib/aarch64-linux-gnu
-{
-  echo "CXX = ${AARCH64_CXX:-aarch64-linux-gnu-g++}"
-  echo "CXXFLAGS = -std=c++20 -O2 -fno-math-errno -ffp-contract=off -Wall -Wextra -Ikernels -Itests" \
-    "-isystem $build/sysroot/usr/include -MMD"
-  objects=()
-  for source in "${sources[@]}"; do
-    object=$build/objects/${source//\//_}.o
-    objects+=("$object")
-    # shellcheck disable=SC2016  # these are make's variables
-    printf '%s: %s\n\t$(CXX) $(CXXFLAGS) -c -o $@ $<\n' "$object" "$source"
-  done
-  echo "-include ${objects[*]/%.o/.d}"
-  # shellcheck disable=SC2016
-  printf '%s: %s\n\t$(CXX) -o $@ $^ -L%s -lhwy -lpthread\n' "$build/conformance" "${objects[*]}" "$library"
-} >"$build/Makefile"
+tests/conformance/makefile.sh "$build" "${AARCH64_CXX:-aarch64-linux-gnu-g++}" \
+  "-O2 -Wall -Wextra -isystem $build/sysroot/usr/include" "-L$library" >"$build/Makefile"
 make -f "$build/Makefile" -j"$(nproc)" "$build/conformance"
 
 qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$library" "$build/conformance" --backend=cpu "$@"

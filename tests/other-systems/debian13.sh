@@ -13,10 +13,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/other-systems/system.sh
-root=${1:-$HOME/.cache/videoconvolve/debian13}
-shift $(($# > 0 ? 1 : 0))
-if [ $# -eq 0 ]; then set -- --suite unit --suite element; fi
-
-prepare "$root" trixie
-build_and_test "$@"
-load_our_own
+test_on debian13 trixie "$@"

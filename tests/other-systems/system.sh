@@ -50,3 +50,13 @@ load_our_own() {
     videotestsrc num-buffers=30 ! video/x-raw,format=NV12,width=320,height=240 ! videoconvolve preset=sharpen ! fakesink
   echo "the plugin built for GStreamer $(pkg-config --modversion gstreamer-1.0) runs on $(in_system pkg-config --modversion gstreamer-1.0)"
 }
+
+# test_on NAME SUITE [ROOT-FOLDER [MESON-TEST-ARGUMENT...]]: all of it, in ROOT-FOLDER or in one of that name.
+test_on() {
+  local root=${3:-$HOME/.cache/videoconvolve/$1} suite=$2
+  shift $(($# > 2 ? 3 : 2))
+  if [ $# -eq 0 ]; then set -- --suite unit --suite element; fi
+  prepare "$root" "$suite"
+  build_and_test "$@"
+  load_our_own
+}

@@ -14,10 +14,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/other-systems/system.sh
-root=${1:-$HOME/.cache/videoconvolve/ubuntu2404}
-shift $(($# > 0 ? 1 : 0))
-if [ $# -eq 0 ]; then set -- --suite unit --suite element; fi
-
-prepare "$root" noble
-build_and_test "$@"
-load_our_own
+test_on ubuntu2404 noble "$@"
