@@ -16,7 +16,6 @@ FILE_LINES, FUNCTION_LINES = 400, 60
 # others are still to be cut. None may grow: the numbers are their lengths today. What has become shorter is told, so
 # that its number follows.
 LONGER_FILES = {
-    "tests/conformance/regions.cpp": 409,
     "tests/element/cuda_test.cpp": 430,
     "tests/element/properties_test.cpp": 442,
 }

@@ -23,6 +23,7 @@
 #include "options.hpp"
 #include "oracle_regions.hpp"
 #include "random.hpp"
+#include "region_frame.hpp"
 
 namespace {
 
@@ -30,70 +31,6 @@ using namespace conformance;
 using convolve::Component;
 using convolve::FrameLayout;
 using convolve::SampleType;
-
-int words_in_row(const convolve::PlaneLayout& plane) {
-  int words = 0;
-  for (int c = 0; c < plane.components; ++c)
-    words = std::max(words, plane.component[c].offset + (plane.component[c].width - 1) * plane.component[c].step + 1);
-  return words;
-}
-
-// A frame in memory: its words, plane after plane, with a few words of litter between the rows.
-struct Frame {
-  FrameLayout layout;
-  std::vector<std::vector<unsigned char>> bytes;
-  std::vector<int> stride;  // words
-
-  Frame(const FrameLayout& of, Random& random) : layout(of) {
-    for (int p = 0; p < layout.planes; ++p) {
-      const convolve::PlaneLayout& plane = layout.plane[p];
-      int height = 0;
-      for (int c = 0; c < plane.components; ++c) height = std::max(height, plane.component[c].height);
-      stride.push_back(words_in_row(plane) + random.integer(0, 5));
-      bytes.emplace_back(static_cast<std::size_t>(stride[p]) * height * bytes_per_sample(layout.type));
-      for (unsigned char& byte : bytes.back()) byte = static_cast<unsigned char>(random.next());
-    }
-    // Bits above a sample's value are 0; those below are litter.
-    for_each([&](int p, int c, int x, int y) {
-      set(p, c, x, y, word(p, c, x, y) & ((1 << (layout.bits + layout.shift)) - 1));
-    });
-  }
-
-  unsigned char* at(int p, int c, int x, int y) {
-    const Component& k = layout.plane[p].component[c];
-    return bytes[p].data() +
-           (static_cast<std::ptrdiff_t>(y) * stride[p] + k.offset + x * k.step) * bytes_per_sample(layout.type);
-  }
-  int word(int p, int c, int x, int y) {
-    const unsigned char* from = at(p, c, x, y);
-    return layout.type == SampleType::u8 ? from[0] : from[0] | from[1] << 8;
-  }
-  void set(int p, int c, int x, int y, int word) {
-    unsigned char* to = at(p, c, x, y);
-    to[0] = static_cast<unsigned char>(word);
-    if (layout.type != SampleType::u8) to[1] = static_cast<unsigned char>(word >> 8);
-  }
-  template <class Visit>
-  void for_each(Visit&& visit) {
-    for (int p = 0; p < layout.planes; ++p)
-      for (int c = 0; c < layout.plane[p].components; ++c)
-        for (int y = 0; y < layout.plane[p].component[c].height; ++y)
-          for (int x = 0; x < layout.plane[p].component[c].width; ++x) visit(p, c, x, y);
-  }
-  oracle::Plane values(int p, int c) {
-    const Component& k = layout.plane[p].component[c];
-    oracle::Plane plane{k.width, k.height, {}};
-    for (int y = 0; y < k.height; ++y)
-      for (int x = 0; x < k.width; ++x) plane.samples.push_back(word(p, c, x, y) >> layout.shift);
-    return plane;
-  }
-  convolve::Image image() {
-    convolve::Image image;
-    for (int p = 0; p < layout.planes; ++p)
-      image.plane[p] = {bytes[p].data(), static_cast<std::ptrdiff_t>(stride[p]) * bytes_per_sample(layout.type)};
-    return image;
-  }
-};
 
 struct Case {
   std::string name;
@@ -200,7 +137,7 @@ Runner host_runner(unsigned threads) {
 // A copy of a frame in a backend's memory, in blocks that end where its planes do.
 class Placed {
  public:
-  Placed(Memory& memory, Frame& frame) : memory_(memory), frame_(frame), image_(frame.image()) {
+  Placed(Memory& memory, RegionFrame& frame) : memory_(memory), frame_(frame), image_(frame.image()) {
     blocks_.reserve(frame.bytes.size());
     for (std::size_t p = 0; p < frame.bytes.size(); ++p) {
       blocks_.emplace_back(memory, frame.bytes[p].size());
@@ -216,7 +153,7 @@ class Placed {
 
  private:
   Memory& memory_;
-  Frame& frame_;
+  RegionFrame& frame_;
   convolve::Image image_;
   std::vector<Block> blocks_;
 };
@@ -240,7 +177,7 @@ class Treated {
     treats_ = plan_->set_regions(regions_, c.asked);
   }
   bool treats() const { return treats_; }
-  std::string apply(Frame& frame, Frame& filtered) {
+  std::string apply(RegionFrame& frame, RegionFrame& filtered) {
     Placed in_place(memory_, frame);
     const Placed other(memory_, filtered);
     const char* fault = plan_->apply(in_place.image(), &other.image(), memory_.stream(1));
@@ -267,8 +204,9 @@ class Treated {
 };
 
 // Empty, or what is wrong.
-std::string compare(const Case& c, const Treated& treated, Frame& before, Frame& filtered, Frame& found) {
-  Frame rest = before;
+std::string compare(const Case& c, const Treated& treated, RegionFrame& before, RegionFrame& filtered,
+                    RegionFrame& found) {
+  RegionFrame rest = before;
   char text[160];
   for (int p = 0; p < c.layout.planes; ++p)
     for (int k = 0; k < c.layout.plane[p].components; ++k) {
@@ -300,8 +238,9 @@ std::string compare(const Case& c, const Treated& treated, Frame& before, Frame&
 }
 
 // Changes pixels that are hidden, and looks for a trace of them where nothing is hidden.
-std::string leaks(const Case& c, Treated& treated, Frame& before, Frame& filtered, Frame& found, Random& random) {
-  Frame other = before;
+std::string leaks(const Case& c, Treated& treated, RegionFrame& before, RegionFrame& filtered, RegionFrame& found,
+                  Random& random) {
+  RegionFrame other = before;
   std::vector<std::vector<oracle::Weights>> weights(c.layout.planes);
   for (int p = 0; p < c.layout.planes; ++p)
     for (int k = 0; k < c.layout.plane[p].components; ++k)
@@ -324,8 +263,8 @@ std::string leaks(const Case& c, Treated& treated, Frame& before, Frame& filtere
 
 std::string run(const Case& c, Runner& runner, std::uint64_t seed) {
   Random random(~seed);
-  Frame before(c.layout, random), filtered(c.layout, random);
-  Frame found = before;
+  RegionFrame before(c.layout, random), filtered(c.layout, random);
+  RegionFrame found = before;
   Treated treated(c, runner);
   // Twice: nothing is left of the first frame.
   for (int turn = 0; turn < 2; ++turn) {
@@ -352,8 +291,8 @@ std::string run_large(std::uint64_t seed, Runner& one, Runner& other) {
     for (oracle::Box& box : c.boxes) box.ellipse = false, box.mask_width = box.mask_height = 0;
   if (seed % 4 == 0)
     for (int i = 0; i < 100; ++i) c.boxes.push_back(c.boxes[static_cast<std::size_t>(i % 40)]);
-  const Frame before(c.layout, random);
-  Frame filtered(c.layout, random), a = before, b = before;
+  const RegionFrame before(c.layout, random);
+  RegionFrame filtered(c.layout, random), a = before, b = before;
   Treated by_one(c, one), by_other(c, other);
   by_one.apply(a, filtered);
   if (std::string fault = by_other.apply(b, filtered); !fault.empty()) return c.name + "\n    " + fault;
