@@ -27,6 +27,21 @@ PoolPtr make_system_pool(GstCaps* caps, guint size, guint min, guint max, GstAll
   return gst_buffer_pool_set_config(pool.get(), config) ? std::move(pool) : nullptr;
 }
 
+// Whether a pool takes what is asked of it, be it with changes of its own, as GStreamer's pools may make them.
+bool takes(GstBufferPool* pool, GstCaps* caps, guint size, guint min, guint max, GstAllocator* allocator,
+           const GstAllocationParams* params, bool with_meta) {
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, size, min, max);
+  gst_buffer_pool_config_set_allocator(config, allocator, params);
+  if (with_meta) gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (gst_buffer_pool_set_config(pool, config)) return true;
+  config = gst_buffer_pool_get_config(pool);
+  if (gst_buffer_pool_config_validate_params(config, caps, size, min, max))
+    return gst_buffer_pool_set_config(pool, config);
+  gst_structure_free(config);
+  return false;
+}
+
 // Settles on the pool of outputs in system memory: one of pinned memory where there is such, else downstream's or one
 // of ours. `pool` and `max` are those of downstream's offer, and become what was settled on.
 void decide_system_pool(const FrameMemory& memory, GstQuery* query, GstCaps* caps, guint size, guint min, guint& max,
@@ -51,13 +66,12 @@ void decide_system_pool(const FrameMemory& memory, GstQuery* query, GstCaps* cap
     pool.reset();
     max = 0;
   }
-  if (!pool) {
-    pool = make_system_pool(caps, size, min, max, allocator, &params, with_meta);
-  } else if (with_meta) {
-    GstStructure* config = gst_buffer_pool_get_config(pool.get());
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    gst_buffer_pool_set_config(pool.get(), config);
+  // An offer that cannot be taken is none: the base class would refuse the caps for it.
+  if (pool && !takes(pool.get(), caps, size, min, max, allocator, &params, with_meta)) {
+    pool.reset();
+    max = 0;
   }
+  if (!pool) pool = make_system_pool(caps, size, min, max, allocator, &params, with_meta);
   if (allocator) gst_object_unref(allocator);
 }
 

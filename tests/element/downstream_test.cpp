@@ -174,6 +174,89 @@ ELEMENT_TEST(a_stop_amid_a_change_of_caps_is_no_refusal) {
   CHECK(GST_PAD_IS_FLUSHING(source.get()), "nothing was stopped");
 }
 
+// --- What downstream offers ----------------------------------------------------------------------------------------
+
+GstBufferPool* pool_that_refuses() {
+  struct Pool {
+    static void class_init(gpointer klass, gpointer) {
+      GST_BUFFER_POOL_CLASS(klass)->set_config = [](GstBufferPool*, GstStructure*) -> gboolean { return FALSE; };
+    }
+  };
+  static const GType type =
+      g_type_register_static_simple(GST_TYPE_BUFFER_POOL, "TestPoolThatRefuses", sizeof(GstBufferPoolClass),
+                                    Pool::class_init, sizeof(GstBufferPool), nullptr, static_cast<GTypeFlags>(0));
+  return GST_BUFFER_POOL(g_object_new(type, nullptr));
+}
+
+enum Offer { one_buffer, two_buffers, refuses, too_small, no_pool, odd_alignment, no_alignment, offers };
+
+GstPadProbeReturn make_offer(GstPad*, GstPadProbeInfo* info, gpointer data) {
+  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  GstVideoInfo video;
+  gst_video_info_from_caps(&video, caps);
+  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&video));
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  const int offer = GPOINTER_TO_INT(data);
+  switch (offer) {
+    case one_buffer:
+    case two_buffers: {
+      const Owned<GstBufferPool> pool(gst_video_buffer_pool_new());
+      gst_query_add_allocation_pool(query, pool.get(), size, 0, offer == one_buffer ? 1 : 2);
+      break;
+    }
+    case refuses: {
+      const Owned<GstBufferPool> pool(pool_that_refuses());
+      gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
+      break;
+    }
+    case too_small: {
+      const Owned<GstBufferPool> pool(gst_buffer_pool_new());
+      gst_query_add_allocation_pool(query, pool.get(), 1, 0, 0);
+      break;
+    }
+    case no_pool:
+      gst_query_add_allocation_pool(query, nullptr, 1, 0, 0);
+      break;
+    default:
+      params.align = offer == odd_alignment ? 4095 : 0;
+      params.prefix = 3, params.padding = 7;
+      gst_query_add_allocation_param(query, nullptr, &params);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+ELEMENT_TEST_ROWS(whatever_pool_or_memory_downstream_offers_the_frames_are_right, offers) {
+  std::mt19937 random(70 + row);
+  for (const char* format : {"I420", "RGB", "P010_10LE"})
+    for (const int depth : {1, 3}) {
+      const GstVideoInfo info = video_info(format, 33, 17);
+      const Filtering f{random_kernel(random, depth, 3, 3, 3, 8)};
+      const auto input = random_stream(random, info, 12);
+      const std::vector<Frame> wanted = expected(f, frames_of(input, info), info);
+      Harness harness("kernel=\"" + text_of(f.kernel) + "\"");
+      const Owned<GstPad> source(gst_element_get_static_pad(harness.element(), "src"));
+      const Owned<GstPad> sink(gst_pad_get_peer(source.get()));
+      gst_pad_add_probe(sink.get(),
+                        static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL),
+                        make_offer, GINT_TO_POINTER(row), nullptr);
+      harness.set_caps(info);
+      std::size_t seen = 0;
+      for (const Owned<GstBuffer>& buffer : input) {
+        CHECK(harness.push(gst_buffer_ref(buffer.get())) == GST_FLOW_OK, "%s: push failed", format);
+        harness.tape().clear();  // it holds references
+        while (const Owned<GstBuffer> out = harness.try_pull())
+          check_buffer(wanted[seen++], out.get(), info, 0, format);
+      }
+      CHECK(seen == input.size() - static_cast<std::size_t>(depth / 2), "%s: %zu outputs", format, seen);
+      CHECK(take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)).empty(),
+            "%s: there was a report", format);
+    }
+}
+
 }  // namespace
 }  // namespace element_test
 
