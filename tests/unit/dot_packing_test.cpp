@@ -97,4 +97,72 @@ TEST(DotPacking, PairsAreNeededWhereBytesOrSumsOfTwoDoNotHoldTheTaps) {
   EXPECT_FALSE(needs({1, 65, 64, 1}, false));  // they lie in different pairs
 }
 
+/// Taps over `rows` rows that are uniform between two bounds.
+std::vector<std::int32_t> random_taps(std::mt19937& random, int rows, int width, int least, int most) {
+  std::uniform_int_distribution<int> tap(least, most);
+  std::vector<std::int32_t> taps(static_cast<std::size_t>(rows) * width);
+  for (std::int32_t& t : taps) t = tap(random);
+  return taps;
+}
+
+/// Carries the products of an arrangement out as multiply-adds do, and expects each sum to be that of the row and no
+/// sum of two products to need more than 16 bits.
+void expect_sums(const dot::Arrangement& arranged, const std::vector<std::int32_t>& taps, int width,
+                 const std::vector<std::uint8_t>& row) {
+  for (std::size_t filter_row = 0; filter_row < taps.size() / width; ++filter_row)
+    for (int lane = 0; lane < dot::max_lanes; ++lane) {
+      int sum = 0, right = 0;
+      for (int g = 0; g < arranged.groups; ++g) {
+        const auto window = window_of(row, arranged.windows[g], 1, dot::first_column(g));
+        const auto word = static_cast<std::uint32_t>(arranged.words[filter_row * arranged.groups + g]);
+        for (int half = 0; half < 2; ++half) {
+          int above = 0, below = 0;
+          for (int i = 2 * half; i < 2 * half + 2; ++i) {
+            const int tap = static_cast<std::int8_t>(word >> 8 * i);
+            sum += window[4 * lane + i] * tap;
+            (tap > 0 ? above : below) += 255 * tap;
+          }
+          ASSERT_LE(above, 32767);
+          ASSERT_GE(below, -32768);
+        }
+      }
+      for (int k = 0; k < width; ++k) right += taps[filter_row * width + k] * row.at(dot::sample_of(1, lane) + k);
+      ASSERT_EQ(sum, right) << width << " taps, row " << filter_row << ", lane " << lane;
+    }
+}
+
+TEST(DotPacking, ArrangementsKeepTheSumsAndHoldPairsIn16Bits) {
+  std::mt19937 random(11);
+  std::uniform_int_distribution<int> byte(0, 255);
+  std::vector<std::uint8_t> row(64 + 16 + 32);
+  for (std::uint8_t& sample : row) sample = static_cast<std::uint8_t>(byte(random));
+  int found = 0, split = 0;
+  for (int width = 1; width <= 15; ++width)
+    for (const int most : {64, 90, 110, 127})
+      for (int rows : {1, 3, 7}) {
+        const auto taps = random_taps(random, rows, width, -most / 3, most);
+        const auto arranged = dot::arrange_bytes(taps, width);
+        ASSERT_TRUE(arranged || most > 64) << "any two fit, " << width;
+        if (!arranged) continue;
+        ++found;
+        split += dot::needs_pairs({taps}, width, false);
+        expect_sums(*arranged, taps, width, row);
+      }
+  EXPECT_GT(found, 100);
+  EXPECT_GT(split, 40);  // as they stand, they would not do
+}
+
+TEST(DotPacking, ArrangementsSplitATapOrAreRefused) {
+  std::mt19937 random(13);
+  std::vector<std::uint8_t> row(64 + 16 + 32, 255);
+  // Three columns of a group of four: the one that comes twice makes room for both others.
+  const std::vector<std::int32_t> heavy{80, 90, 70, -80, -90, -70};
+  const auto arranged = dot::arrange_bytes(heavy, 3);
+  ASSERT_TRUE(arranged);
+  EXPECT_EQ(arranged->groups, 1);
+  expect_sums(*arranged, heavy, 3, row);
+  EXPECT_FALSE(dot::arrange_bytes({100, 100, 100}, 3));  // 256 is all that four places hold
+  EXPECT_FALSE(dot::arrange_bytes(std::vector<std::int32_t>(15 * 15, 127), 15));
+}
+
 }  // namespace

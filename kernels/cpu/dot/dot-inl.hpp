@@ -36,17 +36,16 @@ using Ints = Vector<std::int32_t>;
 using Floats = Vector<float>;
 using Bytes = Vector<std::uint8_t>;
 
-// Rows of a block: it has 16 registers of sums where there are 32 registers, and 8 where there are 16.
-constexpr int rows = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+constexpr int most_rows = 4;  // of a block
 constexpr int samples = lanes<std::uint8_t>;
 
 // Where a block goes. Stores of bytes may change anything, so what is used after them is copied.
 struct Target {
   int n;
-  std::uint8_t* out[rows];
-  const std::uint8_t* passthrough[rows] = {};
+  std::uint8_t* out[most_rows];
+  const std::uint8_t* passthrough[most_rows] = {};
   explicit Target(const Block& block) : n(block.n) {
-    for (int i = 0; i < rows; ++i) {
+    for (int i = 0; i < most_rows; ++i) {
       out[i] = static_cast<std::uint8_t*>(block.out[i]);
       if (block.passthrough) passthrough[i] = static_cast<const std::uint8_t*>(block.passthrough[i]);
     }
@@ -81,7 +80,9 @@ HWY_INLINE Ints Dot(Ints sum, Ints window, Ints taps) {
   const Tag<std::int32_t> d;
   if constexpr (!Form::vnni) {
     const auto ones = hn::BitCast(d, hn::Set(Tag<std::int16_t>(), 1));
-    return hn::Add(sum, Form::pairs ? MultiplyWords(window, taps) : MultiplyWords(MultiplyBytes(window, taps), ones));
+    sum = hn::Add(sum, Form::pairs ? MultiplyWords(window, taps) : MultiplyWords(MultiplyBytes(window, taps), ones));
+    asm("" : "+v"(sum.raw));  // or GCC adds up products first, and keeps them in memory
+    return sum;
   }
 #ifdef CONVOLVE_EMULATE
   constexpr int bits = 32 / Form::taps;
@@ -170,48 +171,96 @@ HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, Bytes 
 
 // The rows of a block by what takes longer. Apart from the kernels, whose registers it would take.
 [[gnu::noinline]] void FinishApart(const Quantization& q, const EpilogueConstants& constants, const Phase& phase,
-                                   const std::int32_t (*sum)[vectors][lanes<std::int32_t>], const Target& to, int x) {
+                                   const Ints (*sum)[vectors], int rows, const Target& to, int x) {
   for (int i = 0; i < rows; ++i) {
     if (!to.out[i]) continue;
     Ints value[vectors];
-    for (int b = 0; b < vectors; ++b)
-      value[b] = CodeValues(q, hn::Load(Tag<std::int32_t>(), sum[i][b]), phase.offset[b], phase.wide_offset[b]);
+    for (int b = 0; b < vectors; ++b) value[b] = CodeValues(q, sum[i][b], phase.offset[b], phase.wide_offset[b]);
     Store<false>(to, phase, i, x, hn::Min(SaturateToBytes(value), constants.most));
   }
 }
 
 // The rows of a block on their way out.
-template <bool Uniform>
+template <bool Uniform, int Rows>
 HWY_INLINE void FinishBlock(const Quantization& q, const EpilogueConstants& given, EpilogueForm form,
-                            const Phase& phase, Ints (&sum)[rows][vectors], const Target& to, int x) {
+                            const Phase& phase, Ints (&sum)[Rows][vectors], const Target& to, int x) {
   const EpilogueConstants* held = &given;
   asm("" : "+r"(held));  // or the compiler keeps what is needed here in registers that sums and windows need
   const EpilogueConstants& constants = *held;
   if (form == EpilogueForm::apart) {
-    alignas(64) std::int32_t sums[rows][vectors][lanes<std::int32_t>];
+    Ints sums[Rows][vectors];
     CONVOLVE_UNROLL
-    for (int i = 0; i < rows; ++i) {
+    for (int i = 0; i < Rows; ++i) {
       CONVOLVE_UNROLL
-      for (int b = 0; b < vectors; ++b) hn::Store(sum[i][b], Tag<std::int32_t>(), sums[i][b]);
+      for (int b = 0; b < vectors; ++b) sums[i][b] = sum[i][b];
     }
-    FinishApart(q, constants, phase, sums, to, x);
+    FinishApart(q, constants, phase, sums, Rows, to, x);
     return;
   }
   CONVOLVE_UNROLL
-  for (int i = 0; i < rows; ++i)
+  for (int i = 0; i < Rows; ++i)
     if (to.out[i])
       Store<Uniform>(to, phase, i, x,
                      form == EpilogueForm::plain ? hn::Min(SaturateToBytes(sum[i]), constants.most)
                                                  : RoundToBytes<Uniform>(constants, phase, sum[i]));
 }
 
-// Where the sums of a block start.
-template <bool Uniform>
-HWY_INLINE void StartBlock(const Phase& phase, Ints (&sum)[rows][vectors]) {
+// Half of a block's sums, on the way out: to words, a register for each row, or as they are where they finish apart.
+template <bool Uniform, int Rows>
+HWY_INLINE void KeepHalf(const EpilogueConstants& given, EpilogueForm form, const Phase& phase,
+                         const Ints (&sum)[Rows][vectors / 2], int half, Ints (&kept)[Rows][vectors]) {
+  const Tag<float> df;
+  const EpilogueConstants* held = &given;
+  asm("" : "+r"(held));  // see FinishBlock
+  const int first = half * (vectors / 2);
   CONVOLVE_UNROLL
-  for (int i = 0; i < rows; ++i) {
+  for (int i = 0; i < Rows; ++i) {
+    if (form == EpilogueForm::apart) {
+      kept[i][first] = sum[i][0];
+      kept[i][first + 1] = sum[i][1];
+    } else if (form == EpilogueForm::plain) {
+      kept[i][half] = PackInts(sum[i][0], sum[i][1]);
+    } else {
+      Ints value[vectors / 2];
+      CONVOLVE_UNROLL
+      for (int b = 0; b < vectors / 2; ++b) {
+        const Floats offset = hn::Load(df, phase.offset[Uniform ? 0 : first + b]);
+        value[b] = hn::BitCast(Tag<std::int32_t>(),
+                               hn::Add(hn::MulAdd(hn::ConvertTo(df, sum[i][b]), held->gain, offset), held->round));
+      }
+      kept[i][half] = LowWords(value[0], value[1]);
+    }
+  }
+}
+
+// A block of which both halves are kept.
+template <bool Uniform, int Rows>
+HWY_INLINE void FinishHalves(const Quantization& q, const EpilogueConstants& constants, EpilogueForm form,
+                             const Phase& phase, const Ints (&kept)[Rows][vectors], const Target& to, int x) {
+  if (form == EpilogueForm::apart) {
+    FinishApart(q, constants, phase, kept, Rows, to, x);
+    return;
+  }
+  const bool whole = Uniform && to.out[Rows - 1] && to.n - x >= samples;
+  CONVOLVE_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    Bytes bytes = PackWords(kept[i][0], kept[i][1]);
+    if (form != EpilogueForm::plain) bytes = hn::TableLookupBytes(bytes, constants.apart);
+    bytes = hn::Min(bytes, constants.most);
+    if (HWY_LIKELY(whole))
+      hn::StoreU(bytes, Tag<std::uint8_t>(), to.out[i] + x);
+    else if (to.out[i])
+      Store<Uniform>(to, phase, i, x, bytes);
+  }
+}
+
+// Where the sums of a block start, or of a part of it from register `first` on.
+template <bool Uniform, int Rows, int Count>
+HWY_INLINE void StartBlock(const Phase& phase, Ints (&sum)[Rows][Count], int first = 0) {
+  CONVOLVE_UNROLL
+  for (int i = 0; i < Rows; ++i) {
     CONVOLVE_UNROLL
-    for (int b = 0; b < vectors; ++b) sum[i][b] = hn::Load(Tag<std::int32_t>(), phase.start[Uniform ? 0 : b]);
+    for (int b = 0; b < Count; ++b) sum[i][b] = hn::Load(Tag<std::int32_t>(), phase.start[Uniform ? 0 : first + b]);
   }
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cpu/engine/engine.hpp"
@@ -60,10 +61,30 @@ struct Form {
 struct WindowOrder {
   alignas(64) std::uint8_t order[max_samples];
   WindowOrder(int components, bool pairs);
+  WindowOrder(const int (&columns)[4], int first);  ///< the samples under these columns, from one at `first` on
 };
 
 /// Whether a filter with these rows of taps has to be computed in pairs.
 bool needs_pairs(const IntegerTaps& taps, int width, bool vnni);
+
+constexpr int most_groups = 5;  ///< of an arrangement
+
+/// Column that the window of a group starts from: it reaches 12 further.
+constexpr int first_column(int group) {
+  return group < 2 ? 0 : 4;
+}
+
+/// Taps of 8 bits for multiply-adds, laid out so that no pair of products exceeds 16 bits: columns are paired in the
+/// same way in all rows, and where there is room a column comes twice, with a part of its tap in either place.
+struct Arrangement {
+  int groups = 0;
+  std::vector<WindowOrder> windows;  ///< of each group
+  std::vector<std::int32_t> words;   ///< [row of taps][groups]
+};
+
+/// The arrangement with the fewest groups, of one component and up to 15 columns; nothing where none was found, or
+/// where pairs of taps of 16 bits take fewer instructions.
+std::optional<Arrangement> arrange_bytes(const std::vector<std::int32_t>& taps, int width);
 
 /// For describe().
 const char* name_of(bool vnni, bool pairs);

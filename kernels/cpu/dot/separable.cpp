@@ -53,6 +53,9 @@ namespace {
 
 using dot::PackedColumns, dot::PackedRows;
 
+// Rows of a block: it has 16 registers of sums where there are 32 registers, and 8 where there are 16.
+constexpr int rows = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+
 // Components and Groups are known to the compiler, which then makes each window but once.
 template <class Form, int Components, int Groups>
 void AlongRow(const RowPass& pass, const void* line, void* elements, int n) {
