@@ -146,7 +146,7 @@ MatrixCase find_case(const Device& device, const PlanDesc& desc, std::string& wh
   else if (layout.type == SampleType::f32 || (layout.type == SampleType::u8 && layout.shift != 0))
     why = "samples other than plain 8-bit ones, and 16-bit ones";
   if (why.empty() && is_packed_422_u8(layout)) {
-    if (serves_matrix_packed_422(desc, found.taps, why)) found.kernel = MatrixCase::packed_422;
+    if (serves_matrix_packed_422(device, desc, found.taps, why)) found.kernel = MatrixCase::packed_422;
     return found;
   }
   const int most = max_components_of(layout);

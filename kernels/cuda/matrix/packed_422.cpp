@@ -11,6 +11,7 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/matrix/dense_tuning.hpp"
+#include "cuda/matrix/hopper/wgmma.hpp"
 #include "cuda/matrix/packed_422.cuh"
 
 namespace convolve::cuda {
@@ -24,6 +25,11 @@ int luma_index(const PlaneLayout& plane) {
 
 int radius_of(const Filter& filter) {
   return std::max(1, filter.reach_y());
+}
+
+/// True where packed_422.cu serves the filter.
+bool is_small(const Filter& filter) {
+  return filter.depth() == 1 && filter.reach_y() <= dense_radius_max && filter.reach_x() <= dense_margin;
 }
 
 /// The case with a pair of pixels as one pixel of four components. The last pair of an odd row, which need not be whole
@@ -164,31 +170,29 @@ bool is_packed_422_u8(const FrameLayout& layout) {
   return offsets == (y.offset == 0 ? 0b1010u : 0b0101u);
 }
 
-bool serves_matrix_packed_422(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
+bool serves_matrix_packed_422(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
   const PlanDesc pairs = as_pairs(desc);
   if (!serves_planes(pairs, why)) return false;
   if (all_filtered(pairs.layout, [](const Component&, int, int) { return false; })) {
     why = "packed 4:2:2 with nothing to filter";
     return false;
   }
-  const Filter& filter = desc.filter;
-  if (filter.depth() > 1) {
-    const PlaneLayout& layout = desc.layout.plane[0];
-    if (layout.component[luma_index(layout)].width % 2 == 0)
-      return serves_matrix_temporal_422(pairs, why) && make_matrix_taps(pairs, LimbSums::joined, taps, why);
-    why = "filters over several frames of packed 4:2:2 of an odd width";
+  if (is_small(desc.filter)) return make_matrix_taps(pairs, LimbSums::separate_float, taps, why);
+  const PlaneLayout& layout = desc.layout.plane[0];
+  if (layout.component[luma_index(layout)].width % 2 != 0) {
+    why = "packed 4:2:2 of an odd width with filters over several frames or of more than 7x9 taps";
     return false;
   }
-  if (filter.reach_y() <= dense_radius_max && filter.reach_x() <= dense_margin)
-    return make_matrix_taps(pairs, LimbSums::separate_float, taps, why);
-  why = "packed 4:2:2 with filters of more than 7x9 taps";
-  return false;
+  if (desc.filter.depth() == 1) return serves_matrix_wgmma_422(device, pairs, taps, why);
+  return serves_matrix_temporal_422(pairs, why) && make_matrix_taps(pairs, LimbSums::joined, taps, why);
 }
 
 std::unique_ptr<Plan> make_matrix_packed_422(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
-  if (desc.filter.depth() == 1) return std::make_unique<Packed422Plan>(device, desc, taps);
+  if (is_small(desc.filter)) return std::make_unique<Packed422Plan>(device, desc, taps);
   const PlaneLayout& layout = desc.layout.plane[0];
-  return make_matrix_temporal_422(device, as_pairs(desc), layout.component[luma_index(layout)].offset, taps);
+  const int luma = layout.component[luma_index(layout)].offset;
+  return desc.filter.depth() == 1 ? make_matrix_wgmma_422(device, as_pairs(desc), luma, taps)
+                                  : make_matrix_temporal_422(device, as_pairs(desc), luma, taps);
 }
 
 }  // namespace convolve::cuda
