@@ -173,6 +173,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Plan> make_plan_on(const Device& device, const PlanDesc& desc) const {
     if (desc.algorithm == Algorithm::automatic) {
       if (is_packed_422(desc.layout)) {
+        if (auto plan = make_by_table(device, desc, Algorithm::matrix)) return plan;
         const Packed422 views = split_packed_422(desc);
         return make_packed_422(device, desc.layout, make_plan_on(device, views.luma),
                                make_plan_on(device, views.chroma));
@@ -187,11 +188,14 @@ class CudaBackend final : public Backend {
     throw PlanError(refusal(desc, why));
   }
 
-  /// The plan of the first row of the table that matches the case and whose algorithm serves it.
-  std::unique_ptr<Plan> make_by_table(const Device& device, const PlanDesc& desc) const {
+  /// The plan of the first row of the table that matches the case and whose algorithm serves it. `only`: of the rows of
+  /// this algorithm, null where none of them is.
+  std::unique_ptr<Plan> make_by_table(const Device& device, const PlanDesc& desc,
+                                      Algorithm only = Algorithm::automatic) const {
     std::string why;
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
+      if (only != Algorithm::automatic && table_.rows[row].algorithm != only) continue;
       const Row* found = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
       if (!found) continue;
       if (table_.rows[row].tensor_cores && !(found->on_tensor_cores && found->on_tensor_cores(device, desc))) continue;
@@ -199,6 +203,7 @@ class CudaBackend final : public Backend {
         return std::make_unique<ChosenPlan>(std::move(plan),
                                             [this, row] { return describe_choice(table_, row, device_.capability); });
     }
+    if (only != Algorithm::automatic) return nullptr;
     throw PlanError(served_by_none);
   }
 

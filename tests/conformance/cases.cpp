@@ -327,6 +327,23 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         o.kind = &all_kinds[turn % all_kinds.size()];
         add(o);
       }
+  // Packed 4:2:2, whose luma and chroma are made at once: tiles, and rows that are no whole ones.
+  constexpr std::array packed{Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 7},
+                              Shape{1, 7, 9}, Shape{1, 2, 8}, Shape{1, 6, 3}};
+  for (const char* name : {"yuy2", "uyvy", "yuy2-luma", "uyvy-chroma"})
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (std::size_t i = 0; i < packed.size() + tiled.size(); ++i) {
+        CaseOptions o = draw_options(random);
+        o.layout = layout_named(name);
+        o.border = border.value;
+        o.shape = i < packed.size() ? packed[i] : tiled[i - packed.size()];
+        o.width = rotate(std::array{512, 776, 256, 524, 521}, turn);
+        o.height = rotate(std::array{37, 20, 70}, turn);
+        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.kind = &all_kinds[turn % all_kinds.size()];
+        add(o);
+      }
   // The largest filter that there is.
   for (const convolve::BorderRow& border : convolve::borders) {
     CaseOptions o = draw_options(random);

@@ -18,6 +18,7 @@
 #include "cuda/matrix/dense.cuh"
 #include "cuda/matrix/dense_tuning.hpp"
 #include "cuda/matrix/hopper/wgmma.hpp"
+#include "cuda/matrix/packed_422.hpp"
 #include "cuda/matrix/tiles.hpp"
 
 namespace convolve::cuda {
@@ -130,7 +131,7 @@ LimbSums limb_sums_of(const PlanDesc& desc) {
 
 /// What the kernel that serves a case is made of.
 struct MatrixCase {
-  enum Kernel { none, u16, temporal_u16, groups, dense_or_tiles } kernel = none;
+  enum Kernel { none, u16, temporal_u16, groups, dense_or_tiles, packed_422 } kernel = none;
   MatrixTaps taps;
   U16Taps u16_taps;
 };
@@ -144,6 +145,10 @@ MatrixCase find_case(const Device& device, const PlanDesc& desc, std::string& wh
     why = "GPUs of compute capability below 8.0";
   else if (layout.type == SampleType::f32 || (layout.type == SampleType::u8 && layout.shift != 0))
     why = "samples other than plain 8-bit ones, and 16-bit ones";
+  if (why.empty() && is_packed_422_u8(layout)) {
+    if (serves_matrix_packed_422(device, desc, found.taps, why)) found.kernel = MatrixCase::packed_422;
+    return found;
+  }
   const int most = max_components_of(layout);
   if (why.empty()) serves_planes(desc, why);
   if (is_temporal_u16(desc)) {
@@ -237,6 +242,7 @@ std::unique_ptr<Plan> make_matrix_if_served(const Device& device, const PlanDesc
   if (found.kernel == MatrixCase::u16) return make_matrix_u16(device, desc, found.u16_taps);
   if (found.kernel == MatrixCase::temporal_u16) return make_matrix_temporal_u16(device, desc, found.taps);
   if (found.kernel == MatrixCase::groups) return make_matrix_wgmma(device, desc, found.taps);
+  if (found.kernel == MatrixCase::packed_422) return make_matrix_packed_422(device, desc, found.taps);
   if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, found.taps);
   if (is_large(desc.filter)) return make_matrix_sparse(device, desc, found.taps);
   return std::make_unique<MatrixPlan>(device, desc, found.taps);

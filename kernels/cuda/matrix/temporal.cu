@@ -34,8 +34,8 @@ constexpr int blocks_resident(int radius, int limbs, int most) {
 template <int limbs, int C, int rows>
 __device__ __forceinline__ void finish_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
                                             const TemporalLane<std::uint8_t, C>& lane, const TemporalSums<rows>& sum) {
-  const int x = origin.x / C, y = origin.y, t = lane.t, first = lane.first, second = lane.second;
-  const auto epilogue = [&](const auto& value_of) {
+  const int x = origin.x / C, y = origin.y, t = lane.t, first = lane.first;
+  with_epilogue<limbs>(args, plane, lane, [&](const auto& value_of) {
     std::uint8_t* out = plane.out + (y + (t >> 1)) * plane.out_stride;
 #pragma unroll
     for (int s = 0; s < rows / 2; ++s, out += 2 * plane.out_stride)
@@ -44,21 +44,7 @@ __device__ __forceinline__ void finish_tile(const TileArgs& args, const TilePlan
                      const int q = i / 2, e = 2 * half + i % 2;
                      return value_of(sum[s][q][e], half);
                    });
-  };
-  if (args.epilogue == MatrixEpilogue::magic_number) {
-    const float off = -0x1p23f * args.gain;
-    epilogue([&](int sum, int) { return __fmaf_rn(__int_as_float(sum), args.gain, off); });
-  } else if (limbs == 1 && args.epilogue == MatrixEpilogue::saturate) {
-    epilogue([](int sum, int) { return sum; });
-  } else if (limbs == 1 || args.epilogue == MatrixEpilogue::quotient) {
-    epilogue([&](int sum, int) {
-      const float whole = __int2float_rn(sum);
-      return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
-    });
-  } else {
-    const float level[2] = {plane.level[first], plane.level[second]};
-    epilogue([&](int sum, int half) { return __fmaf_rn(__int2float_rn(sum), args.gain, level[half]); });
-  }
+  });
 }
 
 template <int radius, int limbs, int C, int rows>

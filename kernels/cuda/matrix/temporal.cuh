@@ -62,15 +62,13 @@ struct TemporalLane {
   int second = C != 4 ? C - 1 : bytes_apart ? first + 1 : first + 2;
 };
 
-/// Calls finish(the lane, its sums) when the sums are made.
-template <class Sample, int radius, int limbs, int C, int rows, class Finish>
-__device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
-                                          std::uint8_t* memory, const Finish& finish) {
+/// Calls finish(the lane, its sums) when the sums are made. `In`, `Lane`: as TemporalInput and TemporalLane.
+template <class In, class Lane, int radius, int limbs, int rows, class Finish>
+__device__ __forceinline__ void make_tile_from(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
+                                               std::uint8_t* memory, const Finish& finish) {
   constexpr int steps = rows / 2;                            ///< pairs of output rows
   constexpr int taken = radius + 1, pairs = steps + radius;  ///< row pairs: that a pair of output rows takes, of input
-  using In = TemporalInput<C, rows + 2 * radius>;
   const In input(memory, plane, origin, radius);
-  using Lane = TemporalLane<Sample, C>;
   const Lane lane;
 
   const int start[2] = {plane.start[lane.first], plane.start[lane.second]};
@@ -114,7 +112,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
     std::uint32_t left[pairs][4];
 #pragma unroll
     for (int i = 0; i < pairs; ++i) {
-      In::template take<Lane::bytes_apart>(part + at, i, lane.first, left[i]);
+      input.template take<Lane::bytes_apart>(part + at, i, lane.first, left[i]);
       if (Lane::bytes_apart)
 #pragma unroll
         for (int w = 0; w < 4; ++w) left[i][w] &= args.mask[w % 2];
@@ -150,6 +148,33 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   } while (++frame < frames);
 
   finish(lane, sum);
+}
+template <class Sample, int radius, int limbs, int C, int rows, class Finish>
+__device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
+                                          std::uint8_t* memory, const Finish& finish) {
+  make_tile_from<TemporalInput<C, rows + 2 * radius>, TemporalLane<Sample, C>, radius, limbs, rows>(
+      args, plane, p, origin, memory, finish);
+}
+
+/// Calls store(value_of), value_of(sum, half) being the sample of a lane's sum, of 8 bits, before it is rounded.
+/// `lane`: whose components they are.
+template <int limbs, class Lane, class Store>
+__device__ __forceinline__ void with_epilogue(const TileArgs& args, const TilePlane& plane, const Lane& lane,
+                                              const Store& store) {
+  if (args.epilogue == MatrixEpilogue::magic_number) {
+    const float off = -0x1p23f * args.gain;
+    store([&](int sum, int) { return __fmaf_rn(__int_as_float(sum), args.gain, off); });
+  } else if (limbs == 1 && args.epilogue == MatrixEpilogue::saturate) {
+    store([](int sum, int) { return sum; });
+  } else if (limbs == 1 || args.epilogue == MatrixEpilogue::quotient) {
+    store([&](int sum, int) {
+      const float whole = __int2float_rn(sum);
+      return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
+    });
+  } else {
+    const float level[2] = {plane.level[lane.first], plane.level[lane.second]};
+    store([&](int sum, int half) { return __fmaf_rn(__int2float_rn(sum), args.gain, level[half]); });
+  }
 }
 
 #endif

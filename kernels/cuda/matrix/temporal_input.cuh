@@ -119,7 +119,7 @@ class TemporalInput {
     }
   }
 
- private:
+ protected:
   static constexpr int group = 4 * C, inner = 32 / C;         ///< bytes of a group; groups of a row of the tile
   static constexpr int together = C, sides = C == 1 ? 4 : 2;  ///< rows copied at once; groups of a row beside those
 

@@ -51,12 +51,7 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
       }
     }
   }
-  const bool exact = args.epilogue == MatrixEpilogue::saturate || args.epilogue == MatrixEpilogue::quotient,
-             reading = args.epilogue == MatrixEpilogue::magic_number;
-  const float v = reading ? __int_as_float(sum) : __int2float_rn(sum);
-  const float low = exact ? __fmul_rn(v, args.gain_low) : reading ? -0x1p23f * args.gain : plane.level[c];
-  const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));
-  out = static_cast<std::uint8_t>(min(max(code, 0), 255));
+  out = sample_of(args, plane, c, sum);
 #endif
 }
 

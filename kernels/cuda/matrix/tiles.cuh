@@ -140,6 +140,16 @@ __device__ __forceinline__ void copy_tile(const TileArgs& args, const TilePlane&
         __ldg(reinterpret_cast<const std::uint32_t*>(from.data + y * from.stride + x));
 }
 
+/// The sample of component c, of 8 bits, that a sum of its plain products and its start stands for.
+__device__ __forceinline__ std::uint8_t sample_of(const TileArgs& args, const TilePlane& plane, int c, int sum) {
+  const bool exact = args.epilogue == MatrixEpilogue::saturate || args.epilogue == MatrixEpilogue::quotient,
+             reading = args.epilogue == MatrixEpilogue::magic_number;
+  const float v = reading ? __int_as_float(sum) : __int2float_rn(sum);
+  const float low = exact ? __fmul_rn(v, args.gain_low) : reading ? -0x1p23f * args.gain : plane.level[c];
+  const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));
+  return static_cast<std::uint8_t>(min(max(code, 0), 255));
+}
+
 __device__ __forceinline__ unsigned plane_of_block(const TileArgs& args) {
   unsigned p = 0;
   while (p + 1 < static_cast<unsigned>(args.planes) && blockIdx.x >= args.plane[p + 1].first_block) ++p;

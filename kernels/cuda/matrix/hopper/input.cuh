@@ -18,6 +18,7 @@
 #include "cuda/matrix/dense.cuh"
 #include "cuda/matrix/hopper/products.cuh"
 #include "cuda/matrix/hopper/shape.hpp"
+#include "cuda/matrix/packed_422.cuh"
 
 namespace convolve::cuda::group {
 
@@ -66,6 +67,17 @@ struct WgmmaArgs {
 
 using WgmmaKernel = void (*)(WgmmaArgs);
 
+/// Samples of packed 4:2:2 of 8 bits, whose pixels are pairs here; `luma`: the byte of a pair's first. A tile's input
+/// is four components: the luma of its first half, that of its second half, and the chroma in the order of its bytes.
+template <int luma>
+struct PairSample {
+  std::uint8_t byte;
+};
+template <class Sample>
+constexpr int luma_byte = -1;
+template <int luma>
+constexpr int luma_byte<PairSample<luma>> = luma;
+
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 /// A tile of a plane.
@@ -89,7 +101,7 @@ struct Tile {
 /// from `first_group` on.
 template <class Sample, WgmmaShape shape, int C, int first_group, int warpgroups>
 struct Input {
-  static constexpr bool wide = sizeof(Sample) == 2;
+  static constexpr bool wide = sizeof(Sample) == 2, pairs = luma_byte<Sample> >= 0;
   static constexpr int height = shape.height, margin = shape.margin, pitch = shape.pitch(), rows = shape.input_rows();
   static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
   static constexpr int threads = 128 * warpgroups;
@@ -182,7 +194,10 @@ struct Input {
         for (int b = 0; b < batch; ++b) {
           const int r = r0 + b * rows_at_once;
           if (r >= rows || (r + rows_at_once > rows && first >= rows - r)) break;
-          put(to + r * pitch, plane, loaded[b]);
+          if constexpr (pairs)
+            put_pairs(to + r * pitch, column, loaded[b]);
+          else
+            put(to + r * pitch, plane, loaded[b]);
         }
       }
     }
@@ -231,6 +246,48 @@ struct Input {
     }
   }
 
+  /// Where the luma of a row of pairs has its pair `column`, of either half of the tile: outside the row where it is
+  /// not in that half. The halves are as wide as the tile has pairs, with a margin of as many pixels.
+  static constexpr int luma_column(int half, int column) {
+    return 2 * column - margin - half * tile_width;
+  }
+  static constexpr bool in_row(int column) {
+    return column >= 0 && column < pitch;
+  }
+
+  /// The same of four pairs, the row's `column` on, whose chroma goes to `to`.
+  static __device__ __forceinline__ void put_pairs(std::uint8_t* to, int column, const Loaded& four) {
+    constexpr Packed422Order order = packed_422_order(luma_byte<Sample>);
+    const std::uint32_t ab = __byte_perm(four.word[0], four.word[1], order.chroma),
+                        cd = __byte_perm(four.word[2], four.word[3], order.chroma);
+    *reinterpret_cast<std::uint32_t*>(to + 2 * shape.input_bytes()) = __byte_perm(ab, cd, 0x6420);
+    *reinterpret_cast<std::uint32_t*>(to + 3 * shape.input_bytes()) = __byte_perm(ab, cd, 0x7531);
+    const uint2 luma = {luma_of(order, four.word[0], four.word[1]), luma_of(order, four.word[2], four.word[3])};
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      if (const int n = luma_column(half, column); in_row(n))
+        *reinterpret_cast<uint2*>(to - column + half * shape.input_bytes() + n) = luma;
+  }
+  /// One pair, of positions that may lie outside the frame. `from`, `row`: the frame's row and the tile's.
+  static __device__ __forceinline__ void put_pair(std::uint8_t* row, int column, const WgmmaPlane& plane,
+                                                  const std::uint8_t* from, int x, bool ghost) {
+    const EdgeAxis luma = luma_axis(plane.across);
+#pragma unroll
+    for (int byte = 0; byte < 4; ++byte) {
+      const bool is_luma = byte % 2 == luma_byte<Sample>;
+      const int at =
+          is_luma ? 2 * edge_index(luma, 2 * x + byte / 2) + luma_byte<Sample> : 4 * edge_index(plane.across, x) + byte;
+      const auto sample = static_cast<std::uint8_t>(ghost ? plane.ghost >> 8 * byte : __ldg(from + at));
+      if (!is_luma) {
+        row[(2 + byte / 2) * shape.input_bytes() + column] = sample;
+        continue;
+      }
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        if (const int n = luma_column(half, column) + byte / 2; in_row(n)) row[half * shape.input_bytes() + n] = sample;
+    }
+  }
+
   /// The pixels that are in no such group.
   static __device__ __forceinline__ void load_rest(std::uint8_t* memory, const WgmmaPlane& plane, int x, int y) {
     const int x0 = x - margin, y0 = y - height / 2, width = plane.across.length;
@@ -243,14 +300,18 @@ struct Input {
       const int of_frame_x = x0 + column, of_frame_y = min(y0 + r, plane.down.length + height / 2 - 1);
       const int px = edge_index(plane.across, of_frame_x), row = edge_index(plane.down, of_frame_y);
       const bool ghost = plane.down.ghost && (px != of_frame_x || row != of_frame_y);
-      const std::uint8_t* from = plane.in + row * plane.in_stride + static_cast<std::ptrdiff_t>(px) * C;
-      std::uint8_t* to = memory + r * pitch + column;
+      if constexpr (pairs) {
+        put_pair(memory + r * pitch, column, plane, plane.in + row * plane.in_stride, of_frame_x, ghost);
+      } else {
+        const std::uint8_t* from = plane.in + row * plane.in_stride + static_cast<std::ptrdiff_t>(px) * C;
+        std::uint8_t* to = memory + r * pitch + column;
 #pragma unroll
-      for (int c = 0; c < C; c += sizeof(Sample)) {
-        std::uint32_t sample = ghost ? plane.ghost >> 8 * c : __ldg(reinterpret_cast<const Sample*>(from + c));
-        sample = moved_up(plane, sample);
-        to[c * shape.input_bytes()] = static_cast<std::uint8_t>(sample);
-        if (wide) to[(c + 1) * shape.input_bytes()] = static_cast<std::uint8_t>(sample >> 8);
+        for (int c = 0; c < C; c += sizeof(Sample)) {
+          std::uint32_t sample = ghost ? plane.ghost >> 8 * c : __ldg(reinterpret_cast<const Sample*>(from + c));
+          sample = moved_up(plane, sample);
+          to[c * shape.input_bytes()] = static_cast<std::uint8_t>(sample);
+          if (wide) to[(c + 1) * shape.input_bytes()] = static_cast<std::uint8_t>(sample >> 8);
+        }
       }
     }
   }

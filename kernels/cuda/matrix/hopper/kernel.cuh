@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(block_threads({height, margin}, most), tuning(
         };
         const std::uint8_t* input = memory + stage.now * stage_bytes;
         if constexpr (sizeof(Sample) == 1)
-          make_tile<shape, C>(args, tile, input, right, done);
+          make_tile<Sample, shape, C>(args, tile, input, right, done);
         else
           make_u16_tile<shape, C>(args, tile, input, right, done);
       });

@@ -175,8 +175,24 @@ __device__ __forceinline__ void store_part(const Tile& tile, const Part<shape>& 
   }
 }
 
+/// Four pairs of a row, from what the lanes of a warp have of the four components of a tile of pairs.
+template <int luma_byte>
+__device__ __forceinline__ uint4 pairs_of_row(const std::uint32_t (&apart)[4]) {
+  constexpr Packed422Order order = packed_422_order(luma_byte);
+  const int lane = static_cast<int>(threadIdx.x) & 31, holder = 2 * lane & 31;
+  std::uint32_t luma[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const std::uint32_t left = __shfl_sync(~0u, apart[0], holder + i), right = __shfl_sync(~0u, apart[1], holder + i);
+    luma[i] = lane < 16 ? left : right;
+  }
+  const std::uint32_t low = __byte_perm(apart[2], apart[3], 0x5140), high = __byte_perm(apart[2], apart[3], 0x7362);
+  return {__byte_perm(luma[0], low, order.low), __byte_perm(luma[0], low, order.high),
+          __byte_perm(luma[1], high, order.low), __byte_perm(luma[1], high, order.high)};
+}
+
 /// Makes a warpgroup's part of a tile from its components' input rows; calls done() when it has no more use for them.
-template <WgmmaShape shape, int C, class Done>
+template <class Sample, WgmmaShape shape, int C, class Done>
 __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& tile, const std::uint8_t* input,
                                           MatrixDescriptor right, const Done& done) {
   const WgmmaPlane& plane = *tile.plane;
@@ -216,7 +232,10 @@ __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& til
     std::uint32_t apart[C];
 #pragma unroll
     for (int c = 0; c < C; ++c) apart[c] = packed[c][r];
-    return interleaved<C>(apart);
+    if constexpr (luma_byte<Sample> >= 0)
+      return pairs_of_row<luma_byte<Sample>>(apart);
+    else
+      return interleaved<C>(apart);
   });
 }
 

@@ -25,6 +25,7 @@
 #include "cuda/common/table.hpp"
 #include "cuda/matrix/hopper/kernel.cuh"
 #include "cuda/matrix/hopper/wgmma.hpp"
+#include "cuda/matrix/hopper/wgmma_422.hpp"
 #include "cuda/matrix/hopper/wgmma_long.hpp"
 
 namespace convolve::cuda {
@@ -144,11 +145,13 @@ class WgmmaPlan final : public Plan {
  public:
   WgmmaPlan(const Device& device, const PlanDesc& desc, const WgmmaArgs& args, const std::vector<std::uint8_t>& taps,
             std::string text)
-      : text_(std::move(text)), taps_(device.tables, taps), args_(args) {
+      : WgmmaPlan(device, kernel_for(shape_for(desc.filter), desc.layout.type, max_bytes(desc.layout)),
+                  shape_for(desc.filter), max_bytes(desc.layout), args, taps, std::move(text)) {}
+  /// `most`: bytes of a pixel.
+  WgmmaPlan(const Device& device, WgmmaKernel kernel, WgmmaShape shape, int most, const WgmmaArgs& args,
+            const std::vector<std::uint8_t>& taps, std::string text)
+      : text_(std::move(text)), taps_(device.tables, taps), args_(args), kernel_(kernel) {
     args_.taps = reinterpret_cast<const uint4*>(taps_.get());
-    const int most = max_bytes(desc.layout);
-    const WgmmaShape shape = shape_for(desc.filter);
-    kernel_ = kernel_for(shape, desc.layout.type, most);
     warpgroups_ = static_cast<unsigned>(makers + tuning(shape, most).loaders);
     const int bytes = memory_of(shape, most, args_.limbs);
     memory_ = static_cast<unsigned>(bytes);
@@ -177,8 +180,8 @@ class WgmmaPlan final : public Plan {
   std::string text_;
   Table<std::uint8_t> taps_;
   WgmmaArgs args_{};
+  WgmmaKernel kernel_;
   unsigned memory_ = 0, blocks_ = 0, warpgroups_ = 0;
-  WgmmaKernel kernel_ = nullptr;
 };
 
 bool serves_shape(const Device& device, const PlanDesc& desc, std::string& why) {
@@ -228,6 +231,38 @@ std::unique_ptr<Plan> make_matrix_wgmma(const Device& device, const PlanDesc& de
                                      right_matrices(desc.filter, taps.limbs, shape_for(desc.filter), limb),
                                      "matrix " + desc.filter.shape() + ", " + std::to_string(taps.limbs) + " limbs, " +
                                          name(taps.epilogue) + ", warpgroups");
+}
+
+bool serves_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, MatrixTaps& taps, std::string& why) {
+  why.clear();
+  if (!serves_shape(device, pairs, why)) return false;
+  const WgmmaShape shape = shape_for(pairs.filter);
+  if (shape.has_long_windows()) {
+    why = "packed 4:2:2 with filters of more than 15 taps an axis";
+    return false;
+  }
+  return make_matrix_taps(pairs, LimbSums::joined_biased, taps, why, max_limbs(packed_422_shape(shape), 4));
+}
+
+std::unique_ptr<Plan> make_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, int luma,
+                                            const MatrixTaps& taps) {
+  const WgmmaShape shape = packed_422_shape(shape_for(pairs.filter));
+  WgmmaArgs args = args_of(pairs, taps);
+  // By the components of a tile; the levels of ghost cells stay by the bytes of a pair.
+  WgmmaPlane& plane = args.plane[0];
+  const WgmmaPlane by_byte = plane;
+  const int byte_of[4] = {luma, luma + 2, 1 - luma, 3 - luma};
+  plane.passthrough_components = 0;
+  for (int c = 0; c < 4; ++c) {
+    plane.start[c] = by_byte.start[byte_of[c]];
+    plane.level[c] = by_byte.level[byte_of[c]];
+    plane.passthrough_components |= static_cast<std::uint8_t>((by_byte.passthrough_components >> byte_of[c] & 1) << c);
+  }
+  const auto limb = [&](int d, std::size_t tap) { return taps.limb(d, tap); };
+  return std::make_unique<WgmmaPlan>(device, packed_422_wgmma_kernel(shape, luma), shape, 4, args,
+                                     right_matrices(pairs.filter, taps.limbs, shape, limb),
+                                     "matrix " + pairs.filter.shape() + ", " + std::to_string(taps.limbs) + " limbs, " +
+                                         name(taps.epilogue) + ", warpgroups, luma and chroma at once");
 }
 
 bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps, std::string& why) {

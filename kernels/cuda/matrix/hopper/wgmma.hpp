@@ -17,6 +17,11 @@ namespace convolve::cuda {
 /// what is not served.
 bool serves_matrix_wgmma(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_wgmma(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
+/// The same of packed 4:2:2 of an even width, `pairs` being the case with a pair of pixels as one pixel of four
+/// components, and `luma` the byte of a pair's first.
+bool serves_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, MatrixTaps& taps, std::string& why);
+std::unique_ptr<Plan> make_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, int luma,
+                                            const MatrixTaps& taps);
 /// The same of 16-bit samples.
 bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_u16(const Device& device, const PlanDesc& desc, const U16Taps& taps);
@@ -26,6 +31,13 @@ inline bool serves_matrix_wgmma(const Device&, const PlanDesc&, MatrixTaps&, std
   return false;
 }
 inline std::unique_ptr<Plan> make_matrix_wgmma(const Device&, const PlanDesc&, const MatrixTaps&) {
+  return nullptr;
+}
+inline bool serves_matrix_wgmma_422(const Device&, const PlanDesc&, MatrixTaps&, std::string& why) {
+  why = "packed 4:2:2 with filters of more than 7x9 taps: this build has no code for compute capability 9.0";
+  return false;
+}
+inline std::unique_ptr<Plan> make_matrix_wgmma_422(const Device&, const PlanDesc&, int, const MatrixTaps&) {
   return nullptr;
 }
 inline bool serves_matrix_u16(const Device&, const PlanDesc&, U16Taps&, std::string& why) {
