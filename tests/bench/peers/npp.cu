@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// NPP as a peer: FilterBorder, the separable Gaussian, and Sobel's gradient, whose magnitudes have 16 bits; on the
-// frames and by the method of bench_cuda.cpp (graph replay, rotating buffers, random samples, medians, a copy beside),
-// as JSON rows of the same form.
+// NPP as a peer: FilterBorder, the separable Gaussian, the box, and Sobel's gradient, whose magnitudes have 16 bits; on
+// the frames and by the method of bench_cuda.cpp (graph replay, rotating buffers, random samples, medians, a copy
+// beside), as JSON rows of the same form.
 //
 //   nvcc -O3 -std=c++17 -arch=native npp.cu -lnppif -lnppc -o npp && ./npp > npp.json
 //
@@ -95,6 +95,15 @@ int gauss(void* from, void* to, int side, const float* taps, const NppStreamCont
                                                   NPP_BORDER_REPLICATE, context);
 }
 
+/// The box of bytes of one, three or four components.
+int box(void* from, void* to, int components, int side, const NppStreamContext& context) {
+  const auto filter = components == 1   ? nppiFilterBoxBorder_8u_C1R_Ctx
+                      : components == 3 ? nppiFilterBoxBorder_8u_C3R_Ctx
+                                        : nppiFilterBoxBorder_8u_C4R_Ctx;
+  return filter(static_cast<Npp8u*>(from), width * components, {width, height}, {0, 0}, static_cast<Npp8u*>(to),
+                width * components, {width, height}, {side, side}, {side / 2, side / 2}, NPP_BORDER_REPLICATE, context);
+}
+
 /// The magnitudes of both derivatives of GRAY8, in 16 bits.
 int sobel(void* from, void* to, const NppStreamContext& context) {
   return nppiGradientVectorSobelBorder_8u16s_C1R_Ctx(
@@ -150,7 +159,9 @@ int main() {
                                                                      cudaMemcpyDeviceToDevice, stream));
                            }).us;
     const int step = width * format.components * format.sample_bytes;
-    for (int side : {3, 5, 7, 9, 11, 15}) {
+    for (int side : {3, 5, 7, 9, 11, 15, 31, 63}) {
+      const int frames = side <= 15 ? 16 : 4;
+      if (side > 15 && format.sample_bytes > 1) continue;
       const NppiSize mask{side, side};
       const NppiPoint anchor{side / 2, side / 2};
       const auto filter = [&](int i) -> int {
@@ -190,13 +201,17 @@ int main() {
             time.replay ? "true" : "false");
         first = false;
       };
-      row("FilterBorder", "real", measure(stream, 16, filter));
+      if (side <= 15) row("FilterBorder", "real", measure(stream, frames, filter));
+      if (format.sample_bytes == 1 && side > 7)
+        row("FilterBoxBorder", "box", measure(stream, frames, [&](int i) {
+              return box(in[i % pairs], out[i % pairs], format.components, side, context);
+            }));
       if (format.components == 1 && format.sample_bytes == 1)
         row("FilterGauss", "separable-real",
-            measure(stream, 16, [&](int i) { return gauss(in[i % pairs], out[i % pairs], side, taps, context); }));
+            measure(stream, frames, [&](int i) { return gauss(in[i % pairs], out[i % pairs], side, taps, context); }));
       if (side == 3 && format.components == 1 && format.sample_bytes == 1)
         row("GradientVectorSobel", "sobel-magnitude",
-            measure(stream, 16, [&](int i) { return sobel(in[i % pairs], out[i % pairs], context); }));
+            measure(stream, frames, [&](int i) { return sobel(in[i % pairs], out[i % pairs], context); }));
     }
     for (int i = 0; i < pairs; ++i) {
       CHECK(cudaFree(in[i]));
