@@ -81,12 +81,39 @@ TEST(LargeTaps, RowMatricesMakeSumsInTheOrderOfV) {
       }
 }
 
+// Row 8 h + 2 t + e of a strip's product makes the pixel that lane t stores as its pixel 2 h + e; units beyond the last
+// that holds a tap are zero.
+TEST(LargeTaps, StripMatricesMakeFourNeighboursOfALane) {
+  for (const LargeNumbers numbers : {LargeNumbers::halves, LargeNumbers::limbs})
+    for (const int count : {1, 16, 17, 31, 33, 63, 65, 127}) {
+      const LargeTaps taps = counting_taps(numbers, count);
+      const int centre = count / 2, unit = unit_of(numbers), parts = unit / 16;
+      const int units = cuda::large_row_units(numbers, count, centre) + 1;
+      const std::vector<std::uint32_t> words = large_strip_matrices(taps, centre, units);
+      ASSERT_EQ(words.size(), std::size_t(units * parts * 32 * 4));
+      double found = 0;
+      for (int part = 0; part < units * parts; ++part)
+        for (int pixel = 0; pixel < 16; ++pixel)
+          for (int from = 0; from < unit; ++from) {
+            // The lane and word that hold row `m` of the matrix, and the column of the four neighbours `from` is of.
+            const int m = pixel / 2 % 2 * 8 + pixel / 4 * 2 + pixel % 2, t = from % 16 / 4, lane = m % 8 * 4 + t;
+            const bool halves = numbers == LargeNumbers::halves;
+            const int w = m / 8 + 2 * (halves ? from % 4 / 2 : from / 16), e = halves ? from % 2 : from % 4;
+            const double tap = entry(numbers, words[(part * 32 + lane) * 4 + w], e);
+            found += tap;
+            const int x = part % parts * 16 + pixel, at = part / parts * unit + from;
+            ASSERT_EQ(tap, tap_at(taps.row, at - cuda::large_lead(centre) - x)) << count << " taps, lane " << lane;
+          }
+      EXPECT_EQ(found, unit * count * (count + 1) / 2.0);
+    }
+}
+
 TEST(LargeTaps, ColumnMatricesHoldEachTapOncePerRow) {
   for (const LargeNumbers numbers : {LargeNumbers::halves, LargeNumbers::limbs})
     for (const int count : {1, 16, 17, 31, 33, 100, 127}) {
       const LargeTaps taps = counting_taps(numbers, count);
       const int unit = unit_of(numbers), units = cuda::large_column_units(numbers, count);
-      const std::vector<std::uint32_t> words = large_column_matrices(taps);
+      const std::vector<std::uint32_t> words = large_column_matrices(taps, units);
       ASSERT_EQ(words.size(), std::size_t(units * unit / 16 * 32 * 4));
       double found = 0;
       for (std::size_t i = 0; i < words.size(); ++i) {

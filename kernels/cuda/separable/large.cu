@@ -24,11 +24,33 @@ auto row_kernel_for(int components) {
   return components == 1 ? row_kernel<Numbers, 1> : components == 4 ? row_kernel<Numbers, 4> : row_kernel<Numbers, 3>;
 }
 
-template <class Numbers>
+template <class Numbers, int units>
 auto strip_kernel_for(int components) {
-  return components == 1   ? strip_kernel<Numbers, 1>
-         : components == 4 ? strip_kernel<Numbers, 4>
-                           : strip_kernel<Numbers, 3>;
+  return components == 1   ? strip_kernel<Numbers, 1, units>
+         : components == 4 ? strip_kernel<Numbers, 4, units>
+                           : strip_kernel<Numbers, 3, units>;
+}
+
+/// A kernel for strips: of filters of up to so many units.
+struct StripKernel {
+  int units;
+  void (*kernel)(Args);
+  int taps_bytes, stages;
+};
+template <class Numbers, int units>
+StripKernel strip_kernel_of(int components) {
+  using Shape = Strip<Numbers, units>;
+  return {units, strip_kernel_for<Numbers, units>(components), Shape::taps_bytes, Shape::stages};
+}
+/// The smallest that takes in `units` units; none: no kernel.
+StripKernel strip_kernel_of(LargeNumbers numbers, int units, int components) {
+  if (numbers == LargeNumbers::halves)
+    return units <= 3   ? strip_kernel_of<Halves, 3>(components)
+           : units <= 5 ? strip_kernel_of<Halves, 5>(components)
+                        : StripKernel{};
+  return units <= 2   ? strip_kernel_of<Limbs, 2>(components)
+         : units <= 3 ? strip_kernel_of<Limbs, 3>(components)
+                      : StripKernel{};
 }
 
 /// A tile of the row pass, of a plane of so many components.
@@ -41,16 +63,20 @@ RowShape row_shape(int components) {
   return components == 1 ? shape_of<1> : components == 2 ? shape_of<2> : shape_of<4>;
 }
 
-/// How many steps a strip takes, so that the waves of blocks are over soonest: a block makes one more step of row sums
-/// than of outputs.
-int steps_of_strips(const Args& args, int resident) {
+int strip_width(int components) {
+  return strip_warps(components) * (components == 1 ? StripWarp<1>::pixels : StripWarp<4>::pixels);
+}
+
+/// How many units of rows a strip is of, so that the waves of blocks are over soonest: a block makes row sums of some
+/// more than of outputs.
+int steps_of_strips(const Args& args, int unit, int units, int resident) {
   int best = 1;
   std::int64_t least = 0;
-  for (int steps = 1; steps <= 64; ++steps) {
+  for (int steps = 1; steps <= 256; ++steps) {
     std::int64_t blocks = 0;
     for (int p = 0; p < args.planes; ++p)
-      blocks += std::int64_t{args.plane[p].strips_x} * ((args.plane[p].height - 1) / (steps * Strip::step) + 1);
-    const std::int64_t time = ((blocks - 1) / resident + 1) * (2 * steps + 1);
+      blocks += std::int64_t{args.plane[p].strips_x} * ((args.plane[p].height - 1) / (steps * unit) + 1);
+    const std::int64_t time = ((blocks - 1) / resident + 1) * (2 * steps + units - 1);
     if (steps == 1 || time < least) best = steps, least = time;
   }
   return best;
@@ -63,7 +89,7 @@ class LargePlan final : public Plan {
     const Filter& filter = desc.filter;
     args_.planes = desc.layout.planes;
     args_.border = desc.border;
-    args_.centre_x = filter.centre_x(), args_.centre_y = filter.centre_y();
+    args_.centre_x = filter.centre_x(), args_.centre_y = filter.centre_y(), args_.reach_x = filter.reach_x();
     args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
     args_.column_units = large_column_units(numbers_, filter.height());
     args_.row_start = static_cast<float>(taps.row_start);
@@ -74,9 +100,10 @@ class LargePlan final : public Plan {
       set_plane(plane, desc.layout.plane[p], filter, taps, p);
       if (!(components & plane.components)) components += plane.components;
     }
-    set_matrices(device, taps);
-    if (std::max(filter.height(), filter.width()) > Strip::max_taps || !set_strips(device, components))
+    if (!set_strips(device, taps, components)) {
+      set_matrices(device, taps);
       set_passes(device, components);
+    }
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -85,7 +112,7 @@ class LargePlan final : public Plan {
       Plane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.wide = aligned(window.image[0]->plane[p], 16);
-      plane.out_wide = bits % 8 == 0;
+      plane.out_wide = bits % (plane.components == 4 ? 16 : 8) == 0;
     }
     for (const Launch& launch : launch_)
       if (launch.kernel)
@@ -121,20 +148,24 @@ class LargePlan final : public Plan {
   }
 
   void set_matrices(const Device& device, const LargeTaps& taps) {
-    std::vector<std::uint32_t> words = large_column_matrices(taps);
+    std::vector<std::uint32_t> words = large_column_matrices(taps, args_.column_units);
     std::size_t first[max_planes];
     for (int p = 0; p < args_.planes; ++p) {
       const auto rows = large_row_matrices(taps, args_.centre_x, args_.plane[p].components);
       first[p] = words.size() / 4;
       words.insert(words.end(), rows.begin(), rows.end());
     }
-    std::vector<uint4> table(words.size() / 4);
-    std::memcpy(table.data(), words.data(), table.size() * sizeof(uint4));
-    matrices_ = Table<uint4>(device.tables, table);
+    set_table(device, words);
     for (int p = 0; p < args_.planes; ++p) {
       args_.plane[p].column_taps = matrices_.get();
       args_.plane[p].row_taps = matrices_.get() + first[p];
     }
+  }
+
+  void set_table(const Device& device, const std::vector<std::uint32_t>& words) {
+    std::vector<uint4> table(words.size() / 4);
+    std::memcpy(table.data(), words.data(), table.size() * sizeof(uint4));
+    matrices_ = Table<uint4>(device.tables, table);
   }
 
   int row_memory(int rows, int width, int components) const {
@@ -176,29 +207,40 @@ class LargePlan final : public Plan {
                   static_cast<unsigned>(column_memory)};
   }
 
-  /// False where a block may not have as much shared memory.
-  bool set_strips(const Device& device, int components) {
+  /// False where no kernel takes in as much, or a block may not have as much shared memory.
+  bool set_strips(const Device& device, const LargeTaps& taps, int components) {
+    const StripKernel strip = strip_kernel_of(numbers_, std::max(args_.row_units, args_.column_units), components);
+    if (!strip.kernel) return false;
+    const int unit = unit_of(numbers_);
     int memory = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
-      plane.strips_x = (plane.row_bytes - 1) / Strip::bytes + 1;
-      memory = std::max(memory,
-                        Strip::ring_bytes + row_memory(Strip::step, Strip::bytes / plane.components, plane.components));
+      const int width = strip_width(plane.components);
+      plane.strips_x = (plane.width - 1) / width + 1;
+      const int window = strip_window(unit, strip.units, args_.centre_x, width, plane.components);
+      memory = std::max(memory, strip.taps_bytes + strip.stages * unit * row_pitch(window, plane.components));
     }
     if (memory > device.shared_bytes) return false;
-    args_.steps = steps_of_strips(args_, device.multiprocessors * Strip::resident);
+    args_.steps = steps_of_strips(args_, unit, strip.units, device.multiprocessors * strip_resident);
     std::int64_t blocks = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
       plane.first_strip = static_cast<int>(checked(blocks));
-      blocks += std::int64_t{plane.strips_x} * ((plane.height - 1) / (args_.steps * Strip::step) + 1);
+      blocks += std::int64_t{plane.strips_x} * ((plane.height - 1) / (args_.steps * unit) + 1);
     }
-    const auto kernel =
-        numbers_ == LargeNumbers::halves ? strip_kernel_for<Halves>(components) : strip_kernel_for<Limbs>(components);
+    std::vector<std::uint32_t> words = large_column_matrices(taps, strip.units);
+    const std::size_t first = words.size() / 4;
+    const auto rows = large_strip_matrices(taps, args_.centre_x, strip.units);
+    words.insert(words.end(), rows.begin(), rows.end());
+    set_table(device, words);
+    for (int p = 0; p < args_.planes; ++p) {
+      args_.plane[p].column_taps = matrices_.get();
+      args_.plane[p].row_taps = matrices_.get() + first;
+    }
     // All that a block may have: other plans of the same kernel may need more.
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
+    check(cudaFuncSetAttribute(strip.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
           "the filter's kernel");
-    launch_[0] = {kernel, checked(blocks), Strip::threads, static_cast<unsigned>(memory)};
+    launch_[0] = {strip.kernel, checked(blocks), 32u * strip_warps(components), static_cast<unsigned>(memory)};
     return true;
   }
 

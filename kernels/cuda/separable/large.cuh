@@ -5,7 +5,7 @@
 // product, with the row pass' sums in device memory between them, where the second level cache holds them.
 //
 //   in ──row_kernel──> V: 16 bits a sample ──column_kernel──> out
-//   in ──strip_kernel──> out                                             up to 65 taps an axis, V in shared memory
+//   in ──strip_kernel──> out                                             up to 65 taps an axis, V in registers
 //
 // Units are 16 pixels or rows (of halves; 32 of limbs). A filter of up to 255 taps is a matrix of up to 17 units by
 // one, and so is what a unit of outputs takes in. A warp goes along its input unit by unit; each unit meets all outputs
@@ -16,7 +16,8 @@
 //
 // so that a step of 16 products loads one unit of the matrix and two operands of the input. The row pass has pixels as
 // its left operand and the matrix as its right; a lane ends with sums whose order in V is its own (large_byte_of()).
-// The column pass has the matrix to the left and V, transposed by ldmatrix, to the right.
+// The column pass has the matrix to the left and V, transposed by ldmatrix, to the right. Strips have the matrix to the
+// left in both passes: large_strips.cuh.
 //
 // Real taps are halves, the largest in [2^14, 2^15); bytes ride as subnormal halves, V less its middle level as a half.
 // make_large_taps() proves the error. Integer taps of 8 bits are limbs: V is 16 bits, of which the column pass

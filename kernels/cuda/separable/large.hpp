@@ -32,12 +32,23 @@ struct ColumnTile {
   static constexpr int across = 2, bytes = 32 * across, warp_rows = 64, rows = warp_rows * warps / across;
 };
 
-/// Both passes in one kernel: a block goes down a strip, `step` rows at a time, V of the last `ring` rows in shared
-/// memory.
+/// Both passes in one kernel. A warp makes `tiles` tiles of 16 pixels, all components of them.
+template <int C>
+struct StripWarp {
+  static constexpr int tiles = C == 1 ? 2 : 1, pixels = 16 * tiles;
+};
+/// Warps of a block; `components` as of the kernels, or of one plane.
+CONVOLVE_HD constexpr int strip_warps(int components) {
+  return components == 4 ? 6 : 8;
+}
+constexpr int strip_resident = 2;  ///< blocks of a multiprocessor: bounds the registers
+template <class Numbers, int units>
 struct Strip {
-  static constexpr int warps = 8, threads = 32 * warps, resident = 2;
-  static constexpr int bytes = 256, step = 64, ring = 128, ring_bytes = 2 * ring * bytes;
-  static constexpr int max_taps = ring - step + 1;  ///< of either axis
+  static constexpr int stages =
+      64 / Numbers::unit + (Numbers::unit == 32);  ///< units of rows that lie in shared memory
+  /// Of more taps those of the column pass do not fit the registers and lie in shared memory.
+  static constexpr bool column_taps_in_registers = units * Numbers::unit <= 64;
+  static constexpr int taps_bytes = column_taps_in_registers ? 0 : units * Numbers::parts * 512;
 };
 
 struct Plane {
@@ -62,8 +73,8 @@ struct Args {
   Plane plane[max_planes];
   int planes;
   Border border;
-  int centre_x, centre_y, row_units, column_units;
-  int steps;  ///< of a strip
+  int centre_x, centre_y, reach_x, row_units, column_units;
+  int steps;  ///< of a strip: units of rows
   float row_start, gain, snap, divisor, centre;
 };
 
@@ -75,6 +86,10 @@ CONVOLVE_HD constexpr int row_margin(int centre_x) {
 CONVOLVE_HD constexpr int row_window(int unit, int units, int centre_x, int tile_pixels, int components) {
   const int pixels = row_margin(centre_x) - (centre_x + 3) / 4 * 4 + tile_pixels + unit * (units - 1);
   return (pixels + 15) / 16 * 16 * components;
+}
+/// The same of a strip, whose warps take in `units` units from their first pixel on.
+CONVOLVE_HD constexpr int strip_window(int unit, int units, int centre_x, int strip_pixels, int components) {
+  return row_window(unit, units, centre_x, strip_pixels + (components == 1 ? 0 : unit - 16), components);
 }
 /// Bytes from row to row in shared memory, such that the lanes of a load lie in different banks.
 CONVOLVE_HD constexpr int row_pitch(int window, int components) {

@@ -116,25 +116,22 @@ struct Samples8 {
   }
 };
 
-/// V in shared memory, as the column pass of a warp reads it: 32 columns, from piece `piece` of the rows on. Rows begin
-/// at block `first` of 16 rows and, in a ring of `blocks` of them, a power of 2, go round.
-template <int blocks>
+/// V in shared memory, as the column pass of a warp reads it: 32 columns, from piece `piece` of the rows on, and rows
+/// from block `first` of 16 on.
 struct SumsView {
   std::uint32_t at;
   int piece, first;
 
   /// This lane's row of four matrices: `row` of those of block `block` on, and piece `of_lane` of the warp's.
   __device__ std::uint32_t row_of_lane(int block, int row, int of_lane) const {
-    const int from = (first + block + row / 16) & (blocks - 1);
-    return at + (16 * from + row % 16) * sums_pitch + ((piece + of_lane) ^ row % 8) * 16;
+    return at + (16 * (first + block) + row) * sums_pitch + ((piece + of_lane) ^ row % 8) * 16;
   }
 };
 
 /// 64 rows of a warp's 32 columns. Of halves at once: unit j of V meets unit o of the outputs with unit j - o of the
 /// matrix, as in the row pass.
-template <int blocks>
-__device__ __forceinline__ void filter_columns(Halves, const Args& args, const SumsView<blocks>& sums,
-                                               const uint4* taps, const Samples8& samples) {
+__device__ __forceinline__ void filter_columns(Halves, const Args& args, const SumsView& sums, const uint4* taps,
+                                               const Samples8& samples) {
   constexpr int units = ColumnTile::warp_rows / 16;
   const int lane = threadIdx.x & 31, count = args.column_units, steps = count + units - 1;
   float sum[units][4][4] = {};
@@ -164,8 +161,7 @@ __device__ __forceinline__ void filter_columns(Halves, const Args& args, const S
 }
 
 /// Of limbs 32 rows at a time, with sums of V's low and high limbs.
-template <int blocks>
-__device__ __forceinline__ void filter_columns(Limbs, const Args& args, const SumsView<blocks>& sums, const uint4* taps,
+__device__ __forceinline__ void filter_columns(Limbs, const Args& args, const SumsView& sums, const uint4* taps,
                                                const Samples8& samples) {
   const int lane = threadIdx.x & 31;
 #pragma unroll 1
@@ -224,7 +220,7 @@ __global__ void __launch_bounds__(threads, resident) column_kernel(const __grid_
   load_sums(args, plane, shared, left, top - args.centre_y, ColumnTile::rows + (args.column_units - 1) * Numbers::unit);
   __syncthreads();
   if (top + below >= plane.height) return;
-  const SumsView<1 << 16> sums{ptx::address_in_shared(shared), 4 * (warp % ColumnTile::across), below / 16};
+  const SumsView sums{ptx::address_in_shared(shared), 4 * (warp % ColumnTile::across), below / 16};
   filter_columns(Numbers{}, args, sums, plane.column_taps + lane, samples);
 #endif
 }

@@ -40,6 +40,26 @@ struct Halves {
   static __device__ std::uint32_t stored(float a, float b) {
     return ptx::pack_halves(a, b);
   }
+  /// Four neighbouring pixels as the right operand, component c.
+  template <int C>
+  static __device__ void right(std::uint32_t (&b)[2], const std::uint32_t (&word)[1][C], int c) {
+#pragma unroll
+    for (int pair = 0; pair < 2; ++pair) b[pair] = samples<C>(word[0], c, pair);
+  }
+  /// sum = a b + c; c may be the sum.
+  static __device__ void multiply_right(float (&sum)[4], const uint4& a, const std::uint32_t* b, const float* c) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const std::uint32_t left[4] = {a.x, a.y, a.z, a.w};
+    ptx::mma_f16(sum, left, b, c);
+#endif
+  }
+  /// Row sums of rows 2 t and 2 t + 1 of rows 8 r to 8 r + 7 as part of the right operand of the column pass.
+  static __device__ void keep(std::uint32_t (&v)[2], int r, float a, float b) {
+    v[r] = stored(a, b);
+  }
+  static __device__ void multiply_sums(float (&sum)[4], const uint4& a, const std::uint32_t (&v)[2], int) {
+    multiply_right(sum, a, v, sum);
+  }
 
  private:
   /// Pixels 2 pair and 2 pair + 1 of four, as subnormal halves.
@@ -76,6 +96,39 @@ struct Limbs {
   static __device__ std::uint32_t stored(int a, int b) {
     return __byte_perm(a, b, 0x5410);
   }
+  /// The same as the right operand.
+  template <int C>
+  static __device__ void right(std::uint32_t (&b)[2], const std::uint32_t (&word)[2][C], int c) {
+#pragma unroll
+    for (int four = 0; four < 2; ++four) b[four] = samples<C>(word[four], c);
+  }
+  static __device__ void multiply_right(int (&sum)[4], const uint4& a, const std::uint32_t* b, const int* c) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const std::uint32_t left[4] = {a.x, a.y, a.z, a.w};
+    ptx::mma_s8_u8(sum, left, b, c);
+#endif
+  }
+  /// Row sums of rows 2 t and 2 t + 1 of rows 8 r to 8 r + 7: the low limbs are v[0] and v[1], the high ones the
+  /// others.
+  static __device__ void keep(std::uint32_t (&v)[4], int r, int a, int b) {
+    const std::uint32_t pair = stored(a, b);
+    std::uint32_t &low = v[r / 2], &high = v[2 + r / 2];
+    if (r % 2 == 0) {
+      low = pair;
+    } else {
+      high = __byte_perm(low, pair, 0x7531);
+      low = __byte_perm(low, pair, 0x6420);
+    }
+  }
+  static __device__ void multiply_sums(int (&sum)[4], const uint4& a, const std::uint32_t (&v)[4], int limb) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const std::uint32_t left[4] = {a.x, a.y, a.z, a.w};
+    if (limb)
+      ptx::mma_s8_s8(sum, left, v + 2, sum);
+    else
+      ptx::mma_s8_u8(sum, left, v, sum);
+#endif
+  }
 
  private:
   template <int C>
@@ -91,6 +144,20 @@ struct Limbs {
     }
   }
 };
+
+/// Four neighbouring pixels in shared memory.
+template <int C>
+__device__ __forceinline__ void load_words(std::uint32_t (&to)[C], const std::uint8_t* at) {
+  if constexpr (C == 1) {
+    to[0] = *reinterpret_cast<const std::uint32_t*>(at);
+  } else if constexpr (C == 2) {
+    const uint2 v = *reinterpret_cast<const uint2*>(at);
+    to[0] = v.x, to[1] = v.y;
+  } else {
+    const uint4 v = *reinterpret_cast<const uint4*>(at);
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+  }
+}
 
 /// This lane's part of a banded matrix' unit.
 template <class Numbers>

@@ -31,40 +31,83 @@ __device__ __forceinline__ std::uint32_t word_at(const Args& args, const Plane& 
   return word;
 }
 
-/// `rows` rows from `top` on, which may lie beside the frame, to shared memory by so many warps: the pixels of a tile
-/// and what its taps reach beside it. In the background: ptx::wait_for_all_copies().
+/// What is loaded of a row: `window` bytes, a tile's pixels and what its taps reach beside it.
+template <int C>
+struct RowWindow {
+  int first, bytes;  ///< where it begins in the frame's row, and its size
+  int begin, end;    ///< bytes from `begin` to `end` of it lie inside of the frame, in whole pieces of 16
+  int words;         ///< of four bytes beside those
+
+  /// What lies farther from the frame than the taps reach is met by no output that is there, and left out.
+  __device__ RowWindow(const Args& args, const Plane& plane, int left, int window)
+      : first((left - row_margin(args.centre_x)) * C),
+        bytes(min(window, (plane.row_bytes - first + args.reach_x * C + 15) & ~15)),
+        begin(plane.wide ? min(max(-first, 0), bytes) : bytes),
+        end(plane.wide ? max(begin, min(plane.row_bytes - first, bytes) & ~15) : bytes),
+        words((bytes - (end - begin)) / 4) {}
+};
+
+/// The row of the frame that row `y` stands for, of a tile of `rows` rows. Rows far below the frame meet no tap of an
+/// output that is there.
+template <int rows>
+__device__ __forceinline__ int row_at(const Args& args, const Plane& plane, int y) {
+  return place_of(plane.rows, plane.simple, args.border, min(y, plane.height - 1 + args.centre_y + rows));
+}
+
+/// `rows` rows from `top` on, which may lie beside the frame, to shared memory by so many warps: the pieces inside of
+/// the frame. In the background: ptx::wait_for_all_copies().
 template <int C, int rows, int warps>
-__device__ __forceinline__ void load_rows(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top,
-                                          int window, int pitch) {
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, first = (left - row_margin(args.centre_x)) * C;
-  // Bytes from `begin` to `end` lie inside of the frame, in whole pieces of 16.
-  const int begin = plane.wide ? min(max(-first, 0), window) : window;
-  const int end = plane.wide ? max(begin, min(plane.row_bytes - first, window) & ~15) : window;
-  // Rows far below the frame meet no tap of an output that is there.
-  const int last = plane.height - 1 + args.centre_y + rows;
-  const auto row_at = [&](int r) { return place_of(plane.rows, plane.simple, args.border, min(top + r, last)); };
+__device__ __forceinline__ void load_pieces(const Args& args, const Plane& plane, std::uint8_t* shared,
+                                            const RowWindow<C>& window, int top, int pitch) {
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
 #pragma unroll 1
   for (int r = warp; r < rows; r += warps) {
-    const int y = row_at(r);
+    const int y = row_at<rows>(args, plane, top + r);
     std::uint8_t* to = shared + r * pitch;
     if (y < 0) {
-      for (int i = 16 * lane; i < window; i += 16 * 32)
+      for (int i = 16 * lane; i < window.bytes; i += 16 * 32)
         *reinterpret_cast<uint4*>(to + i) = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
     } else {
-      const std::uint8_t* from = plane.in + y * plane.in_stride + first;
-      for (int i = begin + 16 * lane; i < end; i += 16 * 32)
+      const std::uint8_t* from = plane.in + y * plane.in_stride + window.first;
+      for (int i = window.begin + 16 * lane; i < window.end; i += 16 * 32)
         ptx::copy_async_past_l1(ptx::address_in_shared(to + i), from + i);
     }
   }
-  // A word to a thread, whatever their number in a row.
-  const int words = (window - (end - begin)) / 4;
+}
+
+/// Word k of the cells beside those pieces, counted along each row: its row of the frame, its byte of the frame's row,
+/// and where it lies in shared memory.
+struct BesideWord {
+  int y, at, cell;
+};
+template <int C, int rows>
+__device__ __forceinline__ BesideWord beside_word(const Args& args, const Plane& plane, const RowWindow<C>& window,
+                                                  int k, int top, int pitch) {
+  const int r = k / window.words, word = 4 * (k - r * window.words);
+  const int i = word < window.begin ? word : word - window.begin + window.end;
+  return {row_at<rows>(args, plane, top + r), window.first + i, r * pitch + i};
+}
+
+/// Those cells, a word to a thread, whatever their number in a row; from word `first` on.
+template <int C, int rows, int warps>
+__device__ __forceinline__ void load_beside(const Args& args, const Plane& plane, std::uint8_t* shared,
+                                            const RowWindow<C>& window, int top, int pitch, int first = 0) {
 #pragma unroll 1
-  for (int k = threadIdx.x; k < words * rows; k += 32 * warps) {
-    const int r = k / words, word = 4 * (k - r * words), i = word < begin ? word : word - begin + end, y = row_at(r);
-    if (y >= 0)
-      *reinterpret_cast<std::uint32_t*>(shared + r * pitch + i) =
-          word_at<C>(args, plane, plane.in + y * plane.in_stride, first + i);
+  for (int k = first + threadIdx.x; k < window.words * rows; k += 32 * warps) {
+    const BesideWord word = beside_word<C, rows>(args, plane, window, k, top, pitch);
+    if (word.y >= 0)
+      *reinterpret_cast<std::uint32_t*>(shared + word.cell) =
+          word_at<C>(args, plane, plane.in + word.y * plane.in_stride, word.at);
   }
+}
+
+/// Both.
+template <int C, int rows, int warps>
+__device__ __forceinline__ void load_rows(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top,
+                                          int bytes, int pitch) {
+  const RowWindow<C> window(args, plane, left, bytes);
+  load_pieces<C, rows, warps>(args, plane, shared, window, top, pitch);
+  load_beside<C, rows, warps>(args, plane, shared, window, top, pitch);
 }
 
 /// Asks the second level cache for such rows: see prefetch.cuh.
@@ -91,19 +134,8 @@ struct RowInput {
 #pragma unroll
       for (int row = 0; row < 2; ++row)
 #pragma unroll
-        for (int four = 0; four < fours; ++four) {
-          const std::uint8_t* at = from + (16 * band + 8 * row) * pitch + 16 * four * C;
-          std::uint32_t(&to)[C] = word[band][row][four];
-          if constexpr (C == 1) {
-            to[0] = *reinterpret_cast<const std::uint32_t*>(at);
-          } else if constexpr (C == 2) {
-            const uint2 v = *reinterpret_cast<const uint2*>(at);
-            to[0] = v.x, to[1] = v.y;
-          } else {
-            const uint4 v = *reinterpret_cast<const uint4*>(at);
-            to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-          }
-        }
+        for (int four = 0; four < fours; ++four)
+          load_words<C>(word[band][row][four], from + (16 * band + 8 * row) * pitch + 16 * four * C);
   }
 };
 

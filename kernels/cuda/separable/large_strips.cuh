@@ -1,89 +1,312 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Both passes of separable's kernels for large filters in one kernel, for up to 65 taps an axis: see large.cuh.
+// Both passes in one kernel, V in registers, for up to 65 taps an axis: see large.cuh.
+//
+// A block goes down a strip of the frame, a unit of rows a step; its warps lie side by side. The row pass has the
+// banded matrix to the left and the image, which lies in shared memory, to the right: the 32-bit words of a row are the
+// right operand as they are. Its sums have pixels for rows and rows of the frame for columns, and so they are the right
+// operand of the column pass, whose banded matrix is to the left as well. A warp keeps V of the last `units` units of
+// rows:
+//
+//   row pass       sum(tile i) = T(0) x(i) + T(1) x(i + 1) + ...            x: 16 pixels of the rows that come in
+//   column pass    out         = C(0) V(n - units + 1) + ... + C(units - 1) V(n)
+//
+// Input rows are read once and are forgotten after their row pass: a few units of them are under way in a queue.
 #pragma once
 
-#include "cuda/separable/large_columns.cuh"
 #include "cuda/separable/large_rows.cuh"
+#include "cuda/separable/large_strip_samples.cuh"
 
 namespace convolve::cuda::large {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Where V of a row of a strip lies in shared memory: rings of 64 columns side by side.
-__device__ __forceinline__ std::uint8_t* ring_place(std::uint8_t* ring, int row, int piece) {
-  const int at = row & (Strip::ring - 1);
-  return ring + (piece / sums_pieces * Strip::ring + at) * sums_pitch + (piece % sums_pieces ^ at % 8) * 16;
-}
+/// A banded matrix of `units` units, this lane's words of it: in registers, or in shared memory.
+template <int units, int parts, bool in_registers>
+struct BandedMatrix {
+  uint4 word[in_registers ? units : 1][parts];
+  std::uint32_t at;
 
-/// A block goes down a strip of `Strip::bytes`, 64 rows a step: V of the rows 64 further on, into the ring, then the
-/// outputs. V's row 0 is the first that the strip's first row of outputs reads.
-template <class Numbers, int C>
+  /// `from`: of this lane, in device memory; `shared`: of this lane as well.
+  __device__ void load(const uint4* from, int stored_parts, std::uint32_t shared) {
+    at = shared;
+    if constexpr (in_registers)
+#pragma unroll
+      for (int i = 0; i < units; ++i)
+#pragma unroll
+        for (int part = 0; part < parts; ++part) word[i][part] = __ldg(from + 32 * (i * stored_parts + part));
+  }
+  __device__ uint4 get(int unit, int part, int stored_parts) const {
+    if constexpr (in_registers)
+      return word[unit][part];
+    else
+      return ptx::load_shared(at + (unit * stored_parts + part) * matrix_bytes);
+  }
+  static constexpr int matrix_bytes = 32 * sizeof(uint4);
+};
+
+/// What a warp makes of a strip.
+template <class Numbers, int C, int units>
+struct StripPasses {
+  using Shape = Strip<Numbers, units>;
+  using Sum = typename Numbers::Sum;
+  static constexpr int unit = Numbers::unit, parts = Numbers::parts, tiles = StripWarp<C>::tiles;
+  static constexpr int row_tiles = unit / 8;                       ///< of 8 rows of the frame, a step's
+  static constexpr int row_parts = tiles < parts ? tiles : parts;  ///< of the row matrix, that this warp takes
+  static constexpr int shift = parts == 1 ? 1 : 0;                 ///< units that the second tile lies after the first
+  static constexpr int window = units + (tiles - 1) * shift;       ///< units of a row
+  static constexpr int at_once = C == 4 ? 1 : 2;                   ///< row tiles
+  BandedMatrix<units, row_parts, true> row;
+  BandedMatrix<units, parts, Shape::column_taps_in_registers> column;
+  Sum start[4];                                     ///< what V starts at, as a product takes it
+  std::uint32_t v[units][tiles * C][2][2 * parts];  ///< V by unit, tile and component, half of the tile
+
+  __device__ void set_start(float value) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      // Hidden, so that all four stay in registers.
+      int bits = std::is_integral_v<Sum> ? static_cast<int>(value) : __float_as_int(value);
+      ptx::hide_here(bits);
+      if constexpr (std::is_integral_v<Sum>)
+        start[i] = bits;
+      else
+        start[i] = __int_as_float(bits);
+    }
+  }
+  /// Row sums of the next unit of rows; `from`: this lane's first pixels.
+  __device__ __forceinline__ void filter_rows(const std::uint8_t* from, int pitch) {
+#pragma unroll
+    for (int i = 0; i + 1 < units; ++i)
+#pragma unroll
+      for (int k = 0; k < tiles * C * 4 * parts; ++k) (&v[i][0][0][0])[k] = (&v[i + 1][0][0][0])[k];
+#pragma unroll
+    for (int first = 0; first < row_tiles; first += at_once) {
+      Sum sum[at_once][tiles][C][4];
+      uint4 matrix[row_parts], before = {};
+#pragma unroll
+      for (int j = 0; j < window; ++j) {
+        if (j < units)
+#pragma unroll
+          for (int part = 0; part < row_parts; ++part) matrix[part] = row.get(j, part, parts);
+#pragma unroll
+        for (int r = 0; r < at_once; ++r) {
+          std::uint32_t word[parts][C];
+#pragma unroll
+          for (int four = 0; four < parts; ++four)
+            load_words<C>(word[four], from + 8 * (first + r) * pitch + (j * unit + 16 * four) * C);
+#pragma unroll
+          for (int c = 0; c < C; ++c) {
+            std::uint32_t pixels[2];
+            Numbers::template right<C>(pixels, word, c);
+#pragma unroll
+            for (int i = 0; i < tiles; ++i)
+              if (j - i * shift >= 0 && j - i * shift < units)
+                Numbers::multiply_right(sum[r][i][c], i * shift ? before : matrix[i < row_parts ? i : 0], pixels,
+                                        j == i * shift ? start : sum[r][i][c]);
+          }
+        }
+        before = matrix[0];
+      }
+#pragma unroll
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int i = 0; i < tiles * C; ++i)
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+            const auto& of = sum[r][i / C][i % C];
+            Numbers::keep(v[units - 1][i][h], first + r, of[2 * h], of[2 * h + 1]);
+          }
+    }
+  }
+  /// The outputs that those end.
+  __device__ __forceinline__ void filter_columns(StripSamples<C>& samples) const {
+#pragma unroll
+    for (int part = 0; part < parts; ++part) {
+      Sum sum[tiles * C][2][4] = {};
+#pragma unroll
+      for (int limb = parts - 1; limb >= 0; --limb) {
+#pragma unroll
+        for (int k = 0; k < units; ++k) {
+          const uint4 matrix = column.get(k, part, parts);
+#pragma unroll
+          for (int i = 0; i < tiles * C; ++i)
+#pragma unroll
+            for (int h = 0; h < 2; ++h) Numbers::multiply_sums(sum[i][h], matrix, v[k][i][h], limb);
+        }
+        if (limb)
+#pragma unroll
+          for (int i = 0; i < tiles * C * 8; ++i) (&sum[0][0][0])[i] *= 256;
+      }
+      samples.store([&](int r, int w, int b) {
+        if constexpr (C == 1)
+          return sum[w][b / 2][2 * r + b % 2];
+        else if constexpr (C == 2)
+          return sum[b % 2][w][2 * r + b / 2];
+        else
+          return sum[b][w / 2][2 * r + w % 2];
+      });
+    }
+  }
+};
+
+/// Sends for the rows of a strip, a unit of them at a time, in order.
+template <class Numbers, int C, int warps>
+struct StripLoader {
+  static constexpr int unit = Numbers::unit, passes = (unit - 1) / warps + 1, reach = 16 * 32, threads = 32 * warps;
+  const Args& args;
+  const Plane& plane;
+  RowWindow<C> window;
+  int y, pitch, height;  ///< `y`: the first row of the next unit
+  std::ptrdiff_t stride;
+  const std::uint8_t* from;  ///< this lane's piece of this warp's row of that unit
+  std::uint8_t* shared;
+  std::uint32_t to;
+  bool first, second;  ///< this lane has a piece of each row, and another
+  bool mends;          ///< what stands beside the frame is copied from what has come, by mend()
+
+  __device__ StripLoader(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top, int bytes,
+                         int pitch)
+      : args(args),
+        plane(plane),
+        window(args, plane, left, bytes),
+        y(top),
+        pitch(pitch),
+        height(plane.height),
+        stride(plane.in_stride),
+        shared(shared) {
+    const int warp = threadIdx.x >> 5, at = 16 * (threadIdx.x & 31);
+    from = plane.in + (top + warp) * stride + window.first + at;
+    to = ptx::address_in_shared(shared) + warp * pitch + at;
+    first = at >= window.begin && at < window.end;
+    second = at + reach >= window.begin && at + reach < window.end;
+    ptx::hide(from);
+    ptx::hide(to);
+    // Where all that one fold leads to is in the window, and the frame's rows end with a whole piece.
+    const int begins = window.first, ends = window.first + window.end, far = (plane.width - 1 - args.reach_x) * C;
+    mends = window.words > 0 && plane.simple && plane.wide && args.border != Border::wrap &&
+            (begins >= 0 || (args.reach_x + 1) * C <= ends) &&
+            (begins + window.bytes <= plane.row_bytes || (ends == plane.row_bytes && (begins <= 0 || far >= begins)));
+  }
+
+  __device__ __forceinline__ void send(int stage) {
+    std::uint8_t* const cells = shared + stage * unit * pitch;
+    if (y >= 0 && y + unit <= height) {
+      const std::uint8_t* row = from;
+      std::uint32_t at = to + stage * unit * pitch;
+#pragma unroll
+      for (int i = 0; i < passes; ++i, row += warps * stride, at += warps * pitch) {
+        if (unit % warps != 0 && i + 1 == passes && static_cast<int>(threadIdx.x >> 5) >= unit % warps) break;
+        if (first) ptx::copy_async_past_l1(at, row);
+        if (second) ptx::copy_async_past_l1(at + reach, row + reach);
+      }
+    } else {
+      load_pieces<C, unit, warps>(args, plane, cells, window, y, pitch);
+    }
+    if (window.words > 0 && !mends) load_beside<C, unit, warps>(args, plane, cells, window, y, pitch);
+    y += unit;
+    from += unit * stride;
+  }
+  /// Fills the cells beside the frame of a unit that has come.
+  __device__ __forceinline__ void mend(int stage) const {
+    std::uint8_t* const cells = shared + stage * unit * pitch;
+#pragma unroll 1
+    for (int k = threadIdx.x; k < window.words * unit; k += threads) {
+      const int r = k / window.words, word = 4 * (k - r * window.words);
+      const int i = word < window.begin ? word : word - window.begin + window.end;
+      std::uint8_t* const row = cells + r * pitch;
+      std::uint32_t value = plane.ghost;
+      if (!plane.columns.ghost) {
+        std::uint32_t byte[4];
+#pragma unroll
+        for (int b = 0; b < 4; ++b) {
+          const int x = edge_index(plane.columns, (window.first + i + b) >> (C / 2));
+          byte[b] = row[min(max(x * C + (b & (C - 1)) - window.first, window.begin), window.end - 1)];
+        }
+        value = byte[0] | byte[1] << 8 | byte[2] << 16 | byte[3] << 24;
+      }
+      *reinterpret_cast<std::uint32_t*>(row + i) = value;
+    }
+  }
+};
+
+template <class Numbers, int C, int units>
 __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plane, std::uint8_t* shared) {
-  using Tile = RowTile<C>;
-  constexpr int width = Strip::bytes / C, across = width / Tile::pixels;
-  static_assert(across * (Strip::step / Tile::rows) == Strip::warps);
+  using Shape = Strip<Numbers, units>;
+  using Passes = StripPasses<Numbers, C, units>;
+  constexpr int warps = strip_warps(C), unit = Numbers::unit, stages = Shape::stages, parts = Numbers::parts;
+  constexpr int width = warps * StripWarp<C>::pixels;
   const int tile = blockIdx.x - plane.first_strip, tile_y = tile / plane.strips_x;
-  const int left = (tile - tile_y * plane.strips_x) * width, top = tile_y * args.steps * Strip::step;
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2;
-  const int steps = min(args.steps, (plane.height - top + Strip::step - 1) / Strip::step);
-  Samples8 samples{args, plane, left * C + 32 * warp + 8 * (lane & 3), top + g};
+  const int left = (tile - tile_y * plane.strips_x) * width, top = tile_y * args.steps * unit;
+  const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const int outputs = min(args.steps, (plane.height - top + unit - 1) / unit), x = warp * StripWarp<C>::pixels;
+  const bool makes = left + x < plane.width;
+  StripSamples<C> samples(args, plane, (left + x) * C, top + g);
   if (plane.passthrough == ~0u) {
     pdl_wait();
-    for (int step = 0; step < steps; ++step, samples.y += Strip::step) copy_columns(samples);
+    for (int below = 0; makes && below < outputs * unit; below += 16) samples.copy();
     return;
   }
-  std::uint8_t* const input = shared + Strip::ring_bytes;
-  const int window = row_window(Numbers::unit, args.row_units, args.centre_x, width, C), pitch = row_pitch(window, C);
-  const int first = warp / across * Tile::rows, x = warp % across * Tile::pixels;
-  const SumsView<Strip::ring / 16> view{ptx::address_in_shared(shared) + warp / 2 * (Strip::ring * sums_pitch),
-                                        4 * (warp % 2), 0};
-  ask_for_rows<C, 2 * Strip::step, Strip::warps>(args, plane, left, top - args.centre_y, window);
+  Passes passes;
+  if constexpr (Shape::taps_bytes > 0)
+    for (int i = threadIdx.x; i < units * parts * 32; i += 32 * warps)
+      reinterpret_cast<uint4*>(shared)[i] = __ldg(plane.column_taps + i);
+  passes.row.load(plane.row_taps + lane, parts, 0);
+  passes.column.load(plane.column_taps + lane, parts, ptx::address_in_shared(shared) + 16 * lane);
+  passes.set_start(args.row_start);
+  std::uint8_t* const input = shared + Shape::taps_bytes;
+  const int window = strip_window(unit, units, args.centre_x, width, C), pitch = row_pitch(window, C);
+  const int stage_bytes = unit * pitch, steps = outputs + units - 1;
+  const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
+  const std::uint8_t* const of_lane = input + g * pitch + (beside + x + 4 * t) * C;
+  ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, window);
+  StripLoader<Numbers, C, warps> loader(args, plane, input, left, top - args.centre_y, window, pitch);
   pdl_wait();
-  load_rows<C, Strip::step, Strip::warps>(args, plane, input, left, top - args.centre_y, window, pitch);
 #pragma unroll 1
-  for (int step = -1; step < steps; ++step) {
-    const int row = (step + 1) * Strip::step;  // the first of V that is made
-    ptx::wait_for_all_copies();
+  for (int n = 0; n < stages - 1; ++n) {
+    if (n < steps) loader.send(n);
+    ptx::commit_copies();
+  }
+  ptx::wait_for_copies<stages - 2>();
+  __syncthreads();
+  if (loader.mends) loader.mend(0);
+  int stage = 0;
+#pragma unroll 1
+  for (int n = 0; n < steps; ++n) {
+    // The next unit has come as well, so that its cells beside the frame are there in the next step.
+    ptx::wait_for_copies<stages - 3>();
     __syncthreads();
-    if (left + x < plane.width)
-      filter_rows<Numbers, C>(args, plane, input, pitch, first, x, Strip::step, [&](int below, int piece) {
-        return ring_place(shared, row + first + g + below, x * C / 8 + piece);
-      });
-    __syncthreads();
-    if (step + 1 < steps) {
-      const int next = top - args.centre_y + row + Strip::step;
-      load_rows<C, Strip::step, Strip::warps>(args, plane, input, left, next, window, pitch);
-      if (step + 2 < steps) ask_for_rows<C, Strip::step, Strip::warps>(args, plane, left, next + Strip::step, window);
+    if (n + stages - 1 < steps) loader.send(stage == 0 ? stages - 1 : stage - 1);
+    ptx::commit_copies();
+    const int next = stage + 1 == stages ? 0 : stage + 1;
+    if (loader.mends && n + 1 < steps) loader.mend(next);
+    if (makes) {
+      passes.filter_rows(of_lane + stage * stage_bytes, pitch);
+      if (n >= units - 1) passes.filter_columns(samples);
     }
-    if (step < 0) continue;
-    SumsView<Strip::ring / 16> sums = view;
-    sums.first = step * (Strip::step / 16);
-    if (left * C + 32 * warp < plane.row_bytes)
-      filter_columns(Numbers{}, args, sums, plane.column_taps + lane, samples);
-    samples.y += Strip::step;
+    stage = next;
   }
 }
 
 #endif
 
-template <class Numbers, int components>
-__global__ void __launch_bounds__(Strip::threads, Strip::resident) strip_kernel(const __grid_constant__ Args args) {
+template <class Numbers, int components, int units>
+__global__ void __launch_bounds__(32 * strip_warps(components), strip_resident)
+    strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_strip) ++p;
   const Plane& plane = args.plane[p];
   if constexpr (components == 4) {
-    filter_strip<Numbers, 4>(args, plane, shared);
+    filter_strip<Numbers, 4, units>(args, plane, shared);
   } else if constexpr (components == 3) {
     if (plane.components == 1)
-      filter_strip<Numbers, 1>(args, plane, shared);
+      filter_strip<Numbers, 1, units>(args, plane, shared);
     else
-      filter_strip<Numbers, 2>(args, plane, shared);
+      filter_strip<Numbers, 2, units>(args, plane, shared);
   } else {
-    filter_strip<Numbers, 1>(args, plane, shared);
+    filter_strip<Numbers, 1, units>(args, plane, shared);
   }
 #endif
 }

@@ -137,9 +137,8 @@ std::vector<std::uint32_t> large_row_matrices(const LargeTaps& taps, int centre_
   return words;
 }
 
-std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps) {
+std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps, int units) {
   const int unit = unit_of(taps.numbers);
-  const int units = large_column_units(taps.numbers, static_cast<int>(taps.column.size()));
   std::vector<std::uint32_t> words;
   for (int i = 0; i < units; ++i)
     for (int part = 0; part < unit / 16; ++part)
@@ -150,6 +149,22 @@ std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps) {
             const int from =
                 taps.numbers == LargeNumbers::halves ? w / 2 * 8 + 2 * t + e : w / 2 * 16 + e / 2 * 8 + 2 * t + e % 2;
             return at(taps.column, unit * i + from - to);
+          }));
+        }
+  return words;
+}
+
+std::vector<std::uint32_t> large_strip_matrices(const LargeTaps& taps, int centre_x, int units) {
+  const int unit = unit_of(taps.numbers), lead = large_lead(centre_x);
+  std::vector<std::uint32_t> words;
+  for (int i = 0; i < units; ++i)
+    for (int part = 0; part < unit / 16; ++part)
+      for (int lane = 0; lane < 32; ++lane)
+        for (int w = 0; w < 4; ++w) {
+          const int g = lane / 4, t = lane % 4, to = 16 * part + g / 2 * 4 + w % 2 * 2 + g % 2;
+          words.push_back(word_of(taps.numbers, [&](int e) {
+            const int from = taps.numbers == LargeNumbers::halves ? 4 * t + w / 2 * 2 + e : w / 2 * 16 + 4 * t + e;
+            return at(taps.row, unit * i + from - lead - to);
           }));
         }
   return words;

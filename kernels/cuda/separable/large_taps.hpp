@@ -55,7 +55,9 @@ inline int large_column_units(LargeNumbers numbers, int taps) {
 
 /// The banded matrices, unit after unit, as the lanes of a warp hold them: words [part][lane][4], `unit / 16` parts.
 std::vector<std::uint32_t> large_row_matrices(const LargeTaps& taps, int centre_x, int components);
-std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps);
+std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps, int units);
+/// The row pass' as the left operand, as strips have it.
+std::vector<std::uint32_t> large_strip_matrices(const LargeTaps& taps, int centre_x, int units);
 
 /// The value of an output row, in bytes from a group of 32 on, that V holds at place p of the group. V's order is such
 /// that a lane that holds neighbours of the row pass stores whole vectors, and one of the column pass ends with eight

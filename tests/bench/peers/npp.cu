@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// NPP as a peer: FilterBorder, the separable Gaussian, and Sobel's gradient, whose magnitudes have 16 bits; on the
-// frames and by the method of bench_cuda.cpp (graph replay, rotating buffers, random samples, medians, a copy beside),
-// as JSON rows of the same form.
+// NPP as a peer: FilterBorder, the separable Gaussian, the box, and Sobel's gradient, whose magnitudes have 16 bits; on
+// the frames and by the method of bench_cuda.cpp (graph replay, rotating buffers, random samples, medians, a copy
+// beside), as JSON rows of the same form.
 //
 //   nvcc -O3 -std=c++17 -arch=native npp.cu -lnppif -lnppc -o npp && ./npp > npp.json
 //
@@ -88,11 +88,45 @@ Timing measure(cudaStream_t stream, int frames, const std::function<int(int)>& c
   return {us, true};
 }
 
+/// A filter of side x side real taps in single precision.
+int full_rank(const Format& format, void* from, void* to, int side, const float* taps,
+              const NppStreamContext& context) {
+  const NppiSize size{width, height}, mask{side, side};
+  const NppiPoint origin{0, 0}, anchor{side / 2, side / 2};
+  const int step = width * format.components * format.sample_bytes;
+  switch (format.components * 10 + format.sample_bytes) {
+    case 11:
+      return nppiFilterBorder32f_8u_C1R_Ctx(static_cast<Npp8u*>(from), step, size, origin, static_cast<Npp8u*>(to),
+                                            step, size, taps, mask, anchor, NPP_BORDER_REPLICATE, context);
+    case 31:
+      return nppiFilterBorder32f_8u_C3R_Ctx(static_cast<Npp8u*>(from), step, size, origin, static_cast<Npp8u*>(to),
+                                            step, size, taps, mask, anchor, NPP_BORDER_REPLICATE, context);
+    case 41:
+      return nppiFilterBorder32f_8u_C4R_Ctx(static_cast<Npp8u*>(from), step, size, origin, static_cast<Npp8u*>(to),
+                                            step, size, taps, mask, anchor, NPP_BORDER_REPLICATE, context);
+    case 12:
+      return nppiFilterBorder32f_16u_C1R_Ctx(static_cast<Npp16u*>(from), step, size, origin, static_cast<Npp16u*>(to),
+                                             step, size, taps, mask, anchor, NPP_BORDER_REPLICATE, context);
+    default:
+      return nppiFilterBorder_32f_C1R_Ctx(static_cast<Npp32f*>(from), step, size, origin, static_cast<Npp32f*>(to),
+                                          step, size, taps, mask, anchor, NPP_BORDER_REPLICATE, context);
+  }
+}
+
 /// The separable Gaussian of GRAY8.
 int gauss(void* from, void* to, int side, const float* taps, const NppStreamContext& context) {
   return nppiFilterGaussAdvancedBorder_8u_C1R_Ctx(static_cast<Npp8u*>(from), width, {width, height}, {0, 0},
                                                   static_cast<Npp8u*>(to), width, {width, height}, side, taps,
                                                   NPP_BORDER_REPLICATE, context);
+}
+
+/// The box of bytes of one, three or four components.
+int box(void* from, void* to, int components, int side, const NppStreamContext& context) {
+  const auto filter = components == 1   ? nppiFilterBoxBorder_8u_C1R_Ctx
+                      : components == 3 ? nppiFilterBoxBorder_8u_C3R_Ctx
+                                        : nppiFilterBoxBorder_8u_C4R_Ctx;
+  return filter(static_cast<Npp8u*>(from), width * components, {width, height}, {0, 0}, static_cast<Npp8u*>(to),
+                width * components, {width, height}, {side, side}, {side / 2, side / 2}, NPP_BORDER_REPLICATE, context);
 }
 
 /// The magnitudes of both derivatives of GRAY8, in 16 bits.
@@ -125,8 +159,6 @@ int main() {
   CHECK(cudaMalloc(&taps, sizeof(float) * 225));
   CHECK(cudaMemcpy(taps, host_taps.data(), sizeof(float) * 225, cudaMemcpyHostToDevice));
 
-  const NppiSize size{width, height};
-  const NppiPoint origin{0, 0};
   bool first = true;
   std::printf("{\"context\": {\"gpu\": \"%s\", \"frame\": \"%dx%d\"}, \"benchmarks\": [\n", properties.name, width,
               height);
@@ -149,35 +181,9 @@ int main() {
                              return static_cast<int>(cudaMemcpyAsync(out[i % pairs], in[i % pairs], bytes,
                                                                      cudaMemcpyDeviceToDevice, stream));
                            }).us;
-    const int step = width * format.components * format.sample_bytes;
-    for (int side : {3, 5, 7, 9, 11, 15}) {
-      const NppiSize mask{side, side};
-      const NppiPoint anchor{side / 2, side / 2};
-      const auto filter = [&](int i) -> int {
-        void *source = in[i % pairs], *target = out[i % pairs];
-        switch (format.components * 10 + format.sample_bytes) {
-          case 11:
-            return nppiFilterBorder32f_8u_C1R_Ctx(static_cast<Npp8u*>(source), step, size, origin,
-                                                  static_cast<Npp8u*>(target), step, size, taps, mask, anchor,
-                                                  NPP_BORDER_REPLICATE, context);
-          case 31:
-            return nppiFilterBorder32f_8u_C3R_Ctx(static_cast<Npp8u*>(source), step, size, origin,
-                                                  static_cast<Npp8u*>(target), step, size, taps, mask, anchor,
-                                                  NPP_BORDER_REPLICATE, context);
-          case 41:
-            return nppiFilterBorder32f_8u_C4R_Ctx(static_cast<Npp8u*>(source), step, size, origin,
-                                                  static_cast<Npp8u*>(target), step, size, taps, mask, anchor,
-                                                  NPP_BORDER_REPLICATE, context);
-          case 12:
-            return nppiFilterBorder32f_16u_C1R_Ctx(static_cast<Npp16u*>(source), step, size, origin,
-                                                   static_cast<Npp16u*>(target), step, size, taps, mask, anchor,
-                                                   NPP_BORDER_REPLICATE, context);
-          default:
-            return nppiFilterBorder_32f_C1R_Ctx(static_cast<Npp32f*>(source), step, size, origin,
-                                                static_cast<Npp32f*>(target), step, size, taps, mask, anchor,
-                                                NPP_BORDER_REPLICATE, context);
-        }
-      };
+    for (int side : {3, 5, 7, 9, 11, 15, 31, 63}) {
+      const int frames = side <= 15 ? 16 : 4;
+      if (side > 15 && format.sample_bytes > 1) continue;
       const auto row = [&](const char* what, const char* tap_class, Timing time) {
         if (time.us <= 0) {
           std::fprintf(stderr, "npp: %s %s %dx%d: status %.0f\n", what, format.name, side, side, time.us);
@@ -190,13 +196,20 @@ int main() {
             time.replay ? "true" : "false");
         first = false;
       };
-      row("FilterBorder", "real", measure(stream, 16, filter));
+      if (side <= 15)
+        row("FilterBorder", "real", measure(stream, frames, [&](int i) {
+              return full_rank(format, in[i % pairs], out[i % pairs], side, taps, context);
+            }));
+      if (format.sample_bytes == 1 && side > 7)
+        row("FilterBoxBorder", "box", measure(stream, frames, [&](int i) {
+              return box(in[i % pairs], out[i % pairs], format.components, side, context);
+            }));
       if (format.components == 1 && format.sample_bytes == 1)
         row("FilterGauss", "separable-real",
-            measure(stream, 16, [&](int i) { return gauss(in[i % pairs], out[i % pairs], side, taps, context); }));
+            measure(stream, frames, [&](int i) { return gauss(in[i % pairs], out[i % pairs], side, taps, context); }));
       if (side == 3 && format.components == 1 && format.sample_bytes == 1)
         row("GradientVectorSobel", "sobel-magnitude",
-            measure(stream, 16, [&](int i) { return sobel(in[i % pairs], out[i % pairs], context); }));
+            measure(stream, frames, [&](int i) { return sobel(in[i % pairs], out[i % pairs], context); }));
     }
     for (int i = 0; i < pairs; ++i) {
       CHECK(cudaFree(in[i]));

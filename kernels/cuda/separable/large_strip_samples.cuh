@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Sums of a strip to samples, and those to the frame: see large_strips.cuh.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/common/epilogue.cuh"
+#include "cuda/common/ptx.cuh"
+#include "cuda/separable/large.hpp"
+
+namespace convolve::cuda::large {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Where a warp's samples go: of rows g and g + 8 of 16 four pixels from pixel 4 t on, of each tile of 16 pixels.
+template <int C>
+struct StripSamples {
+  static constexpr int words = StripWarp<C>::tiles * C;  ///< of a row that a lane makes
+  const Args& args;
+  const Plane& plane;
+  std::uint8_t* out;  ///< the lane's bytes of row g of the next 16
+  std::ptrdiff_t stride;
+  int rows, there;    ///< of the frame from that row on, bytes of it from there on
+  int x, t;           ///< byte 0 of the warp in the frame
+  bool whole, reads;  ///< the lane's bytes are stored at once; the input's samples are needed
+  std::uint32_t passthrough;
+  float gain, level[C];
+
+  __device__ StripSamples(const Args& args, const Plane& plane, int x, int y)
+      : args(args), plane(plane), stride(plane.out_stride), rows(plane.height - y), x(x), t(threadIdx.x & 3) {
+    // Lanes of a pair exchange words: the even one ends with eight bytes of the first tile.
+    const int at = C == 1 ? x + (t & 1) * 16 + t / 2 * 8 : x + 4 * C * t;
+    out = plane.out + y * stride + at;
+    there = plane.row_bytes - at;
+    whole = plane.out_wide && there >= 4 * words;
+    reads = args.centre != 0 || plane.passthrough;
+    passthrough = plane.passthrough;
+    gain = args.gain;
+#pragma unroll
+    for (int c = 0; c < C; ++c) level[c] = plane.level[c];
+  }
+
+  /// sum(r, w, b): byte b of word w of row 8 r of the next 16 rows.
+  template <class Sums>
+  __device__ __forceinline__ void store(const Sums& sum) {
+    std::uint32_t in[2][words] = {}, code[2][words];
+    float value[2][words][4];
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int w = 0; w < words; ++w)
+#pragma unroll
+        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b), b);
+    if (reads)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        if (8 * r < rows) load(in[r], plane.height - rows + 8 * r);
+#pragma unroll
+        for (int w = 0; w < words; ++w)
+#pragma unroll
+          for (int b = 0; b < 4; ++b)  // a byte in the mantissa of 2^23 is 2^23 + that byte
+            value[r][w][b] =
+                fmaf(args.centre, __uint_as_float(__byte_perm(in[r][w], 0x4B000000, 0x7440 | b)) - 8388608.f,
+                     value[r][w][b]);
+      }
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int w = 0; w < words; ++w) {
+        float(&v)[4] = value[r][w];
+        divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(v);
+        code[r][w] = pack_bytes(v[0], v[1], v[2], v[3]);
+        if (C > 1) code[r][w] = (code[r][w] & ~passthrough) | (in[r][w] & passthrough);
+      }
+    put(code);
+  }
+  /// The next 16 rows as they are.
+  __device__ __forceinline__ void copy() {
+    std::uint32_t in[2][words] = {};
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+      if (8 * r < rows) load(in[r], plane.height - rows + 8 * r);
+    put(in);
+  }
+
+ private:
+  __device__ float as_float(float sum, int) const {
+    return sum;
+  }
+  __device__ float as_float(int sum, int b) const {
+    return __int2float_rn(sum + plane.start[b % C]);
+  }
+  template <bool exact>
+  __device__ __forceinline__ void divide(float (&value)[4]) const {
+    if (exact && args.divisor != 0)
+#pragma unroll
+      for (int b = 0; b < 4; ++b) value[b] = remainder_value(value[b], gain, level[b % C], args.divisor);
+    else
+#pragma unroll
+      for (int b = 0; b < 4; ++b) {
+        value[b] = __fmaf_rn(value[b], gain, level[b % C]);
+        if (exact) value[b] = __fadd_rn(value[b], -args.snap);
+      }
+  }
+  __device__ __forceinline__ void load(std::uint32_t (&in)[words], int y) const {
+    const std::uint8_t* row = plane.in + y * plane.in_stride;
+#pragma unroll
+    for (int w = 0; w < words; ++w) {
+      const int at = x + 4 * C * t + (C == 1 ? 16 : 4) * w;
+      if (plane.out_wide && at + 4 <= plane.row_bytes)
+        in[w] = __ldg(reinterpret_cast<const std::uint32_t*>(row + at));
+      else
+#pragma unroll 1
+        for (int b = 0; b < min(4, plane.row_bytes - at); ++b) in[w] |= std::uint32_t{__ldg(row + at + b)} << 8 * b;
+    }
+  }
+  /// Both rows' words, and goes on to the next 16 rows.
+  __device__ __forceinline__ void put(std::uint32_t (&code)[2][words]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      if constexpr (C == 1) {
+        const std::uint32_t other = __shfl_xor_sync(~0u, t & 1 ? code[r][0] : code[r][1], 1);
+        code[r][0] = t & 1 ? other : code[r][0];
+        code[r][1] = t & 1 ? code[r][1] : other;
+      }
+      if (8 * r < rows) put_row(out + 8 * r * stride, code[r]);
+    }
+    out += 16 * stride;
+    rows -= 16;
+  }
+  __device__ __forceinline__ void put_row(std::uint8_t* to, const std::uint32_t (&code)[words]) const {
+    if (whole) {
+      if constexpr (C == 4)
+        *reinterpret_cast<uint4*>(to) = {code[0], code[1], code[2], code[3]};
+      else
+        *reinterpret_cast<uint2*>(to) = {code[0], code[1]};
+      return;
+    }
+#pragma unroll
+    for (int w = 0; w < words; ++w)
+#pragma unroll
+      for (int b = 0; b < 4; ++b)
+        if (4 * w + b < there) to[4 * w + b] = static_cast<std::uint8_t>(code[w] >> 8 * b);
+  }
+};
+
+#endif
+
+}  // namespace convolve::cuda::large
