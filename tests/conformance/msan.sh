@@ -8,7 +8,7 @@
 #
 #   tests/conformance/msan.sh [BUILD-FOLDER, default build-msan [CASES, default 40]]
 #
-# A case takes some 13 s of a processor (an AMD EPYC, 2026-11-25): the 40 about nine minutes of it. The build took two minutes on
+# A case takes some 6 to 13 s of a processor (an AMD EPYC, 2026-11-25), by its filter. The build took two minutes on
 # two cores.
 #
 # Highway's target is the one in plain C++, for MemorySanitizer follows each of its lanes exactly: of most instructions of
