@@ -193,7 +193,14 @@ __device__ __forceinline__ void load_matrices(std::uint32_t (&m)[4], std::uint32
       : "r"(row_of_lane));
 }
 
-/// The same as a volatile statement: it is neither repeated nor moved past others.
+/// Loads four 8 x 8 matrices of byte pairs as they are: a lane has four neighbouring bytes of a row.
+__device__ __forceinline__ void load_rows(std::uint32_t (&m)[4], std::uint32_t row_of_lane) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3},[%4];"
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(row_of_lane));
+}
+
+/// Loads as load_matrices(), in a volatile statement: it is neither repeated nor moved past others.
 __device__ __forceinline__ void load_matrices_here(std::uint32_t (&m)[4], std::uint32_t row_of_lane) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3},[%4];"
                : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
@@ -276,8 +283,7 @@ __device__ __forceinline__ void mma_s8_u8_sparse(int (&d)[4], const uint4& a, co
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-/// Stores two 8 x 8 matrices of byte pairs, transposed, as rows of 16 bytes at the addresses of lanes 0 to 15. PTX ISA,
-/// Warp Level Matrix Instructions: stmatrix.
+/// Stores two 8 x 8 matrices of byte pairs, transposed, as rows at the addresses of lanes 0 to 15. PTX ISA: stmatrix.
 __device__ __forceinline__ void store_matrices(std::uint32_t row_of_lane, const std::uint32_t (&m)[2]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0],{%1,%2};" ::"r"(row_of_lane), "r"(m[0]), "r"(m[1])
                : "memory");

@@ -20,6 +20,7 @@
 #include "cuda/matrix/hopper/wgmma.hpp"
 #include "cuda/matrix/packed_422.hpp"
 #include "cuda/matrix/tiles.hpp"
+#include "cuda/matrix/triples.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -131,7 +132,7 @@ LimbSums limb_sums_of(const PlanDesc& desc) {
 
 /// What the kernel that serves a case is made of.
 struct MatrixCase {
-  enum Kernel { none, u16, temporal_u16, groups, dense_or_tiles, packed_422 } kernel = none;
+  enum Kernel { none, u16, temporal_u16, triples, groups, dense_or_tiles, packed_422 } kernel = none;
   MatrixTaps taps;
   U16Taps u16_taps;
 };
@@ -159,12 +160,19 @@ MatrixCase find_case(const Device& device, const PlanDesc& desc, std::string& wh
     if (why.empty() && serves_matrix_u16(device, desc, found.u16_taps, why)) found.kernel = MatrixCase::u16;
     return found;
   }
+  std::string why_not_triples;
+  if (why.empty() && most == 3 && desc.filter.depth() > 1 &&
+      serves_matrix_triples(device, desc, found.taps, why_not_triples)) {
+    found.kernel = MatrixCase::triples;
+    return found;
+  }
   std::string why_not_groups;
   if (why.empty() && is_groups(desc) && serves_matrix_wgmma(device, desc, found.taps, why_not_groups)) {
     found.kernel = MatrixCase::groups;
     return found;
   }
-  if (why.empty() && (most == 3 || is_over_max_taps(desc.filter))) why = why_not_groups;
+  if (why.empty() && (most == 3 || is_over_max_taps(desc.filter)))
+    why = desc.filter.depth() > 1 && most == 3 ? why_not_triples : why_not_groups;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_temporal(desc, why);
   else if (why.empty() && is_large(desc.filter))
@@ -241,6 +249,7 @@ std::unique_ptr<Plan> make_matrix_if_served(const Device& device, const PlanDesc
   if (found.kernel == MatrixCase::none) return nullptr;
   if (found.kernel == MatrixCase::u16) return make_matrix_u16(device, desc, found.u16_taps);
   if (found.kernel == MatrixCase::temporal_u16) return make_matrix_temporal_u16(device, desc, found.taps);
+  if (found.kernel == MatrixCase::triples) return make_matrix_triples(device, desc, found.taps);
   if (found.kernel == MatrixCase::groups) return make_matrix_wgmma(device, desc, found.taps);
   if (found.kernel == MatrixCase::packed_422) return make_matrix_packed_422(device, desc, found.taps);
   if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, found.taps);
