@@ -212,6 +212,35 @@ std::vector<Case> beside_fractional_borders(Random& random) {
   return cases;
 }
 
+// Shapes that the matrix kernels cut planes into tiles for.
+constexpr std::array tiled{Shape{1, 15, 15}, Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 13, 4}, Shape{1, 14, 12},
+                           Shape{5, 3, 3},   Shape{5, 1, 1}, Shape{2, 7, 9},   Shape{3, 5, 5},  Shape{4, 2, 4},
+                           Shape{15, 1, 3},  Shape{7, 7, 7}, Shape{3, 6, 8},   Shape{3, 7, 10}, Shape{2, 11, 4}};
+
+// Packed 4:2:2, whose luma and chroma are made at once: tiles, and rows that are no whole ones.
+std::vector<Case> packed_in_tiles(Random& random) {
+  std::vector<Shape> all_shapes{{1, 3, 3}, {1, 5, 5}, {1, 7, 7}, {1, 7, 9}, {1, 2, 8}, {1, 6, 3}};
+  all_shapes.insert(all_shapes.end(), tiled.begin(), tiled.end());
+  const auto all_kinds = kinds();
+  std::vector<Case> cases;
+  for (const char* name : {"yuy2", "uyvy", "yuy2-luma", "uyvy-chroma"})
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Shape& shape : all_shapes) {
+        const std::size_t turn = cases.size();
+        CaseOptions o = draw_options(random);
+        o.layout = layout_named(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = rotate(std::array{512, 776, 256, 524, 521}, turn);
+        o.height = rotate(std::array{37, 20, 70}, turn);
+        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.kind = &all_kinds[turn % all_kinds.size()];
+        cases.push_back(make_case(o, random.next()));
+      }
+  return cases;
+}
+
 }  // namespace
 
 std::vector<Case> systematic_cases(std::uint64_t seed) {
@@ -310,9 +339,6 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
       add(o);
     }
   // Planes that the matrix kernels cut into tiles.
-  constexpr std::array tiled{Shape{1, 15, 15}, Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 13, 4}, Shape{1, 14, 12},
-                             Shape{5, 3, 3},   Shape{5, 1, 1}, Shape{2, 7, 9},   Shape{3, 5, 5},  Shape{4, 2, 4},
-                             Shape{15, 1, 3},  Shape{7, 7, 7}, Shape{3, 6, 8},   Shape{3, 7, 10}, Shape{2, 11, 4}};
   for (const char* name : {"gray8", "nv12", "rgba8", "i420", "p010", "gray16", "i420-10", "gray-alpha16"})
     for (const convolve::BorderRow& border : convolve::borders)
       for (const Shape& shape : tiled) {
@@ -327,23 +353,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
         o.kind = &all_kinds[turn % all_kinds.size()];
         add(o);
       }
-  // Packed 4:2:2, whose luma and chroma are made at once: tiles, and rows that are no whole ones.
-  constexpr std::array packed{Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 7},
-                              Shape{1, 7, 9}, Shape{1, 2, 8}, Shape{1, 6, 3}};
-  for (const char* name : {"yuy2", "uyvy", "yuy2-luma", "uyvy-chroma"})
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (std::size_t i = 0; i < packed.size() + tiled.size(); ++i) {
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = border.value;
-        o.shape = i < packed.size() ? packed[i] : tiled[i - packed.size()];
-        o.width = rotate(std::array{512, 776, 256, 524, 521}, turn);
-        o.height = rotate(std::array{37, 20, 70}, turn);
-        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.kind = &all_kinds[turn % all_kinds.size()];
-        add(o);
-      }
+  for (const Case& c : packed_in_tiles(random)) cases.push_back(c);
   // The largest filter that there is.
   for (const convolve::BorderRow& border : convolve::borders) {
     CaseOptions o = draw_options(random);
