@@ -205,7 +205,14 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::tiled},
     ChoiceRow{.algorithm = Algorithm::basic},
     ChoiceRow{.algorithm = Algorithm::cached_halo_seed},
-    // Large filters have these five alone; the first that serves is by far the fastest.
+    // Large filters have these alone; the first that serves is by far the fastest.
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u8),
+              .max_rank = 1,
+              .max_depth = 1,
+              .min_side = 16,
+              .max_side = 31,
+              .tensor_cores = true},
     ChoiceRow{.algorithm = Algorithm::matrix,
               .types = bit(SampleType::u8),
               .accumulators = bit(Accumulator::exact),

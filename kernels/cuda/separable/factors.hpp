@@ -27,9 +27,12 @@ std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc
 
 /// A filter of any size that has frame_factors(): a row pass into device memory and a column pass from there.
 std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc);
+/// Whether that is on the tensor cores.
+bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc);
 
 /// Bytes of one, two and four components, one frame, up to 255 taps an axis, alone or with one more tap at the centre:
 /// the same passes on the tensor cores; null where they do not serve the case.
+bool serves_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
 std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
 
 /// Rank 1, or that and one more real tap at the centre: whether the tensor cores serve the case.

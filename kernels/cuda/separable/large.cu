@@ -264,14 +264,23 @@ bool serves_layout(const FrameLayout& layout) {
   return !(four && fewer);
 }
 
+/// The taps that the kernels would compute with; false where they do not serve the case.
+bool find_taps(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, LargeTaps& taps) {
+  const std::vector<FrameFactors>& frames = desc.filter.frame_factors();
+  return device.capability >= 80 && desc.filter.depth() == 1 && frames.size() == 1 && serves_layout(desc.layout) &&
+         make_large_taps(desc, arithmetic, frames.front(), taps);
+}
+
 }  // namespace
 
-std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic) {
-  const std::vector<FrameFactors>& frames = desc.filter.frame_factors();
+bool serves_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic) {
   LargeTaps taps;
-  if (device.capability < 80 || desc.filter.depth() > 1 || frames.size() != 1 || !serves_layout(desc.layout) ||
-      !make_large_taps(desc, arithmetic, frames.front(), taps))
-    return nullptr;
+  return find_taps(device, desc, arithmetic, taps);
+}
+
+std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic) {
+  LargeTaps taps;
+  if (!find_taps(device, desc, arithmetic, taps)) return nullptr;
   return std::make_unique<LargePlan>(device, desc, taps);
 }
 

@@ -325,16 +325,24 @@ class PassesPlan final : public Plan {
   Table<Sum> rows_, centres_, sums_;
 };
 
-}  // namespace
-
-std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc) {
+/// What a filter comes to on all components of a layout.
+Arithmetic arithmetic_of(const PlanDesc& desc) {
   const bool constant = desc.border == Border::constant;
   std::vector<const Component*> components;
   for (int p = 0; p < desc.layout.planes; ++p)
     for (int c = 0; c < desc.layout.plane[p].components; ++c) components.push_back(&desc.layout.plane[p].component[c]);
-  const Arithmetic arithmetic =
-      frame_factors_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant, components),
-                               desc.layout, constant, components);
+  return frame_factors_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant, components),
+                                  desc.layout, constant, components);
+}
+
+}  // namespace
+
+bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc) {
+  return serves_separable_large(device, desc, arithmetic_of(desc));
+}
+
+std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc) {
+  const Arithmetic arithmetic = arithmetic_of(desc);
   if (auto plan = make_separable_large(device, desc, arithmetic)) return plan;
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
     return std::make_unique<PassesPlan<Sample, Sum>>(device, desc, arithmetic);

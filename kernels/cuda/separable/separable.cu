@@ -177,6 +177,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
 }  // namespace
 
 bool separable_on_tensor_cores(const Device& device, const PlanDesc& desc) {
+  if (is_over_max_taps(desc.filter)) return passes_on_tensor_cores(device, desc);
   const Decomposition it = decompose(desc);
   const FrameFactors* frame = centred_factors(desc.filter);
   return (frame && serves_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) ||
