@@ -177,6 +177,18 @@ class Treated {
     treats_ = plan_->set_regions(regions_, c.asked);
   }
   bool treats() const { return treats_; }
+  /// The regions of a next frame, which are the same; the one between has other masks in the same places.
+  void set_again(const Case& c) {
+    const auto invert = [&] {
+      for (convolve::RegionMask& mask : masks_)
+        for (std::uint8_t& held : mask.held) held = held ? 0 : 255;
+    };
+    invert();
+    plan_->set_regions(regions_, c.asked);
+    invert();
+    plan_->set_regions(regions_, c.asked);
+    treats_ = plan_->set_regions(regions_, c.asked);
+  }
   std::string apply(RegionFrame& frame, RegionFrame& filtered) {
     Placed in_place(memory_, frame);
     const Placed other(memory_, filtered);
@@ -269,6 +281,7 @@ std::string run(const Case& c, Runner& runner, std::uint64_t seed) {
   // Twice: nothing is left of the first frame.
   for (int turn = 0; turn < 2; ++turn) {
     found = before;
+    if (turn > 0) treated.set_again(c);
     if (treated.treats())
       if (std::string fault = treated.apply(found, filtered); !fault.empty()) return fault;
     if (std::string wrong = compare(c, treated, before, filtered, found); !wrong.empty()) return wrong;

@@ -81,6 +81,44 @@ RegionPart plane_part(const RegionDesc& desc, int index) {
   return part;
 }
 
+/// What a plan was asked for last, to see that nothing has changed.
+class LastRegions {
+ public:
+  /// Whether they are the same as last time; they are kept either way.
+  bool same(std::span<const Region> regions, const RegionTreatment& treatment) {
+    const auto mask_of = [](const Region& region) { return region.shape == RegionShape::mask ? region.mask : nullptr; };
+    bool same = known_ && treatment == treatment_ && regions.size() == regions_.size();
+    for (std::size_t i = 0, m = 0; same && i < regions.size(); ++i) {
+      Region kept = regions_[i];
+      kept.mask = regions[i].mask;  // another mask may lie where that one lay
+      same = regions[i] == kept;
+      if (const RegionMask* mask = mask_of(regions[i]); same && mask) {
+        const RegionMask& last = masks_[m++];
+        same = mask->width == last.width && mask->height == last.height && mask->held == last.held;
+      }
+    }
+    if (same) return true;
+    known_ = false;
+    regions_.assign(regions.begin(), regions.end());
+    std::size_t m = 0;
+    for (const Region& region : regions)
+      if (const RegionMask* mask = mask_of(region)) {
+        if (m == masks_.size()) masks_.emplace_back();
+        masks_[m++] = *mask;
+      }
+    treatment_ = treatment;
+    known_ = true;
+    return false;
+  }
+  void forget() { known_ = false; }
+
+ private:
+  std::vector<Region> regions_;
+  std::vector<RegionMask> masks_;  ///< in order, and perhaps some of earlier frames behind
+  RegionTreatment treatment_;
+  bool known_ = false;
+};
+
 class CudaRegionPlan final : public RegionPlan {
  public:
   CudaRegionPlan(const Device& device, const RegionDesc& desc)
@@ -101,12 +139,14 @@ class CudaRegionPlan final : public RegionPlan {
   const char* apply(const Image& frame, const Image* filtered, void* stream) noexcept override;
 
  private:
+  bool make(std::span<const Region> regions, const RegionTreatment& treatment);
   void set_parts(const RegionTreatment& treatment);
   void set_layers(const RegionTreatment& treatment);
   void set_list();
 
   int capability_;
   RegionDesc desc_;
+  LastRegions last_;
   RegionWeights weights_;
   std::vector<PixelRect> areas_;
   RegionArgs args_{};
@@ -119,6 +159,17 @@ class CudaRegionPlan final : public RegionPlan {
 };
 
 bool CudaRegionPlan::set_regions(std::span<const Region> regions, const RegionTreatment& treatment) {
+  // What has not changed is neither made nor sent again.
+  if (last_.same(regions, treatment)) return tiles_ > 0;
+  try {
+    return make(regions, treatment);
+  } catch (...) {
+    last_.forget();
+    throw;
+  }
+}
+
+bool CudaRegionPlan::make(std::span<const Region> regions, const RegionTreatment& treatment) {
   const bool by_means = hides_by_means(treatment.effect);
   areas_.clear();
   tiles_ = 0;

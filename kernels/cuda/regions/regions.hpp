@@ -11,7 +11,8 @@
 //     in a page-locked slot    (none where it is     (blur, pixelate)           and zeroes for the sums after next
 //                              short: parameters)
 //
-// Nothing waits: a list that is still on its way keeps its slot, and the next one takes another.
+// Regions that are those of the frame before are neither made into layers nor sent again. Nothing waits: a list that is
+// still on its way keeps its slot, and the next one takes another.
 #pragma once
 
 #include <memory>
