@@ -108,6 +108,8 @@ bool serves_matrix_triples(const Device& device, const PlanDesc& desc, MatrixTap
     why = "three components that are not all filtered, and alike, or not of 8 bits";
   else if (desc.filter.reach_y() > triples::max_radius || desc.filter.reach_x() > triples::max_reach_x)
     why = "three components and filters of more than 7x11 taps";
+  else if (desc.filter.rank() == 1)
+    why = "three components and filters over several frames that factor, which separable is faster at";
   return why.empty() && make_matrix_taps(desc, LimbSums::joined, taps, why);
 }
 
