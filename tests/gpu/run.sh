@@ -45,7 +45,7 @@ step() {
   while [ "$(jobs -rp | wc -l)" -ge "$jobs_at_once" ]; do sleep 0.1; done
   (
     start=$(date +%s)
-    timeout "${STEP_TIMEOUT:-600}" "$@" >"$results/$name.log" 2>&1 </dev/null
+    timeout "${STEP_TIMEOUT:-600}" stdbuf -oL "$@" >"$results/$name.log" 2>&1 </dev/null
     echo "$? $(($(date +%s) - start))" >"$results/$name.rc"
   ) &
 }
