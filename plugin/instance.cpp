@@ -15,6 +15,15 @@ std::shared_ptr<const Recipe> faulty(const Settings& settings, const char* why, 
   return std::make_shared<const Recipe>(Recipe{settings, {}, {}, why, std::move(good), controlled});
 }
 
+// Where controllers left the settings at fault when the element stopped: the recipe that went on then. They set their
+// values anew with the first frame. Null where the fault is another's.
+std::shared_ptr<const Recipe> good_before_controllers(const Settings& settings, bool has_controlled,
+                                                      const Stream& stream) {
+  const std::shared_ptr<const Recipe> left = stream.published();
+  if (left && left->controlled && left->settings == settings) return left->last_good;
+  return left && has_controlled ? left : nullptr;
+}
+
 }  // namespace
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
@@ -35,8 +44,9 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
       // A path is read anew each time that it is set: the file may have changed.
       if (draft == before && id != prop_kernel_location) return true;
       std::shared_ptr<const Recipe> recipe;
-      // Values that controllers set may be legal only together: settle_controlled() decides on all of them.
-      const bool controlled = Stream::controllers_are_setting();
+      // Values that controllers set may be legal only together: settle_controlled() decides on all of them. A handler
+      // of these changes may set what they cannot, such as a path.
+      const bool controlled = (spec->flags & GST_PARAM_CONTROLLABLE) && Stream::controllers_are_setting(object);
       if (open && !controlled) {
         try {
           if (id == prop_kernel || id == prop_kernel_location || id == prop_bank || id == prop_kernel_string)
@@ -127,12 +137,21 @@ void open(GstElement* element) {
     std::unique_lock lock(self.mutex);
     Settings settings = self.settings;
     const guint64 changes = self.changes;
+    bool has_controlled = self.has_controlled;
     lock.unlock();
     load_kernel_file(settings);
-    std::shared_ptr<const Recipe> recipe = make_recipe(settings);
+    std::shared_ptr<const Recipe> recipe;
+    try {
+      recipe = make_recipe(settings);
+    } catch (const std::invalid_argument&) {
+      recipe = good_before_controllers(settings, has_controlled, self.stream);
+      if (!recipe) throw;
+      has_controlled = true;
+    }
     lock.lock();
     current = changes == self.changes;
     if (current) {
+      self.has_controlled = has_controlled;
       std::swap(self.settings, settings);
       self.stream.publish_locked(recipe);
       self.open = true;

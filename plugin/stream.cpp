@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "default_layout.hpp"
 #include "element_error.hpp"
@@ -21,12 +22,13 @@ GstClockTime stream_time_of(GstBuffer* frame, const GstSegment& segment) {
   return gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
 }
 
-thread_local bool setting_controlled_values = false;
+// Whose controllers this thread has set values. What handlers of these changes do to other elements is not theirs.
+thread_local const void* set_by_controllers = nullptr;
 
 }  // namespace
 
-bool Stream::controllers_are_setting() {
-  return setting_controlled_values;
+bool Stream::controllers_are_setting(const GObject* object) {
+  return set_by_controllers == object;
 }
 
 std::shared_ptr<const Recipe> Stream::published() const {
@@ -51,9 +53,9 @@ void Stream::announce() {
 void Stream::sync_controllers(GstBuffer* frame) {
   const GstClockTime time = stream_time_of(frame, trans_->segment);
   if (!GST_CLOCK_TIME_IS_VALID(time)) return;
-  setting_controlled_values = true;
+  const void* before = std::exchange(set_by_controllers, trans_);
   gst_object_sync_values(GST_OBJECT(trans_), time);
-  setting_controlled_values = false;
+  set_by_controllers = before;
   settle_controlled_();
 }
 

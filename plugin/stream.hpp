@@ -70,8 +70,8 @@ class Stream {
   /// Notes what downstream answered to our own ALLOCATION query.
   void note_decision(GstQuery* query);
 
-  /// Whether this thread is just setting properties to the values that GstController gives them.
-  static bool controllers_are_setting();
+  /// Whether this thread is just setting an element's properties to the values that GstController gives them.
+  static bool controllers_are_setting(const GObject* object);
   void update_qos(GstEvent* event) { quality_.update(event); }
   void forget_regions() { process_.forget_regions(); }
   GstClockTime latency() const { return latency_; }

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // GstController: values that belong to the time of the frame that leaves, and hold together as one filter.
+#include <glib/gstdio.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -172,6 +174,70 @@ ELEMENT_TEST(a_controlled_scene_threshold_is_that_of_the_frame_that_comes) {
   push_all(harness, input);
   harness.push_event(gst_event_new_eos());
   check_tape(harness, expected_of_parts(f, input, info, {4, 6}), input, info, "controlled");
+}
+
+// What handlers of a controlled change set is not the controllers': a path is read, and another element decides at
+// once.
+struct Follower {
+  Harness* harness;
+  const char* property;
+  std::string value;
+  static void changed(GObject*, GParamSpec*, gpointer data) {
+    auto& self = *static_cast<Follower*>(data);
+    self.harness->set(self.property, self.value.c_str());
+  }
+};
+
+ELEMENT_TEST(a_kernel_file_that_a_handler_of_a_controlled_change_sets_is_read) {
+  const GstVideoInfo info = video_info("GRAY8", 12, 9);
+  gchar* made = nullptr;
+  const int file = g_file_open_tmp(nullptr, &made, nullptr);
+  CHECK(file >= 0, "no temporary file");
+  close(file);
+  const Owned<gchar> path(made);
+  CHECK(g_file_set_contents(path.get(), "0 0 1\n", -1, nullptr), "%s cannot be written", path.get());
+  Harness harness("preset=sharpen", info);
+  control(harness, "bias", {{0, 0}, {1, 0.5}});
+  Follower follower{&harness, "kernel-location", path.get()};
+  const std::string from_file = std::string("kernel-location=") + path.get();
+  harness.set("bias", "0.25");
+  g_signal_connect(harness.element(), "notify::bias", G_CALLBACK(Follower::changed), &follower);
+  check_as_by_hand(harness, {from_file, from_file + " bias=0.5"}, info);
+  g_unlink(path.get());
+}
+
+ELEMENT_TEST(an_element_that_follows_a_controlled_one_needs_no_timestamps) {
+  const GstVideoInfo info = video_info("GRAY8", 12, 9);
+  Harness controlled("kernel=\"<<1>>\"", info), follows("kernel=\"<<1>>\"", info);
+  control(controlled, "bias", {{0, 0.5}});
+  g_object_bind_property(controlled.element(), "bias", follows.element(), "bias", G_BINDING_DEFAULT);
+  const std::vector<int> flat(12 * 9, 3);
+  CHECK(controlled.push(buffer_of(info, flat, 0).release()) == GST_FLOW_OK, "push failed");
+  Owned<GstBuffer> input = buffer_of(info, flat, 0);
+  GST_BUFFER_PTS(input.get()) = GST_CLOCK_TIME_NONE;
+  CHECK(follows.push(input.release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = follows.try_pull();
+  CHECK(out != nullptr, "no output");
+  const double found = frame_of(out.get(), info).component[0].samples[5];
+  CHECK(found == 130, "expected 3 + 127.5 = 130 (ties to even), found %g", found);
+}
+
+// They set their values anew with the first frame, whatever they left.
+ELEMENT_TEST(an_element_that_controllers_left_at_fault_starts_again) {
+  const GstVideoInfo info = video_info("GRAY8", 40, 30);
+  Harness harness("preset=laplacian radius=2", info);
+  control(harness, "radius", {{0, 2}, {1, 20}});
+  const std::string by_hand = "preset=laplacian radius=2";
+  check_as_by_hand(harness, {by_hand, by_hand}, info);
+  CHECK(take_reports(harness.bus(), reports_mask).size() == 1, "not one report");
+  for (int starts = 0; starts < 2; ++starts) {  // the second one after a start without frames
+    gst_element_set_state(harness.element(), GST_STATE_NULL);
+    CHECK(gst_element_set_state(harness.element(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE, "no start");
+  }
+  gst_harness_set_src_caps(harness.get(), gst_video_info_to_caps(&info));
+  harness.push_segment();
+  check_as_by_hand(harness, {by_hand}, info);
+  CHECK(take_reports(harness.bus(), reports_mask).empty(), "there was a report");
 }
 
 }  // namespace element_test
