@@ -20,6 +20,7 @@ fi
 if [ "${1:-}" = --recipes ]; then
   /usr/bin/python3 docs/drawings.py --check
   /usr/bin/python3 docs/radius_strip.py --check
+  /usr/bin/python3 docs/compass.py --check
   /usr/bin/python3 docs/recipes.py
 fi
 venv=build-docs/venv

@@ -72,18 +72,18 @@ def strip():
     return image
 
 
-def main():
-    Gst.init(None)
-    image = strip()
+def write_or_check(picture, image):
+    """Writes the PNG; with --check it must be there already, up to two levels."""
     height, width = image.shape[:2]
     if "--check" in sys.argv[1:]:
-        there = rgb_of(run(f'filesrc location="{PICTURE}" ! pngdec ! videoconvert ! video/x-raw,format=RGB'), height, width)
+        there = rgb_of(run(f'filesrc location="{picture}" ! pngdec ! videoconvert ! video/x-raw,format=RGB'), height, width)
         if abs(there.astype(int) - image).max() > 2:
-            sys.exit("docs/radius.png is not what the element does: docs/radius_strip.py makes it anew")
+            sys.exit(f"docs/{picture.name} is not what the element does: {sys.argv[0]} makes it anew")
         return
     caps = f"video/x-raw,format=RGB,width={width},height={height},framerate=1/1"
-    PICTURE.write_bytes(run(f"appsrc name=in format=time caps={caps} ! pngenc snapshot=true", image.tobytes()))
+    picture.write_bytes(run(f"appsrc name=in format=time caps={caps} ! pngenc snapshot=true", image.tobytes()))
 
 
 if __name__ == "__main__":
-    main()
+    Gst.init(None)
+    write_or_check(PICTURE, strip())

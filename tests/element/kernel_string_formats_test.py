@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """kernel-string with levels=code beside FFmpeg, ImageMagick and VapourSynth on frames of several planes and of 16 bits:
-which planes a string filters, and that every sample of theirs is within one code value. FFmpeg's edges are left out, as
-in kernel_strings_test.py. Exit status 77: PyGObject or NumPy is not there.
+which planes a string filters, and that every sample of theirs is within one code value. FFmpeg gets frames with rows and
+columns mirrored around them, for the reason that kernel_strings_test.py gives. Exit status 77: PyGObject or NumPy is not there.
 """
 import os
 import random
 import shutil
 import sys
 
-from kernel_strings_test import WIDTH, Gst, filtered_bytes, np, numbers, quoted, run
+from kernel_strings_test import MIRRORED, WIDTH, Gst, filtered_bytes, np, numbers, quoted, run
 
 HEIGHT = 38  # even: planes lie one behind the other without padding
 
@@ -60,8 +60,18 @@ def planes_of(data, name):
 
 
 def ffmpeg(data, name, string):
-    raw = ["-f", "rawvideo", "-pix_fmt", FFMPEG[name]]
-    return run(["ffmpeg", "-v", "error", *raw, "-s", f"{WIDTH}x{HEIGHT}", "-i", "-", "-vf", "convolution=" + string, *raw, "-"], data)
+    """FFmpeg's output where its own borders are out of reach."""
+    raw, margin = ["-f", "rawvideo", "-pix_fmt", FFMPEG[name]], 2 * MIRRORED
+    margins = [margin * plane.shape[1] // WIDTH for plane in planes_of(data, name)]
+    mirrored = [np.pad(plane, m, mode="reflect").astype(dtype_of(name)) for plane, m in zip(planes_of(data, name), margins)]
+    size = f"{WIDTH + 2 * margin}x{HEIGHT + 2 * margin}"
+    out = run(["ffmpeg", "-v", "error", *raw, "-s", size, "-i", "-", "-vf", "convolution=" + string, *raw, "-"],
+              b"".join(plane.tobytes() for plane in mirrored))
+    planes, at = [], 0
+    for plane, m in zip(mirrored, margins):
+        planes.append(np.frombuffer(out, plane.dtype, plane.size, at).reshape(plane.shape)[m:-m, m:-m])
+        at += plane.nbytes
+    return b"".join(plane.tobytes() for plane in planes)
 
 
 def imagemagick(data, name, string):
@@ -100,7 +110,7 @@ def vapoursynth_strings(rng, name):
     return strings + ["matrix=[1,2,1] mode='hv'", "matrix=[1,0,-1] mode='h' saturate=0"]
 
 
-def check(data, name, grammar, peer, strings, edge):
+def check(data, name, grammar, peer, strings):
     worst, failures = 0, 0
     for string in strings:
         got = filtered_bytes(data, name, HEIGHT, {"kernel-string": quoted(grammar + string), "levels": "code"})
@@ -109,7 +119,7 @@ def check(data, name, grammar, peer, strings, edge):
             failures += 1
             continue
         for p, (found, wanted) in enumerate(zip(planes_of(got, name), planes_of(peer(data, name, string), name))):
-            off = abs(found - wanted)[edge:found.shape[0] - edge, edge:found.shape[1] - edge]
+            off = abs(found - wanted)
             worst = max(worst, int(off.max()))
             if off.max() > 1:
                 print(f"FAILED: {name} {grammar}{string}: plane {p}: {(off > 1).sum()} samples off, by up to {off.max()}")
@@ -124,16 +134,16 @@ def main():
     print("seed", seed)
     rng, noise = random.Random(seed), np.random.default_rng(seed)
     failures = 0
-    for there, grammar, peer, names, strings, edge in (
-            (shutil.which("ffmpeg"), "ffmpeg:", ffmpeg, FFMPEG, ffmpeg_strings, 4),
-            (shutil.which("convert"), "im:", imagemagick, IMAGEMAGICK, imagemagick_strings, 0),
-            (os.environ.get("VAPOURSYNTH_PYTHON"), "vs:", vapoursynth, VAPOURSYNTH, vapoursynth_strings, 0)):
+    for there, grammar, peer, names, strings in (
+            (shutil.which("ffmpeg"), "ffmpeg:", ffmpeg, FFMPEG, ffmpeg_strings),
+            (shutil.which("convert"), "im:", imagemagick, IMAGEMAGICK, imagemagick_strings),
+            (os.environ.get("VAPOURSYNTH_PYTHON"), "vs:", vapoursynth, VAPOURSYNTH, vapoursynth_strings)):
         if not there:
             print(grammar, "skipped: its program is not there" + (": set VAPOURSYNTH_PYTHON to a Python that has it" if grammar == "vs:" else ""))
             continue
         for name in names:
             data = b"".join(noise.integers(0, 1 << FORMATS[name][0], shape).astype(dtype_of(name)).tobytes() for shape in FORMATS[name][1])
-            failures += check(data, name, grammar, peer, strings(rng, name), edge)
+            failures += check(data, name, grammar, peer, strings(rng, name))
     return 1 if failures else 0
 
 
