@@ -20,7 +20,8 @@ DEFAULT_CONVERT = "videoconvert"
 def plan_input(number: int, path: pathlib.Path, halo: Halo, length: int) -> tuple[Input, list[Segment]]:
     """One input and its segments of at least `length` ns. Raises InputError, which names the file, where it cannot be read."""
     pts, keys, shown, digests = [], [], [], []
-    mapping = size = None
+    mapping = None
+    size: tuple[str, ...] = ()
     with Reader(path) as reader:
         for packet in reader:
             new = packet.sample.get_segment()
@@ -30,7 +31,7 @@ def plan_input(number: int, path: pathlib.Path, halo: Halo, length: int) -> tupl
             mapping = new
             # One output holds pictures of one size. The parsers of some codecs tell it; of others the worker sees it.
             here = picture(packet.sample.get_caps()) or size
-            if size is not None and here != size:
+            if size and here != size:
                 raise InputError(f"{path}: its picture changes from {' '.join(size)} to {' '.join(here)} after {len(pts)} frames "
                                  f"({seconds(packet.pts or 0)}); "
                                  "split the file there and plan the pieces as inputs of their own")

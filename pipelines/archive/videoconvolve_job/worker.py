@@ -82,12 +82,16 @@ def segment_packets(source: Input, segment: Segment, by_index: bool) -> Iterator
     with Reader(path) as reader:
         packets = known.watch(reader)
         found = _from_index(reader, packets, segment, source) if by_index else _from_start(packets, segment)
-        for packet in itertools.islice(found, wanted.packets):
-            yield packet if digests else known.before(packet)
-            digests.append(packet.digest)
-    if range_digest(iter(digests)) != segment.digest:
+        reason = ""
+        try:
+            for packet in itertools.islice(found, wanted.packets):
+                yield packet if digests else known.before(packet)
+                digests.append(packet.digest)
+        except InputError as error:  # the plan read all of it
+            reason = f" ({str(error).removeprefix(f'{path}: ')})"
+    if reason or range_digest(iter(digests)) != segment.digest:
         raise _OtherPacketsError(f"{path}: its video is not what it was when the job was planned, "
-                                 f"from {seconds(wanted.halo_start or 0)} on; plan it anew")
+                                 f"from {seconds(wanted.halo_start or 0)} on{reason}; plan it anew")
 
 
 class _Recorder:
