@@ -137,7 +137,7 @@ def cut(out, scenes, random):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         fail("usage: denoise.py OUT_DIR")
     out = pathlib.Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,11 @@ gboolean copy_meta(GstBuffer* from, GstMeta** meta, gpointer to) {
 }
 
 // The buffer holds what the crop left.
-void take_crop(GstBuffer* buffer, const GstVideoInfo& info) {
-  move_regions_of_interest(buffer, corner_of_picture(buffer, info));
+void take_crop(GstBuffer* buffer, const FrameMap::Format& format) {
+  const GstVideoInfo& info = format.info;
+  const Corner corner = corner_of_picture(buffer, info);
+  move_regions_of_interest(buffer, corner);
+  turn_field_order(buffer, corner, format);
   GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
   if (crop && crops_to_caps(*crop, info)) gst_buffer_remove_meta(buffer, reinterpret_cast<GstMeta*>(crop));
 }
@@ -51,7 +54,7 @@ GstBuffer* copy_to_default_layout(GstBuffer* buffer, const FrameMap::Format& for
   gst_buffer_copy_into(copy, buffer,
                        static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0, -1);
   gst_buffer_foreach_meta(buffer, copy_meta, copy);
-  take_crop(copy, format.info);
+  take_crop(copy, format);
   return copy;
 }
 
@@ -66,7 +69,7 @@ GstBuffer* view_of_picture(GstBuffer* buffer, const FrameMap::Format& format) {
     gst_buffer_unref(view);
     throw;
   }
-  take_crop(view, format.info);
+  take_crop(view, format);
   gst_buffer_add_parent_buffer_meta(view, buffer);  // its pool is to get it back whole
   return view;
 }

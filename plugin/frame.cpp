@@ -161,6 +161,16 @@ void move_regions_of_interest(GstBuffer* buffer, Corner corner) {
   }
 }
 
+void turn_field_order(GstBuffer* buffer, Corner corner, const FrameMap::Format& format) {
+  if (!format.interlaced || corner.y % 2 == 0 ||
+      GST_VIDEO_INFO_FIELD_ORDER(&format.info) != GST_VIDEO_FIELD_ORDER_UNKNOWN)
+    return;
+  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_TFF))
+    GST_BUFFER_FLAG_UNSET(buffer, GST_VIDEO_BUFFER_FLAG_TFF);
+  else
+    GST_BUFFER_FLAG_SET(buffer, GST_VIDEO_BUFFER_FLAG_TFF);
+}
+
 FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMap() {
   buffer_ = buffer;  // from here on the destructor undoes what was mapped when something throws
   const GstVideoInfo& info = format.info;

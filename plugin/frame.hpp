@@ -98,4 +98,8 @@ bool move_to_picture(GstBuffer* buffer, const FrameMap::Format& format);
 /// region's own size and corner, also where part of it lies outside.
 void move_regions_of_interest(GstBuffer* buffer, Corner corner);
 
+/// A crop from an odd row on makes the bottom field the top one. Where the caps leave it to flags of `buffer`, which
+/// holds the picture alone, to say which field comes first, these change with it.
+void turn_field_order(GstBuffer* buffer, Corner corner, const FrameMap::Format& format);
+
 }  // namespace convolve

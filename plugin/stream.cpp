@@ -205,7 +205,11 @@ GstFlowReturn Stream::new_output(BufferPtr& out) {
   if (flow == GST_FLOW_ERROR)
     throw ElementError(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "there is no memory for an output frame");
   out.reset(buffer);
-  if (buffer) move_regions_of_interest(buffer, corner_of_picture(centre.buffer.get(), process_.info()));
+  if (buffer) {
+    const Corner corner = corner_of_picture(centre.buffer.get(), process_.info());
+    move_regions_of_interest(buffer, corner);
+    turn_field_order(buffer, corner, process_.format_of(centre.buffer.get()));
+  }
   return flow;
 }
 

@@ -131,8 +131,8 @@ one_at_a_time() {
   fi
   # shellcheck disable=SC2016
   step "each script of pipelines/ says how it is used" bash -c '
-    for script in pipelines/*.sh; do
-      "$script" --help 2>&1 | grep -q "^usage: ${script##*/} " || { echo "$script --help says nothing of use"; exit 1; }
+    for script in pipelines/*.sh pipelines/*.py; do
+      "$script" --help 2>&1 | grep -Eq "^([a-z]+: )?usage: ${script##*/} " || { echo "$script --help says nothing of use"; exit 1; }
     done'
   step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
   ln -f "$work/clip.mp4" "$work/50% of clip #1.mp4"  # a URI would read the % and the # otherwise

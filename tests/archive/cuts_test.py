@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "pipelines" / "archive"))
 from videoconvolve_job import engine_local, plan, worker  # noqa: E402
 from videoconvolve_job.cuts import cut, why_whole  # noqa: E402
 from videoconvolve_job.errors import InputError  # noqa: E402
+from videoconvolve_job.gst import Gst  # noqa: E402
 from videoconvolve_job.halo import Halo, elements, halo_of  # noqa: E402
 from videoconvolve_job.job import load  # noqa: E402
 from videoconvolve_job.join import decoding_times  # noqa: E402
@@ -174,6 +175,22 @@ class LocalEngine(unittest.TestCase):
 
 
 class ChangingPicture(ArchiveTest):
+    def test_what_changes_before_the_segments_first_frame_is_no_fault(self):
+        def negotiated(mode):
+            caps = Gst.Caps.from_string(f"video/x-raw,format=GRAY8,width=4,height=4,framerate=25/1,interlace-mode={mode}")
+            recorder.negotiated(None, mock.Mock(**{"get_event.return_value": Gst.Event.new_caps(caps)}))
+
+        recorder = worker._Recorder(mock.Mock(), "a.ts")
+        negotiated("interleaved")
+        negotiated("progressive")
+        self.assertIsNone(recorder.fault)
+        self.assertIn("progressive", recorder.caps)
+        frame = Gst.Buffer.new_wrapped(bytes(16))
+        frame.pts = 3 * Gst.SECOND
+        recorder.encoding(None, mock.Mock(**{"get_buffer.return_value": frame}))
+        negotiated("interleaved")
+        self.assertRegex(str(recorder.fault), r"a\.ts: its video changes from .*progressive.* to .*interleaved.* after 3\.0* s")
+
     def test_a_worker_tells_what_the_parser_did_not(self):
         changing = self.folder / "changing.ts"
         with changing.open("wb") as file:

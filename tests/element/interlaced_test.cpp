@@ -173,6 +173,37 @@ ELEMENT_TEST_ROWS(interlaced_streams_of_every_height_play_to_their_end, std::siz
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
+// From an odd row on, the bottom field is the top one of what is left. Caps that name the order are not to be
+// contradicted.
+ELEMENT_TEST_ROWS(a_crop_from_an_odd_row_on_turns_the_order_of_fields, 4) {
+  std::mt19937 random(90 + row);
+  const bool caps_tell = row & 1, uncopied = row & 2;
+  for (const char* format : {"Y42B", "I420"})
+    for (const int y : {2, 3})
+      for (const bool top_first : {false, true}) {
+        GstVideoInfo whole = video_info(format, 48, 32), part = video_info(format, 17, 13);
+        for (GstVideoInfo* info : {&whole, &part}) {
+          info->interlace_mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
+          if (caps_tell) GST_VIDEO_INFO_FIELD_ORDER(info) = GST_VIDEO_FIELD_ORDER_TOP_FIELD_FIRST;
+        }
+        const Owned<GstBuffer> frame = random_buffer(random, whole);
+        GstBuffer* input = relaid(random, frame.get(), whole, {.name = "padded", .stride_extra = 8}).release();
+        GstVideoCropMeta* meta = gst_buffer_add_video_crop_meta(input);
+        meta->x = 4, meta->y = static_cast<guint>(y), meta->width = 17, meta->height = 13;
+        GST_BUFFER_FLAG_UNSET(input, GST_VIDEO_BUFFER_FLAG_TFF);
+        if (top_first) GST_BUFFER_FLAG_SET(input, GST_VIDEO_BUFFER_FLAG_TFF);
+        Harness harness(uncopied ? "regions=inside region-effect=fill region-boxes=<<100,100,2,2>>" : "preset=sharpen");
+        gst_harness_add_propose_allocation_meta(harness.get(), GST_VIDEO_META_API_TYPE, nullptr);
+        harness.set_caps(part);
+        CHECK(harness.push(input) == GST_FLOW_OK, "push failed");
+        const Owned<GstBuffer> out = harness.try_pull();
+        CHECK(out != nullptr, "no output");
+        const bool is_top_first = GST_BUFFER_FLAG_IS_SET(out.get(), GST_VIDEO_BUFFER_FLAG_TFF);
+        CHECK(is_top_first == (top_first != (y == 3 && !caps_tell)), "%s from row %d on: the %s field is first", format,
+              y, is_top_first ? "top" : "bottom");
+      }
+}
+
 }  // namespace
 }  // namespace element_test
 

@@ -126,11 +126,12 @@ class _Recorder:
             return Gst.PadProbeReturn.OK
         try:
             caps = event.parse_caps()
-            if self._hasher is not None and caps.to_string() != self.caps:
+            # What changes before the segment's first frame is not in its video.
+            if self.frames and caps.to_string() != self.caps:
                 before, after = picture(Gst.Caps.from_string(self.caps)), picture(caps)
                 told = f"its picture changes from {' '.join(before)} to {' '.join(after)}" if before != after else \
                     f"its video changes from {self.caps} to {caps.to_string()}"
-                raise InputError(f"{self._path}: {told} after {seconds(self.frames[-1][0] if self.frames else 0)}; "
+                raise InputError(f"{self._path}: {told} after {seconds(self.frames[-1][0])}; "
                                  "split the file there and plan the pieces as inputs of their own")
             self._hasher, self.caps = FrameHasher(caps), caps.to_string()
         except Exception as error:  # as below
