@@ -19,7 +19,8 @@ DEFAULT_CONVERT = "videoconvert"
 
 def plan_input(number: int, path: pathlib.Path, halo: Halo, length: int) -> tuple[Input, list[Segment]]:
     """One input and its segments of at least `length` ns. Raises InputError, which names the file, where it cannot be read."""
-    pts, keys, shown, digests = [], [], [], []
+    pts: list[int | None] = []
+    keys, shown, digests = [], [], []
     mapping = None
     size: tuple[str, ...] = ()
     with Reader(path) as reader:
