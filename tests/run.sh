@@ -95,6 +95,26 @@ if ! EXTRA_PACKAGES="clang clang-tidy bc shellcheck valgrind python3-venv python
 fi
 pass "set-up and build"
 
+# VapourSynth, whose strings the element takes too, has a wheel for Python 3.12 and later.
+vapoursynth_python() {
+  local python venv=build/vapoursynth-venv
+  for python in /usr/bin/python3 python3.12 python3.13 python3.14 "$HOME"/.pyenv/versions/3.1[2-9].*/bin/python; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' || continue
+    [ -x $venv/bin/python ] || "$python" -m venv $venv
+    $venv/bin/pip install -q --disable-pip-version-check "vapoursynth==81" numpy >&2
+    $venv/bin/python -c "import numpy, vapoursynth" && echo "$PWD/$venv/bin/python"
+    return
+  done
+  echo "there is no Python 3.12 or later" >&2
+}
+if [ -z "${VAPOURSYNTH_PYTHON:-}" ]; then VAPOURSYNTH_PYTHON=$(vapoursynth_python 2>"$work/vapoursynth.log" </dev/null); fi
+if [ -n "$VAPOURSYNTH_PYTHON" ]; then
+  export VAPOURSYNTH_PYTHON
+  pass "VapourSynth for the tests of kernel strings"
+else
+  skip "kernel strings beside VapourSynth: $(tail -n 1 "$work/vapoursynth.log")"
+fi
+
 suites build "suites"
 storm build "storm"
 if [ $gpu = yes ]; then storm build "storm on the GPU" env STORM_BACKEND=cuda; fi

@@ -77,13 +77,14 @@ def cpu_tables(rows):
         lines.append([k.layout, k.shape, k.taps, number(row, "us", "{:.0f}"), number(row, "times_copy", "{:.1f}"),
                       number(row, "vs_filter2D", "{:.1f}") or number(row, "vs_Sobel_magnitude", "{:.1f}"),
                       f"{least:g}" if least else "",
-                      number(row, "vs_sepFilter2D", "{:.1f}"), number(row, "vs_GaussianBlur", "{:.1f}"),
+                      number(row, "vs_sepFilter2D", "{:.1f}"), number(row, "vs_GaussianBlur", "{:.1f}") or number(row, "vs_boxFilter", "{:.2f}"),
                       f"{ffmpeg['us'] / row['us']:.1f}" if ffmpeg else "",
                       number(two or {}, "vs_one_thread", "{:.2f}"),
                       number({"v": row["TMACps"] * 1000}, "v", "{:.1f}"), row.get("label", "")])
     has_banks = any("vs_Sobel_magnitude" in row for _, row in kernels)
+    has_boxes = any("vs_boxFilter" in row for _, row in kernels)
     peer_column = "x filter2D, or Sobel and magnitude" if has_banks else "x filter2D"
-    yield from table(["layout", "filter", "taps", "us", "times the copy", peer_column, "asked", "x sepFilter2D", "x GaussianBlur", "x FFmpeg", "x on two threads", "GMAC/s", "what ran"], lines)
+    yield from table(["layout", "filter", "taps", "us", "times the copy", peer_column, "asked", "x sepFilter2D", "x GaussianBlur, or boxFilter" if has_boxes else "x GaussianBlur", "x FFmpeg", "x on two threads", "GMAC/s", "what ran"], lines)
 
 
 def element_tables(rows):
