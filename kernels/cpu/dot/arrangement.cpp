@@ -10,7 +10,7 @@ namespace convolve::cpu::dot {
 namespace {
 
 constexpr int pair_limit = 128;     // of the magnitudes of like sign in a pair: 128 * 255 fits 16 bits
-constexpr int most_trials = 10000;  // of pairs, in a search: under a millisecond
+constexpr int most_trials = 10000;  // of pairs, in a search: a few milliseconds at most
 
 // Products that are added up in 16 bits: of one column, or of two. A column that is split has two pairs.
 struct Pair {
