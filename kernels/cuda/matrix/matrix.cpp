@@ -15,7 +15,7 @@
 #include "convolve/arithmetic.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/table.hpp"
-#include "cuda/matrix/dense.cuh"
+#include "cuda/matrix/dense_args.hpp"
 #include "cuda/matrix/dense_tuning.hpp"
 #include "cuda/matrix/hopper/wgmma.hpp"
 #include "cuda/matrix/packed_422.hpp"
@@ -25,41 +25,13 @@
 namespace convolve::cuda {
 namespace {
 
-bool is_large(const Filter& f) {
-  return f.reach_y() > dense_radius_max || f.reach_x() > dense_margin;
-}
-
 /// True where warpgroups make it, if they serve it.
 bool is_groups(const PlanDesc& desc) {
-  return is_large(desc.filter) || max_components_of(desc.layout) == 3;
+  return !fits_dense(desc.filter) || max_components_of(desc.layout) == 3;
 }
 
 bool is_temporal_u16(const PlanDesc& desc) {
   return desc.layout.type == SampleType::u16 && desc.filter.depth() > 1;
-}
-
-/// The least reach that there are small kernels for is one row.
-int dense_radius(const Filter& f) {
-  return std::max(1, f.reach_y());
-}
-
-std::vector<MatrixLevels> levels_of(const MatrixTaps& taps, const MatrixArgs& args) {
-  std::vector<MatrixLevels> all(args.planes);
-  const bool real = taps.epilogue == MatrixEpilogue::separate_limbs,
-             reading = taps.epilogue == MatrixEpilogue::magic_number;
-  for (unsigned p = 0; p < args.planes; ++p) {
-    MatrixLevels& levels = all[p];
-    const unsigned ghost = args.plane[p].ghost;
-    levels.ghosts = {ghost, ghost, ghost, ghost};
-    for (int c = 0; c < max_components; ++c) {
-      const int start = real ? taps.real_start : taps.start[p][c];
-      levels.start[c] = {start, start, start, start};
-      levels.base[c] = reading ? -0x1p23f * taps.gain : taps.base[p][c];
-      levels.level[c] = taps.level[p][c];
-      levels.sum_start[c] = taps.start[p][c] - (reading ? float_bits : 0);
-    }
-  }
-  return all;
 }
 
 class MatrixPlan final : public Plan {
@@ -70,21 +42,13 @@ class MatrixPlan final : public Plan {
         max_(max_components_of(desc.layout)),
         limbs_(taps.limbs),
         radius_(dense_radius(desc.filter)) {
-    args_.taps_x = desc.filter.width();
-    args_.taps_y = desc.filter.height();
-    args_.centre_x = desc.filter.centre_x();
-    args_.centre_y = desc.filter.centre_y();
+    set_dense_filter(args_, desc, taps);
     args_.planes = desc.layout.planes;
     args_.max = 0x01010101u * static_cast<unsigned>(desc.layout.max_value());
-    args_.gain = taps.gain;
-    args_.gain_low = taps.gain_low;
-    args_.gain_high = 256 * taps.gain;
-    args_.epilogue = taps.epilogue;
-    args_.border = desc.border;
     for (int p = 0; p < desc.layout.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], desc.border);
     Joined tables;
     const std::size_t matrices = tables.add(dense_matrix_taps(desc.filter, taps, radius_)),
-                      fixed = tables.add(taps.fixed), levels = tables.add(levels_of(taps, args_));
+                      fixed = tables.add(taps.fixed), levels = tables.add(dense_levels(taps, args_));
     tables_ = Table<std::byte>(device.tables, tables.bytes());
     args_.taps = array_at<uint4>(tables_, matrices);
     args_.fixed = array_at<int>(tables_, fixed);
@@ -126,7 +90,7 @@ class MatrixPlan final : public Plan {
 
 LimbSums limb_sums_of(const PlanDesc& desc) {
   if (desc.filter.depth() > 1) return LimbSums::joined;
-  if (is_large(desc.filter)) return LimbSums::separate;
+  if (!fits_dense(desc.filter)) return LimbSums::separate;
   return dense_limb_sums(dense_radius(desc.filter), max_components_of(desc.layout));
 }
 
@@ -175,7 +139,7 @@ MatrixCase find_case(const Device& device, const PlanDesc& desc, std::string& wh
     why = desc.filter.depth() > 1 && most == 3 ? why_not_triples : why_not_groups;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_temporal(desc, why);
-  else if (why.empty() && is_large(desc.filter))
+  else if (why.empty() && !fits_dense(desc.filter))
     serves_matrix_sparse(desc, why);
   if (why.empty() && make_matrix_taps(desc, limb_sums_of(desc), found.taps, why))
     found.kernel = MatrixCase::dense_or_tiles;
@@ -253,7 +217,7 @@ std::unique_ptr<Plan> make_matrix_if_served(const Device& device, const PlanDesc
   if (found.kernel == MatrixCase::groups) return make_matrix_wgmma(device, desc, found.taps);
   if (found.kernel == MatrixCase::packed_422) return make_matrix_packed_422(device, desc, found.taps);
   if (desc.filter.depth() > 1) return make_matrix_temporal(device, desc, found.taps);
-  if (is_large(desc.filter)) return make_matrix_sparse(device, desc, found.taps);
+  if (!fits_dense(desc.filter)) return make_matrix_sparse(device, desc, found.taps);
   return std::make_unique<MatrixPlan>(device, desc, found.taps);
 }
 

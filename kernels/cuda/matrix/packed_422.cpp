@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "cuda/common/launch.hpp"
+#include "cuda/common/packed_422.hpp"
 #include "cuda/common/table.hpp"
+#include "cuda/matrix/dense_args.hpp"
 #include "cuda/matrix/dense_tuning.hpp"
 #include "cuda/matrix/hopper/wgmma.hpp"
 #include "cuda/matrix/packed_422.cuh"
@@ -17,19 +19,9 @@
 namespace convolve::cuda {
 namespace {
 
-int luma_index(const PlaneLayout& plane) {
-  for (int c = 0; c < plane.components; ++c)
-    if (plane.component[c].step == 2) return c;
-  return -1;
-}
-
-int radius_of(const Filter& filter) {
-  return std::max(1, filter.reach_y());
-}
-
 /// True where packed_422.cu serves the filter.
 bool is_small(const Filter& filter) {
-  return filter.depth() == 1 && filter.reach_y() <= dense_radius_max && filter.reach_x() <= dense_margin;
+  return filter.depth() == 1 && fits_dense(filter);
 }
 
 /// The case with a pair of pixels as one pixel of four components. The last pair of an odd row, which need not be whole
@@ -52,27 +44,13 @@ PlanDesc as_pairs(const PlanDesc& desc) {
   return pairs;
 }
 
-MatrixLevels levels_of(const MatrixTaps& taps, unsigned ghost) {
-  MatrixLevels levels{};
-  const bool reading = taps.epilogue == MatrixEpilogue::magic_number;
-  levels.ghosts = {ghost, ghost, ghost, ghost};
-  for (int c = 0; c < max_components; ++c) {
-    const int start = taps.epilogue == MatrixEpilogue::separate_limbs ? taps.real_start : taps.start[0][c];
-    levels.start[c] = {start, start, start, start};
-    levels.base[c] = reading ? -0x1p23f * taps.gain : taps.base[0][c];
-    levels.level[c] = taps.level[0][c];
-    levels.sum_start[c] = taps.start[0][c] - (reading ? float_bits : 0);
-  }
-  return levels;
-}
-
 class Packed422Plan final : public Plan {
  public:
   Packed422Plan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps)
       : capability_(device.capability),
         shape_(desc.filter.shape()),
         limbs_(taps.limbs),
-        tile_(packed_422_tile(radius_of(desc.filter), taps.limbs)) {
+        tile_(packed_422_tile(dense_radius(desc.filter), taps.limbs)) {
     MatrixArgs& matrix = args_.matrix;
     set_plane(matrix.plane[0], as_pairs(desc).layout.plane[0], desc.border);
     const PlaneLayout& layout = desc.layout.plane[0];
@@ -80,26 +58,17 @@ class Packed422Plan final : public Plan {
     args_.luma_width = luma.width;
     args_.luma_offset = luma.offset;
     args_.order = packed_422_order(luma.offset);
-    matrix.taps_x = desc.filter.width();
-    matrix.taps_y = desc.filter.height();
-    matrix.centre_x = desc.filter.centre_x();
-    matrix.centre_y = desc.filter.centre_y();
+    set_dense_filter(matrix, desc, taps);
     matrix.planes = 1;
     matrix.max = ~0u;
-    matrix.gain = taps.gain;
-    matrix.gain_low = taps.gain_low;
-    matrix.gain_high = 256 * taps.gain;
-    matrix.epilogue = taps.epilogue;
-    matrix.border = desc.border;
     Joined tables;
-    const std::size_t matrices = tables.add(dense_matrix_taps(desc.filter, taps, radius_of(desc.filter))),
-                      fixed = tables.add(taps.fixed),
-                      levels = tables.add(std::vector{levels_of(taps, matrix.plane[0].ghost)});
+    const std::size_t matrices = tables.add(dense_matrix_taps(desc.filter, taps, dense_radius(desc.filter))),
+                      fixed = tables.add(taps.fixed), levels = tables.add(dense_levels(taps, matrix));
     tables_ = Table<std::byte>(device.tables, tables.bytes());
     matrix.taps = array_at<uint4>(tables_, matrices);
     matrix.fixed = array_at<int>(tables_, fixed);
     matrix.levels = array_at<MatrixLevels>(tables_, levels);
-    kernel_ = packed_422_kernel(radius_of(desc.filter), taps);
+    kernel_ = packed_422_kernel(dense_radius(desc.filter), taps);
     matrix.wave = static_cast<unsigned>(device.multiprocessors * dense_warps * tile_.blocks_resident);
     more_memory_ = residency_limit(reinterpret_cast<const void*>(kernel_), 32 * dense_warps, tile_.blocks_resident);
   }
@@ -152,22 +121,14 @@ class Packed422Plan final : public Plan {
 }  // namespace
 
 bool is_packed_422_u8(const FrameLayout& layout) {
-  const PlaneLayout& plane = layout.plane[0];
-  if (layout.planes != 1 || plane.components != 3 || layout.type != SampleType::u8 || layout.bits != 8 ||
-      layout.shift != 0)
+  if (!lies_as_packed_422(layout) || layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0)
     return false;
+  const PlaneLayout& plane = layout.plane[0];
   const int luma = luma_index(plane);
-  if (luma < 0 || plane.component[luma].offset > 1) return false;
-  const Component& y = plane.component[luma];
   unsigned offsets = 0;
-  for (int c = 0; c < 3; ++c) {
-    const Component& k = plane.component[c];
-    if (c == luma) continue;
-    if (k.step != 4 || k.offset > 3 || k.offset % 2 == y.offset || k.height != y.height || k.width != (y.width + 1) / 2)
-      return false;
-    offsets |= 1u << k.offset;
-  }
-  return offsets == (y.offset == 0 ? 0b1010u : 0b0101u);
+  for (int c = 0; c < 3; ++c)
+    if (c != luma) offsets |= 1u << plane.component[c].offset;
+  return offsets == (plane.component[luma].offset == 0 ? 0b1010u : 0b0101u);
 }
 
 bool serves_matrix_packed_422(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why) {

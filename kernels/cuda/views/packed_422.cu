@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cuda/common/launch.hpp"
+#include "cuda/common/packed_422.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/views/packed_422.hpp"
 
@@ -47,12 +48,6 @@ __global__ void __launch_bounds__(threads) merge_kernel(const __grid_constant__ 
   const int second = mask >> 8 * sizeof(Sample) ? 1 : 0;
   for (int i = 0; i < in_group && first + i < args.row_words; ++i)
     reinterpret_cast<Sample*>(to)[2 * i + second] = reinterpret_cast<const Sample*>(from)[2 * i + second];
-}
-
-int luma_index(const PlaneLayout& plane) {
-  for (int c = 0; c < plane.components; ++c)
-    if (plane.component[c].step == 2) return c;
-  return -1;
 }
 
 class Packed422Plan final : public Plan {
@@ -103,22 +98,13 @@ class Packed422Plan final : public Plan {
 }  // namespace
 
 bool is_packed_422(const FrameLayout& layout) {
+  if (!lies_as_packed_422(layout) || layout.type == SampleType::f32) return false;
   const PlaneLayout& plane = layout.plane[0];
-  if (layout.planes != 1 || plane.components != 3 || layout.type == SampleType::f32) return false;
   const int luma = luma_index(plane);
-  if (luma < 0 || plane.component[luma].offset > 1 || !plane.component[luma].filtered) return false;
-  const Component& y = plane.component[luma];
-  // The last pair of an odd row need not be whole in memory.
-  if (y.width % 2 != 0) return false;
+  // The view of four samples a pixel is as wide as the chroma, and the luma's fits in where rows are even.
+  if (!plane.component[luma].filtered || plane.component[luma].width % 2 != 0) return false;
   bool any = false;
-  for (int c = 0; c < 3; ++c) {
-    if (c == luma) continue;
-    const Component& k = plane.component[c];
-    // The view of four samples a pixel is as wide as the chroma, and the luma's fits in.
-    if (k.step != 4 || k.offset > 3 || k.offset % 2 == y.offset || k.height != y.height || k.width != y.width / 2)
-      return false;
-    any |= k.filtered;
-  }
+  for (int c = 0; c < 3; ++c) any |= c != luma && plane.component[c].filtered;
   return any;
 }
 

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the plans of `matrix` with dense products of bytes have in common: of planes one by one (dense.cu) and of packed
+// 4:2:2 (packed_422.cu). Host code only.
+#pragma once
+
+#include <vector>
+
+#include "convolve/filter.hpp"
+#include "cuda/common/entry.hpp"
+#include "cuda/matrix/dense.cuh"
+#include "cuda/matrix/taps.hpp"
+
+namespace convolve::cuda {
+
+/// True where each frame of the filter has no more taps than the dense kernels are compiled for.
+bool fits_dense(const Filter& filter);
+/// The rows above or below the centre that a dense kernel has; the least that there are kernels for is one.
+int dense_radius(const Filter& filter);
+
+/// Sets all of `args` that the filter and its taps decide, but for what lies in device memory.
+void set_dense_filter(MatrixArgs& args, const PlanDesc& desc, const MatrixTaps& taps);
+/// The levels of each of args.planes planes, which are set by then.
+std::vector<MatrixLevels> dense_levels(const MatrixTaps& taps, const MatrixArgs& args);
+
+}  // namespace convolve::cuda
