@@ -10,7 +10,7 @@ import random
 import shutil
 import sys
 
-from kernel_strings_test import MIRRORED, WIDTH, Gst, filtered_bytes, np, numbers, quoted, run
+from kernel_strings_test import MIRRORED, WIDTH, Gst, filtered_bytes, np, numbers, quoted, record, run
 
 HEIGHT = 38  # even: planes lie one behind the other without padding
 
@@ -118,7 +118,9 @@ def check(data, name, grammar, peer, strings):
             print(f"FAILED: {name} {grammar}{string}: {got}")
             failures += 1
             continue
-        for p, (found, wanted) in enumerate(zip(planes_of(got, name), planes_of(peer(data, name, string), name))):
+        expected = peer(data, name, string)
+        record(grammar + string, name, FORMATS[name][0], HEIGHT, data, expected)
+        for p, (found, wanted) in enumerate(zip(planes_of(got, name), planes_of(expected, name))):
             off = abs(found - wanted)
             worst = max(worst, int(off.max()))
             if off.max() > 1:

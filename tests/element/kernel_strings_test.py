@@ -7,9 +7,13 @@ ffmpeg, ImageMagick and rsvg-convert run where they are installed; VapourSynth w
 a Python that has it. Every sample is within one code value. FFmpeg's edges are reflect-101, but its 3x3 repeats the last row
 and column, and with mode=column 5.1 takes other rows still near the edges. So its strings are compared twice: on the frame
 as it is, but for those samples; and every sample, FFmpeg getting the frame with rows and columns mirrored around it. Exit status 77: PyGObject or NumPy is not there.
+
+Where KERNEL_STRINGS_RECORD names a folder, each string, its frame and what the program gave is written there, for
+tests/gpu/kernel_strings.py to compare with on a machine that has a GPU and none of the programs.
 """
 import base64
 import functools
+import json
 import os
 import pathlib
 import random
@@ -69,6 +73,22 @@ def filtered(image, **properties):
     """The element's output for GRAY8, or its error message."""
     result = filtered_bytes(image.tobytes(), "GRAY8", HEIGHT, properties)
     return result if isinstance(result, str) else as_image(result)
+
+
+def record(string, video_format, depth, height, frame, expected):
+    """Adds a case to the folder that KERNEL_STRINGS_RECORD names, if it names one; frame and expected are bytes."""
+    folder = os.environ.get("KERNEL_STRINGS_RECORD")
+    if not folder:
+        return
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    number = len(list(folder.glob("*.expected")))
+    (folder / f"{number}.frame").write_bytes(frame)
+    (folder / f"{number}.expected").write_bytes(expected)
+    case = {"string": string, "format": video_format, "depth": depth, "width": WIDTH, "height": height,
+            "frame": f"{number}.frame", "expected": f"{number}.expected"}
+    with open(folder / "cases.jsonl", "a", encoding="utf-8") as cases:
+        cases.write(json.dumps(case) + "\n")
 
 
 def quoted(text):
@@ -261,6 +281,8 @@ def check(image, grammar, peer, strings, compared=everywhere):
     worst, failures = 0, 0
     for string in strings:
         got, wanted = filtered(image, kernel_string=quoted(grammar + string), levels="code"), peer(image, string)
+        if compared is everywhere:
+            record(grammar + string, "GRAY8", 8, HEIGHT, image.tobytes(), wanted.astype(np.uint8).tobytes())
         if isinstance(got, str):
             print(f"FAILED: {grammar}{string}: {got}")
             failures += 1

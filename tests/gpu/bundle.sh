@@ -49,7 +49,7 @@ for name in "${gst_plugins[@]}"; do
   # Not every distribution builds every one; the steps that need a missing one are skipped there.
   cp "$plugins_from/libgst$name.so" "$out/gstreamer-1.0/" 2>/dev/null || echo "bundle.sh: no plugin $name here"
 done
-cp "$root"/tests/gpu/run.sh "$out/"
+cp "$root"/tests/gpu/{run.sh,kernel_strings.py} "$out/"
 cp -r "$root"/tests/bench/{run.sh,peers} "$out/bench/"
 
 find "$out/bin" "$out/driver" "$out/tests" "$out/gstreamer-1.0" -type f -exec strip --strip-unneeded {} +
@@ -72,6 +72,15 @@ if [ ! -s "$out/media/clip.mp4" ]; then
   done
   ffmpeg -nostdin -loglevel error -y -f concat -i "$out/media/parts.txt" -c copy "$out/media/clip.mp4"
   rm "$out"/media/part*
+fi
+
+# What FFmpeg, ImageMagick, librsvg and VapourSynth give for kernel strings: as many of them as are here.
+if [ ! -s "$out/kernel-strings/cases.jsonl" ]; then
+  for strings in kernel_strings_test kernel_string_formats_test; do
+    GST_PLUGIN_PATH=$build/plugin KERNEL_STRINGS_RECORD=$out/kernel-strings /usr/bin/python3 "$root/tests/element/$strings.py" >"$out/$strings.log" 2>&1 ||
+      echo "bundle.sh: $strings.py recorded a part or nothing: $(tail -n 1 "$out/$strings.log")"
+    rm "$out/$strings.log"
+  done
 fi
 
 {

@@ -138,6 +138,7 @@ export here
 
 pipeline() {
   step pipeline-inspect gst-inspect-1.0 videoconvolve
+  step pipeline-kernel-strings python3 "$here/kernel_strings.py" "$here/kernel-strings"
   if ! gst-inspect-1.0 --exists nvh264dec; then
     skip pipeline-decode "nvh264dec does not register here"
     return
@@ -196,7 +197,7 @@ for name in "${names[@]}"; do
     77) skipped=$((skipped + 1)) word=skipped ;;
     *) failed=$((failed + 1)) word="FAILED ($status)" ;;
   esac
-  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(|^cuda: [0-9]+ cases|faults injected|^out of time' "$results/$name.log" |
+  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(|^cuda: [0-9]+ cases|faults injected|^out of time|^[0-9]+ cases of kernel strings' "$results/$name.log" |
     sed 's/=*//; s/^ *//' | paste -sd';' | cut -c1-160)
   [ "$word" = skipped ] && counts=$(head -1 "$results/$name.log")
   echo "| $name | $word | $seconds | $counts |" >>"$results/result.md"
