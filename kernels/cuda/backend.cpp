@@ -13,7 +13,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,8 +159,8 @@ class CudaBackend final : public Backend {
     std::string why;
     if (is_free_choice(desc.algorithm)) {
       // Of those that know banks the last is the fastest, and the first serves most.
-      for (const Row& row : table | std::views::reverse)
-        if (row.serves_bank && row.serves_bank(device_, desc, why)) return row.make_bank(device_, desc);
+      for (auto row = table.rbegin(); row != table.rend(); ++row)
+        if (row->serves_bank && row->serves_bank(device_, desc, why)) return row->make_bank(device_, desc);
       throw PlanError("no CUDA algorithm serves this bank: " + why);
     }
     const Row* row = find(desc.algorithm);

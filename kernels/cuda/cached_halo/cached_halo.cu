@@ -8,16 +8,12 @@
 //
 // The frames of a window follow each other through the tile. Where the filter factors into time x space they are
 // combined while the tile is loaded, its halo rows with it so that none is combined twice, and one spatial filter runs.
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
-#include <vector>
 
+#include "cuda/cached_halo/args.hpp"
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/cached_halo/tile.cuh"
 #include "cuda/common/launch.hpp"
-#include "cuda/common/limits.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -209,41 +205,14 @@ __global__ void __launch_bounds__(warps * 32, blocks)
 
 // Host side.
 
-// The columns to either side of the centre that the kernel for this filter is compiled for.
-int compiled_reach(const Filter& filter, SampleType type, bool many_taps) {
-  const int radius = filter.reach_x();
-  return *std::find_if(radii.begin(), radii.end(),
-                       [&](int r) { return r >= radius && compiled(r, bytes_per_sample(type), many_taps); });
-}
-
-bool has_many_taps(const Filter& filter, SampleType type) {
-  const int frames = combines_frames(filter) ? 1 : filter.depth();
-  return frames * filter.height() * (2 * compiled_reach(filter, type, false) + 1) > few_taps;
-}
-
 template <class Sample, int radius, int capacity>
 class CachedHalo final : public Plan {
  public:
-  CachedHalo(const PlanDesc& desc, const Arithmetic& arithmetic) : layout_(desc.layout), shape_(desc.filter.shape()) {
-    args_.frame = make_frame_args(desc, arithmetic);
-    for (int c = 0; c < args_.frame.components; ++c) {
-      args_.base[c] = args_.frame.component[c].zero + (std::is_floating_point_v<Sample> ? 0.f : 8388608.f);
-      args_.ghost[c] = static_cast<float>(args_.frame.component[c].ghost);
-    }
-    const Filter& filter = desc.filter;
-    args_.combine = combines_frames(filter);
-    const std::vector<double> coefficients = spatial_coefficients(filter, arithmetic),
-                              weights = frame_weights(filter, arithmetic);
-    std::fill(std::begin(args_.weight), std::end(args_.weight), 1.f);
-    std::copy(weights.begin(), weights.end(), args_.weight);
-    // Each row is padded to 2 * reach + 1 taps with the centre in its middle.
-    const int pad = radius - filter.centre_x();
-    for (std::size_t i = 0; i < coefficients.size(); ++i)
-      args_.taps[i / filter.width() * (2 * radius + 1) + pad + i % filter.width()] =
-          static_cast<float>(coefficients[i]);
-    tiles_ = group_tiles();
+  CachedHalo(const PlanDesc& desc, const Arithmetic& arithmetic)
+      : planes_(desc.layout.planes), shape_(desc.filter.shape()) {
+    tiles_ = fill_halo_args(args_, args_.taps, desc, arithmetic, radius);
     shared_bytes_ =
-        cells_with<Sample, radius>(args_.combine ? filter.height() - 1 : 0) * static_cast<int>(sizeof(float));
+        cells_with<Sample, radius>(args_.combine ? desc.filter.height() - 1 : 0) * static_cast<int>(sizeof(float));
     // With the lines beside the cells, a block may pass the 48 KB that it has without asking.
     if (cudaFuncSetAttribute(cached_halo_kernel<Sample, radius, capacity>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              max_bytes) != cudaSuccess) {
@@ -253,14 +222,7 @@ class CachedHalo final : public Plan {
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
-    bind(args_.frame, layout_.planes, window, out);
-    for (int p = 0; p < layout_.planes; ++p) {
-      std::uintptr_t bits = 0;
-      for (int t = 0; t < window.depth; ++t)
-        if (window.image[t]) bits |= address_bits(window.image[t]->plane[p]);
-      args_.in_aligned[p] = bits % 16 == 0;
-      args_.out_aligned[p] = address_bits(out.plane[p]) % 16 == 0;
-    }
+    bind_halo(args_, planes_, window, out);
     cached_halo_kernel<Sample, radius, capacity>
         <<<tiles_, warps * 32, shared_bytes_, static_cast<cudaStream_t>(stream)>>>(args_);
     return launch_error();
@@ -274,65 +236,21 @@ class CachedHalo final : public Plan {
  private:
   static constexpr int max_bytes = cells_with<Sample, radius>(max_taps - 1) * static_cast<int>(sizeof(float));
 
-  static std::uintptr_t address_bits(const PlaneView& view) {
-    return reinterpret_cast<std::uintptr_t>(view.data) | static_cast<std::uintptr_t>(view.stride);
-  }
-
-  // Uniform planes are filtered whole, others component by component.
-  int group_tiles() {
-    std::int64_t tiles = 0;
-    int first = 0;
-    for (int p = 0; p < layout_.planes; ++p) {
-      const bool whole = layout_.plane[p].uniform();
-      const int count = whole ? layout_.plane[p].components : 1;
-      for (int c = 0; c < layout_.plane[p].components; c += count, first += count) {
-        const int height = strips(count) * rows;
-        ComponentArgs& leader = args_.frame.component[first];
-        args_.group[args_.groups++] = {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(count)};
-        leader.first_tile = static_cast<int>(tiles);
-        leader.tiles_x = (leader.width - 1) / strip_width + 1;
-        tiles += static_cast<std::int64_t>(leader.tiles_x) * ((leader.height - 1) / height + 1);
-        if (tiles > std::numeric_limits<int>::max()) throw PlanError("the frame is too large for one launch");
-      }
-    }
-    return static_cast<int>(tiles);
-  }
-
-  FrameLayout layout_;
+  int planes_;
   std::string shape_;
   HaloArgs<capacity> args_{};
   int tiles_ = 0, shared_bytes_ = 0;
 };
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
-  if (arithmetic.accumulator == Accumulator::double_) {
-    why = "its sums need double precision";
-    return false;
-  }
-  if (desc.layout.type == SampleType::u8 && desc.layout.shift != 0) {
-    why = "8-bit samples that do not end at bit 0";
-    return false;
-  }
-  if (desc.layout.type != SampleType::f32)
-    for (int p = 0; p < desc.layout.planes; ++p)
-      for (int c = 0; c < desc.layout.plane[p].components; ++c)
-        if (desc.layout.plane[p].component[c].zero != std::floor(desc.layout.plane[p].component[c].zero)) {
-          why = "a zero level that is no whole number";
-          return false;
-        }
-  if (has_many_taps(desc.filter, desc.layout.type) && device.parameter_bytes < sizeof(HaloArgs<max_filter_taps>)) {
-    why = "over " + std::to_string(few_taps) + " taps need CUDA 12.1 or later, at build time and of the driver";
-    return false;
-  }
-  return true;
+  return serves_cached_halo(device.parameter_bytes, desc, why);
 }
 
 template <class Sample, int capacity, std::size_t i = 0>
 std::unique_ptr<Plan> make_for(const PlanDesc& desc, const Arithmetic& arithmetic) {
   constexpr bool many_taps = capacity != few_taps;
   if constexpr (compiled(radii[i], sizeof(Sample), many_taps))
-    if (radii[i] == compiled_reach(desc.filter, desc.layout.type, many_taps))
+    if (radii[i] == compiled_radius(desc.filter, desc.layout.type, many_taps))
       return std::make_unique<CachedHalo<Sample, radii[i], capacity>>(desc, arithmetic);
   if constexpr (i + 1 < radii.size()) return make_for<Sample, capacity, i + 1>(desc, arithmetic);
   return nullptr;

@@ -11,9 +11,7 @@
 
 #include <algorithm>
 
-#include "cuda/cached_halo/tuning.hpp"
-#include "cuda/common/frame.cuh"
-#include "cuda/common/limits.hpp"
+#include "cuda/cached_halo/args.hpp"
 
 namespace convolve::cuda {
 
@@ -21,28 +19,6 @@ namespace convolve::cuda {
 struct Frames {
   int first, end;
 };
-
-struct Group {
-  std::uint8_t first, count;  ///< components
-};
-
-struct HaloFrame {
-  FrameArgs frame;
-  float weight[max_taps];             ///< of each frame; 1 where they are not combined
-  float base[max_frame_components];   ///< what unpack() subtracts from each component's samples
-  float ghost[max_frame_components];  ///< cells that stand for ghosts
-  Group group[max_frame_components];
-  std::uint8_t groups, combine;
-  std::uint8_t in_aligned[max_planes], out_aligned[max_planes];  ///< to 16 bytes, rows and all
-};
-
-template <int capacity>
-struct HaloArgs : HaloFrame {
-  float taps[capacity];  ///< [frame, unless combined][row][2 * reach + 1]
-};
-static_assert(sizeof(HaloArgs<few_taps>) <= 4096);
-
-#ifdef __CUDACC__
 
 /// Sample i of 32-bit words of samples, less its zero level. Integers are read as the low bits of a float of 2^23, so
 /// that one subtraction of `base`, 2^23 + zero level, converts them.
@@ -144,7 +120,7 @@ __device__ __forceinline__ Tile make_tile(const HaloFrame& args, int first, int 
 
 template <class Sample, int radius>
 __device__ __forceinline__ Tile find_tile(const HaloFrame& args, int index) {
-  const Group group = args.group[find_group(args, index)];
+  const HaloGroup group = args.group[find_group(args, index)];
   switch (group.count) {
     case 1:
       return make_tile<Sample, radius, 1>(args, group.first, index);
@@ -323,7 +299,5 @@ class HaloRow {
   std::uint32_t bits_[rounds];
   bool ghost_;
 };
-
-#endif
 
 }  // namespace convolve::cuda

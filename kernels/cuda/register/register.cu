@@ -7,12 +7,13 @@
 // shared memory, but for filters of over 15 taps an axis (large_tile.cu); coefficients ride in the kernel's parameters.
 // Here: its plans, and the table of the register tile's kernels.
 #include <algorithm>
-#include <vector>
 
 #include "cuda/common/launch.hpp"
 #include "cuda/register/large_tile.hpp"
 #include "cuda/register/register.hpp"
+#include "cuda/register/row_stream.hpp"
 #include "cuda/register/tile.cuh"
+#include "cuda/register/tile_args.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -51,67 +52,28 @@ const LaunchRow* find_register_tile(SampleType type, PlaneMix mix) {
   return nullptr;
 }
 
-/// How a filter is given to the kernels: padded to a width class.
-struct Padded {
-  std::size_t index;  ///< into register_classes
-  int width;
-  int sums, combined;
-  bool square;  ///< no taller than `width`, and of one frame: what the row stream serves
-};
-
-Padded pad(const Filter& filter) {
-  Padded padded{};
-  while (register_classes[padded.index] < 2 * filter.reach_x() + 1) ++padded.index;
-  padded.width = register_classes[padded.index];
-  const bool factors = combines_frames(filter);
-  padded.sums = factors ? 1 : filter.depth();
-  padded.combined = factors ? filter.depth() : 1;
-  padded.square = filter.depth() == 1 && 2 * filter.reach_y() + 1 <= padded.width;
-  return padded;
-}
-
 class RegisterPlan final : public Plan {
  public:
   RegisterPlan(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic)
       : capability_(device.capability),
         shape_(desc.filter.shape()),
         depth_(desc.filter.depth()),
-        padded_(pad(desc.filter)) {
+        padded_(pad_filter(desc.filter)) {
     const FrameLayout& layout = desc.layout;
     const PlaneMix mix = plane_mix(layout);
     tile_ = (*find_register_tile(layout.type, mix))[padded_.index];
+    tile_blocks_ = fill_register_tile(tile_args_, desc, arithmetic, padded_);
+    for (int p = 0; p < layout.planes; ++p)
+      tile_alignment_[p] = group_alignment(4 * layout.plane[p].components * bytes_per_sample(layout.type));
     stream_ = padded_.square ? find_row_stream(layout.type, mix, padded_.index) : nullptr;
-    tile_args_.planes = stream_args_.planes = layout.planes;
-    tile_args_.centre_t = desc.filter.centre_t();
-    tile_args_.centre_y = desc.filter.centre_y();
-    tile_args_.height = desc.filter.height();
-    tile_args_.sums = padded_.sums;
-    tile_args_.combined = padded_.combined;
-    tile_args_.border = desc.border;
-    set_coefficients(desc.filter, arithmetic);
-    for (int p = 0; p < layout.planes; ++p) {
-      stream_args_.plane[p] = tile_args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
-      const int pixel = layout.plane[p].components * bytes_per_sample(layout.type);
-      tile_alignment_[p] = group_alignment(4 * pixel);
-    }
-    stream_args_.numbers = tile_args_.numbers = make_sample_numbers(layout, arithmetic);
-    if (stream_)
-      stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
-                                          stream_->resident());
-    std::int64_t blocks = 0;
-    for (int p = 0; p < layout.planes; ++p) {
-      const SamplePlane& plane = tile_args_.plane[p];
-      RegisterTilePlane& grid = tile_args_.grid[p];
-      const int bytes = bytes_per_sample(layout.type);
-      const int tile_width = 32 * 4 * register_groups(bytes, plane.components);
-      const int tile_height = register_warps * register_rows(bytes, plane.components, padded_.width);
-      grid.first_block = static_cast<int>(blocks);
-      grid.blocks_x = (plane.width - 1) / tile_width + 1;
-      grid.blocks_y = (plane.height - 1) / tile_height + 1;
-      blocks += std::int64_t{grid.blocks_x} * grid.blocks_y;
-      if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
-    }
-    tile_blocks_ = static_cast<int>(blocks);
+    if (!stream_) return;
+    stream_args_.planes = layout.planes;
+    stream_args_.numbers = tile_args_.numbers;
+    std::copy_n(tile_args_.plane, layout.planes, stream_args_.plane);
+    pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width,
+             padded_.width / 2 - desc.filter.centre_y(), stream_args_.taps);
+    stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
+                                        stream_->resident());
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -142,26 +104,10 @@ class RegisterPlan final : public Plan {
   }
 
  private:
-  void set_coefficients(const Filter& filter, const Arithmetic& arithmetic) {
-    const std::vector<double> taps = spatial_coefficients(filter, arithmetic),
-                              weights = frame_weights(filter, arithmetic);
-    tile_args_.time[0] = 1;
-    std::copy(weights.begin(), weights.end(), tile_args_.time);
-    const int right = padded_.width / 2 - filter.centre_x(), down = padded_.width / 2 - filter.centre_y();
-    std::size_t from = 0;
-    for (int t = 0; t < padded_.sums; ++t)
-      for (int y = 0; y < filter.height(); ++y)
-        for (int x = 0; x < filter.width(); ++x, ++from) {
-          const float tap = static_cast<float>(taps[from]);
-          tile_args_.taps[(t * filter.height() + y) * padded_.width + x + right] = tap;
-          if (stream_) stream_args_.taps[(y + down) * padded_.width + x + right] = tap;
-        }
-  }
-
   int capability_;
   std::string shape_;
   int depth_;
-  Padded padded_;
+  PaddedFilter padded_;
   RegisterTileArgs tile_args_{};
   RowStreamArgs stream_args_{};
   int tile_alignment_[max_planes] = {};
@@ -174,7 +120,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, layout, desc.border == Border::constant);
   if (is_over_max_taps(desc.filter)) return serves_large_tile(device, desc, arithmetic, why);
-  const Padded padded = pad(desc.filter);
+  const PaddedFilter padded = pad_filter(desc.filter);
   if (!has_sample_planes(layout, arithmetic, why)) return false;
   if (!find_register_tile(layout.type, plane_mix(layout)))
     why = "so many components of this sample type";

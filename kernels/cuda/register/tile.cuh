@@ -11,31 +11,9 @@
 #include "cuda/common/frame.cuh"
 #include "cuda/common/limits.hpp"
 #include "cuda/common/pixels.cuh"
-#include "cuda/register/row_stream.hpp"
+#include "cuda/register/tile_args.hpp"
 
 namespace convolve::cuda {
-
-constexpr int max_coefficients = 448;  ///< parameters stay within 4 KB
-
-struct RegisterTilePlane {
-  int first_block, blocks_x, blocks_y;
-  bool vectors, out_vectors;  ///< addresses and strides allow a group of pixels at once
-};
-
-struct RegisterTileArgs {
-  PlaneView in[max_taps][max_planes];
-  PlaneView out[max_planes];
-  SamplePlane plane[max_planes];
-  RegisterTilePlane grid[max_planes];
-  SampleNumbers numbers;
-  int planes, centre_t, centre_y;
-  int height;          ///< of the filter
-  int sums, combined;  ///< frames that have coefficients of their own; frames that are added up while they are loaded
-  Border border;
-  float time[max_taps];          ///< weights of the combined frames
-  float taps[max_coefficients];  ///< [frame][row][column], the columns padded to the class
-};
-static_assert(sizeof(RegisterTileArgs) <= 4096);
 
 /// What a thread reads of one row for `4 * groups` pixels of output, and how its groups of pixels lie in it.
 template <class Sample, int C, int width>
