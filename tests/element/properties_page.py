@@ -43,12 +43,13 @@ def close(text, value):
     return abs((int(text, 16) if text.startswith("0x") else float(text)) - float(value)) < 1e-9
 
 
-def faults_of(spec, kind, line):
+def faults_of(element, spec, kind, line):
     kind_name = spec.value_type.name
     if GObject.type_is_a(spec.value_type, GObject.TYPE_ENUM) or GObject.type_is_a(spec.value_type, GObject.TYPE_FLAGS):
         if spec.name in NOT_LISTED:
             return
-        values = spec.enum_class.__enum_values__ if hasattr(spec, "enum_class") else spec.flags_class.__flags_values__
+        values_type = type(element.get_property(spec.name))  # what spec itself tells differs between PyGObject's versions
+        values = getattr(values_type, "__enum_values__", None) or values_type.__flags_values__
         for value in values.values():
             nick = value.value_nick if hasattr(value, "value_nick") else value.first_value_nick
             if nick and not re.search(rf"(?<![\w-]){re.escape(nick)}(?![\w-])", line):
@@ -72,7 +73,7 @@ def main():
     wrong += [f"{name} has no row in docs/properties.md" for name in sorted(specs.keys() - page.keys())]
     wrong += [f"docs/properties.md has a row for {name}, which the element has not" for name in sorted(page.keys() - specs.keys())]
     for name in sorted(specs.keys() & page.keys()):
-        wrong += faults_of(specs[name], *page[name])
+        wrong += faults_of(element, specs[name], *page[name])
     print("\n".join(wrong) or f"{len(specs)} properties")
     sys.exit(bool(wrong))
 
