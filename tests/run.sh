@@ -95,17 +95,22 @@ if ! EXTRA_PACKAGES="clang clang-tidy bc shellcheck valgrind python3-venv python
 fi
 pass "set-up and build"
 
-# VapourSynth, whose strings the element takes too, has a wheel for Python 3.12 and later.
+# VapourSynth, whose strings the element takes too, has a wheel for Python 3.12 and later. Prints the Python of an
+# environment that has it; where none can be made, the last line on standard error says why.
 vapoursynth_python() {
-  local python venv=build/vapoursynth-venv
-  for python in /usr/bin/python3 python3.12 python3.13 python3.14 "$HOME"/.pyenv/versions/3.1[2-9].*/bin/python; do
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' || continue
-    [ -x $venv/bin/python ] || "$python" -m venv $venv
-    $venv/bin/pip install -q --disable-pip-version-check "vapoursynth==81" numpy >&2
-    $venv/bin/python -c "import numpy, vapoursynth" && echo "$PWD/$venv/bin/python"
-    return
-  done
+  local python home venv=build/vapoursynth-venv
+  home=$(getent passwd "$(id -u)" | cut -d: -f6)  # not always what HOME says where tests run unattended
   echo "there is no Python 3.12 or later" >&2
+  for python in /usr/bin/python3 python3.1{2..9} {"${PYENV_ROOT:-$HOME/.pyenv}","$home/.pyenv"}/versions/3.1[2-9].*/bin/python; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null || continue
+    if "$python" -m venv --clear $venv >&2 &&
+      $venv/bin/pip install -q --disable-pip-version-check "vapoursynth==81" numpy >&2 &&
+      $venv/bin/python -c "import numpy, vapoursynth" >&2; then
+      echo "$PWD/$venv/bin/python"
+      return
+    fi
+    echo "$python could make no environment with VapourSynth" >&2
+  done
 }
 if [ -z "${VAPOURSYNTH_PYTHON:-}" ]; then VAPOURSYNTH_PYTHON=$(vapoursynth_python 2>"$work/vapoursynth.log" </dev/null); fi
 if [ -n "$VAPOURSYNTH_PYTHON" ]; then
