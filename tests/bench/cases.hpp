@@ -57,7 +57,7 @@ struct FrameShape {
   std::size_t bytes = 0;
 };
 
-/// Random samples for `frames` frames of `bytes` each: f32 in [0, 256), else random bytes.
-std::vector<unsigned char> random_frames(SampleType type, std::size_t bytes);
+/// Random samples for a frame of so many bytes: f32 in [0, 256), else random bits as far as samples have them.
+std::vector<unsigned char> random_frames(const FrameLayout& layout, std::size_t bytes);
 
 }  // namespace convolve::bench

@@ -68,7 +68,7 @@ class DeviceFrames {
       : layout_(layout), shape_(layout), pitch_((shape_.bytes + 65535) / 65536 * 65536) {
     count_ = static_cast<int>(std::max<std::size_t>(6, (total + 2 * shape_.bytes - 1) / (2 * shape_.bytes)));
     CHECK(cudaMalloc(&memory_, pitch_ * 2 * count_));
-    const std::vector<unsigned char> data = random_frames(layout.type, shape_.bytes);
+    const std::vector<unsigned char> data = random_frames(layout, shape_.bytes);
     for (int i = 0; i < 2 * count_; ++i) CHECK(cudaMemcpy(base(i), data.data(), shape_.bytes, cudaMemcpyHostToDevice));
     for (int i = 0; i < 2 * count_; ++i) images_.push_back(shape_.at(base(i)));
   }

@@ -20,7 +20,7 @@ class HostFrames {
   static constexpr int count = 6;
 
   explicit HostFrames(const FrameLayout& layout) : layout_(layout), shape_(layout) {
-    const std::vector<unsigned char> data = random_frames(layout.type, shape_.bytes);
+    const std::vector<unsigned char> data = random_frames(layout, shape_.bytes);
     for (int i = 0; i < 2 * count; ++i) {
       memory_.emplace_back(static_cast<unsigned char*>(std::aligned_alloc(256, shape_.bytes)));
       std::memcpy(memory_.back().get(), data.data(), shape_.bytes);
