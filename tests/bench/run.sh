@@ -4,9 +4,10 @@
 #
 # Takes the measurements of tests/bench, with every peer that this machine has. Raw JSON a part, for collect.py.
 #
-#   run.sh [-b build-dir | bundle] [-o out-dir] [part...]      parts: cuda peers cpu ffmpeg element; default: all
+#   run.sh [-b build-dir | bundle] [-o out-dir] [part...]      parts: cuda peers cpu ffmpeg vapoursynth element; default: all
 #
-# BENCH_FLAGS goes to bench (such as --benchmark_filter=...), ELEMENT_FLAGS to bench-element.
+# BENCH_FLAGS goes to bench (such as --benchmark_filter=...), ELEMENT_FLAGS to bench-element. SIMD=avx2 holds the CPU's rows and
+# VapourSynth to that. VAPOURSYNTH_PYTHON names a Python that has VapourSynth; python3 is asked for torch, CuPy and CV-CUDA.
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +21,7 @@ while getopts b:o: option; do
 done
 shift $((OPTIND - 1))
 parts=("$@")
-[ $# -gt 0 ] || parts=(cuda peers cpu ffmpeg element)
+[ $# -gt 0 ] || parts=(cuda peers cpu ffmpeg vapoursynth element)
 mkdir -p "$out"
 if [ -z "$home" ]; then
   home=$(cd "$here/.." && pwd)  # a bundle
@@ -45,8 +46,15 @@ if driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/n
   context+=",driver=$(echo "$driver" | head -1)"
 fi
 
+[ -z "${SIMD:-}" ] || context+=",simd=$SIMD"
 wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
-# part NAME COMMAND...: what it prints on stdout goes to the screen, its JSON to NAME.json.
+# peer NAME COMMAND...: what it prints goes to NAME.json, if it ends well.
+peer() {
+  local name=$1
+  shift
+  env -u LD_LIBRARY_PATH "$@" >"$out/$name.json" 2>"$out/$name.log" || { rm -f "$out/$name.json"; echo "run.sh: no $name: $(tail -n 1 "$out/$name.log")" >&2; }
+}
+# measure NAME COMMAND...: what it prints on stdout goes to the screen, its JSON to NAME.json.
 measure() {
   local name=$1
   shift
@@ -59,19 +67,23 @@ fi
 if wanted peers; then
   nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
   if [ -n "$nvcc" ] && "$nvcc" -O3 -std=c++17 -arch=native "$here/peers/npp.cu" -lnppif -lnppc -o "$out/npp" 2>"$out/npp.log"; then
-    env -u LD_LIBRARY_PATH "$out/npp" >"$out/npp.json" || rm -f "$out/npp.json"
+    peer npp "$out/npp"
     rm -f "$out/npp"
   else
     echo "run.sh: NPP is left out: no nvcc, or it does not build" >&2
   fi
-  env -u LD_LIBRARY_PATH python3 "$here/peers/torch_cupy.py" >"$out/torch_cupy.json" || rm -f "$out/torch_cupy.json"
+  peer cvcuda python3 "$here/peers/cvcuda_peer.py"
+  peer torch_cupy python3 "$here/peers/torch_cupy.py"
 fi
 if wanted cpu; then
   # shellcheck disable=SC2086
-  measure cpu "$bin/bench" --backend=cpu --iterations=7 ${BENCH_FLAGS:-}
+  measure cpu "$bin/bench" --backend=cpu --iterations=7 ${SIMD:+--simd=$SIMD} ${BENCH_FLAGS:-}
 fi
 if wanted ffmpeg && command -v ffmpeg >/dev/null; then
-  "$here/peers/ffmpeg.py" >"$out/ffmpeg.json" || rm -f "$out/ffmpeg.json"
+  peer ffmpeg "$here/peers/ffmpeg.py"
+fi
+if wanted vapoursynth && [ -n "${VAPOURSYNTH_PYTHON:-}" ]; then
+  peer vapoursynth "$VAPOURSYNTH_PYTHON" "$here/peers/vapoursynth_peer.py" "$bin/bench" ${SIMD:+"$SIMD"}
 fi
 if wanted element && [ -x "$bin/bench-element" ]; then
   # shellcheck disable=SC2086

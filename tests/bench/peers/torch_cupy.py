@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""torch conv2d and CuPy correlate as peers, on 4K f32 frames; prints JSON rows of bench's form.
+"""torch's conv2d, CuPy's correlate and its fftconvolve (cuFFT) as peers, on 4K frames; prints JSON rows of bench's form.
 
 Times are medians of CUDA events over rotating buffers of random samples, launched one by one (both allocate, so a
 graph would not show what their users get). Whichever of the two is absent is left out.
@@ -11,7 +11,8 @@ import statistics
 import sys
 
 WIDTH, HEIGHT, PAIRS, RUNS = 3840, 2160, 6, 15
-SIDES = (3, 5, 7, 9, 11, 15)
+SIDES = (3, 5, 7, 9, 11, 15, 31)
+FOURIER_SIDES = (15, 31)  # a transform's time hardly depends on the filter's size
 
 
 def row(runner, layout, side, us, copy_us):
@@ -51,7 +52,7 @@ def torch_rows():
 
 def cupy_rows():
     import cupy
-    from cupyx.scipy import ndimage
+    from cupyx.scipy import ndimage, signal
 
     stream = cupy.cuda.get_current_stream()
 
@@ -77,6 +78,9 @@ def cupy_rows():
             taps = cupy.random.rand(side, side).astype(cupy.float32)
             us = median_us(lambda i: ndimage.correlate(frames[i], taps, output=outs[i], mode="nearest"))
             rows.append(row("cupy/correlate", layout, side, us, copy_us))
+            if dtype == cupy.float32 and side in FOURIER_SIDES:
+                us = median_us(lambda i: signal.fftconvolve(frames[i], taps, mode="same"))
+                rows.append(row("cupy/fftconvolve", layout, side, us, copy_us))
     return rows
 
 
