@@ -11,8 +11,6 @@ import pathlib
 import asked
 import results
 
-BANKS = ("sobel-magnitude", "kirsch-max")
-
 
 def table(header, lines):
     yield "| " + " | ".join(header) + " |"
@@ -26,26 +24,19 @@ def number(row, key="us", form="{:.2f}"):
     return form.format(row[key]) if row and key in row else ""
 
 
-def is_peer(taps, peer):
-    """Whether a peer's row with its class of taps stands beside ours with these."""
-    if taps in BANKS or peer in BANKS:
-        return peer == taps
-    return peer == "real" or peer == taps == "separable-real"
-
-
 def cuda_tables(rows):
     kernels = results.kernels(rows)
     ours = {(k.layout, k.shape, k.taps): (k, row) for k, row in kernels if k.runner == "cuda" and k.algorithm == "auto"}
     if not ours:
         return
-    peers = [(k, row) for k, row in kernels if k.runner not in ("cuda", "cpu1", "cpu2", "ffmpeg")]
+    peers = asked.cuda_peers(rows)
     yield "## What `auto` takes on CUDA"
     yield ""
     lines = []
     for key, (k, row) in ours.items():
         limit = asked.cuda(k)
         beside = [f"{p.runner} {p.algorithm} {r['times_copy']:.1f}" for p, r in peers
-                  if (p.layout, p.shape) == key[:2] and is_peer(k.taps, p.taps)]
+                  if (p.layout, p.shape) == key[:2] and asked.is_peer(k.taps, p.taps)]
         lines.append([k.layout, k.shape, k.taps, number(row, "times_copy"), f"{limit:g}" if limit else "", number(row),
                       number(row, "GBps", "{:.0f}"), number(row, "TMACps", "{:.1f}"),
                       number(row, "ops_per_byte", "{:.1f}"), row.get("label", ""), ", ".join(beside)])
@@ -66,6 +57,12 @@ def cpu_tables(rows):
         return
     yield "## What `auto` takes on the CPU, one thread"
     yield ""
+    has_vapoursynth = any(k.runner == "vapoursynth" for k, _ in kernels)
+
+    def beside_vapoursynth(k):
+        row = rows.get(f"vapoursynth/Convolution/{k.layout}/{k.shape}/{k.taps}")
+        return [f"{row['us'] / row['ours_us']:.2f}" if row else ""] if has_vapoursynth else []
+
     lines = []
     for k, row in ours:
         two = rows.get(f"cpu2/auto/{k.layout}/{k.shape}/{k.taps}")
@@ -79,12 +76,15 @@ def cpu_tables(rows):
                       f"{least:g}" if least else "",
                       number(row, "vs_sepFilter2D", "{:.1f}"), number(row, "vs_GaussianBlur", "{:.1f}") or number(row, "vs_boxFilter", "{:.2f}"),
                       f"{ffmpeg['us'] / row['us']:.1f}" if ffmpeg else "",
+                      *beside_vapoursynth(k),
                       number(two or {}, "vs_one_thread", "{:.2f}"),
                       number({"v": row["TMACps"] * 1000}, "v", "{:.1f}"), row.get("label", "")])
     has_banks = any("vs_Sobel_magnitude" in row for _, row in kernels)
     has_boxes = any("vs_boxFilter" in row for _, row in kernels)
-    peer_column = "x filter2D, or Sobel and magnitude" if has_banks else "x filter2D"
-    yield from table(["layout", "filter", "taps", "us", "times the copy", peer_column, "asked", "x sepFilter2D", "x GaussianBlur, or boxFilter" if has_boxes else "x GaussianBlur", "x FFmpeg", "x on two threads", "GMAC/s", "what ran"], lines)
+    yield from table(["layout", "filter", "taps", "us", "times the copy",
+                      "x filter2D, or Sobel and magnitude" if has_banks else "x filter2D", "asked", "x sepFilter2D",
+                      "x GaussianBlur, or boxFilter" if has_boxes else "x GaussianBlur", "x FFmpeg",
+                      *(["x VapourSynth"] if has_vapoursynth else []), "x on two threads", "GMAC/s", "what ran"], lines)
 
 
 def element_tables(rows):
@@ -115,8 +115,22 @@ def region_table(rows):
     lines = []
     for name, row in regions.items():
         _, effect, layout, what = name.split("/")
-        lines.append([layout, effect, what, number(row, "times_copy"), number(row), number(row, "enqueue_us", "{:.1f}")])
-    yield from table(["layout", "effect", "area-number of regions", "times the copy", "us", "streaming thread's us"], lines)
+        limits = asked.REGIONS.get(name, {})
+        lines.append([layout, effect, what, number(row, "times_copy"), number(row), number(row, "enqueue_us", "{:.1f}"),
+                      "{times_copy:g} copies, {enqueue_us:g} us".format(**limits) if limits else ""])
+    yield from table(["layout", "effect", "area-number of regions", "times the copy", "us", "streaming thread's us", "asked"], lines)
+
+
+def change_table(rows):
+    changes = {name: row for name, row in rows.items() if name.startswith("changes/")}
+    if not changes:
+        return
+    yield "## A property that changes before each frame"
+    yield ""
+    lines = [[name.removeprefix("changes/"), number(row, "change_us", "{:.0f}"),
+              str(asked.CHANGE_US) if name.startswith("changes/cuda") else "", number(row, "plain_thread_cpu_us", "{:.0f}"),
+              row.get("label", "")] for name, row in changes.items()]
+    yield from table(["row", "streaming thread's us a change", "asked", "and without a change, us a frame", "what ran"], lines)
 
 
 def main():
@@ -133,7 +147,7 @@ def main():
     results.save(options.o, context, rows)
     lines = [f"# {options.o.stem}", ""]
     lines += table(["", ""], [[key.replace("_", " "), str(value)] for key, value in context.items()])
-    for part in (cuda_tables, region_table, cpu_tables, element_tables):
+    for part in (cuda_tables, region_table, cpu_tables, element_tables, change_table):
         lines += part(rows)
     options.o.with_suffix(".md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
