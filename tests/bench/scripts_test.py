@@ -8,9 +8,11 @@ import sys
 import tempfile
 import unittest
 
+import asked
 import choose
 import collect
 import compare
+import pages
 import results
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -188,6 +190,69 @@ class Compare(unittest.TestCase):
             rows = results.load([path])[1]
             self.assertEqual(compare.slower(rows, rows, 0), [])
             self.assertGreater(len(compare.both(rows, rows)), 0, path.name)
+
+
+class Asked(unittest.TestCase):
+    GPU = {"cuda/auto/GRAY8/15x15/separable-real": {"us": 7.0, "times_copy": 1.2},
+           "cuda/auto/RGB/5x5/real": {"us": 30.0, "times_copy": 1.5},
+           "npp/FilterGauss/GRAY8/15x15/separable-real": {"us": 200.0, "times_copy": 30.0},
+           "cvcuda/averageblur/GRAY8/15x15/box": {"us": 1.0, "times_copy": 0.1},
+           "cvcuda/conv2d/RGB/5x5/real": {"us": 29.0, "times_copy": 1.4},
+           "regions-cuda/blur/NV12/10%-1": {"us": 3.0, "times_copy": 0.26, "enqueue_us": 9},
+           "changes/cuda-memory/NV12/1080p/3x3": {"change_us": 31, "plain_thread_cpu_us": 7, "p50_us": 20}}
+    CPU = {"cpu1/auto/GRAY8/3x3/integer": {"us": 100, "times_copy": 1, "TMACps": 1, "vs_filter2D": 3.5, "label": "direct, avx2, x"},
+           "cpu1/auto/GRAY8/3x3/sobel-magnitude": {"us": 100, "times_copy": 1, "TMACps": 1, "vs_Sobel_magnitude": 2.9, "label": "bank, vnni, x"},
+           "ffmpeg/sobel/GRAY8/3x3/sobel-magnitude": {"us": 310},
+           "vapoursynth/Convolution/GRAY8/3x3/integer": {"us": 160, "ours_us": 100, "label": "beside direct, avx2, x"},
+           "vapoursynth/Convolution/GRAY8/5x5/integer": {"us": 160, "ours_us": 100, "label": "beside direct, vnni, x"}}
+
+    def test_a_row_misses_its_limit_and_falls_behind_a_peer(self):
+        missed = [(name, limit) for name, _, limit, met in asked.cuda_lines(self.GPU) if not met]
+        self.assertEqual(missed, [
+            ("RGB 5x5 real", "1.4 at most"), ("RGB 5x5 real", "ahead of cvcuda conv2d: 29.0"),
+            ("regions-cuda/blur/NV12/10%-1", "0.25 at most"), ("changes/cuda-memory/NV12/1080p/3x3", "30 at most")])
+
+    def test_the_cpu_is_asked_by_its_instructions(self):
+        lines = {(name, figure.split()[0]): met for name, figure, _, met in asked.cpu_lines(self.CPU)}
+        self.assertEqual(lines, {
+            ("GRAY8 3x3 integer", "vs_filter2D"): True,  # 5 where there is more than AVX2
+            ("GRAY8 3x3 sobel-magnitude", "vs_Sobel_magnitude"): False,
+            ("GRAY8 3x3 sobel-magnitude", "vs_FFmpeg_sobel"): True,
+            ("GRAY8 3x3 integer", "vs_VapourSynth"): True,
+            ("GRAY8 5x5 integer", "vs_VapourSynth"): False})
+
+    def test_the_script_names_what_misses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results.save(f"{folder}/run.json", {}, self.GPU | self.CPU)
+            run = subprocess.run([sys.executable, HERE / "asked.py", f"{folder}/run.json"], capture_output=True, text=True)
+            script("collect.py", "-o", f"{folder}/run.json", f"{folder}/run.json")
+            table = pathlib.Path(folder, "run.md").read_text(encoding="utf-8")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("RGB 5x5 real: 1.50 copies; 1.4 at most\n", run.stdout)
+        self.assertIn("6 of 12 are met\n", run.stdout)
+        self.assertIn("| x VapourSynth |", table)
+        self.assertIn("| 1.60 |", table)
+        self.assertIn("| cuda-memory/NV12/1080p/3x3 | 31 | 30 | 7 |", table)
+
+
+class Pages(unittest.TestCase):
+    def test_the_pages_have_what_their_result_files_give(self):
+        self.assertEqual(list(pages.wrong()), [])
+
+    def test_another_figure_is_found(self):
+        text = (pages.ROOT / "README.md").read_text(encoding="utf-8")
+        (whole, name, result), = pages.blocks(text)
+        self.assertEqual(whole, pages.block("README.md", name, result))
+        run = pages.Run(result)
+        run.rows["cuda/auto/GRAY8/5x5/real"]["times_copy"] += 1
+        self.assertNotIn("\n".join(pages.readme(run)), whole)
+
+    def test_the_fastest_peer_of_the_same_class_stands_beside_ours(self):
+        run = pages.Run.__new__(pages.Run)
+        run.rows = Asked.GPU
+        run.peers = asked.cuda_peers(run.rows)
+        self.assertEqual(run.cell("GRAY8", "15x15", "separable-real"), "1.20 (NPP 30)")  # the faster box is none
+        self.assertEqual(run.cell("RGB", "5x5", "real"), "1.50 (CV-CUDA 1.40)")
 
 
 class Committed(unittest.TestCase):

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The pages that lead a reader to files and tests name ones that exist, and README's table of speed is its result file's."""
-import json
+"""The pages that lead a reader to files and tests name ones that exist, and the tables of speed are their result files'."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/bench"))
+import pages  # noqa: E402
+
 # Which folders the paths that a page names may be relative to.
 PAGES = {"kernels/README.md": ("kernels", "kernels/cpu", "kernels/cuda", "."), "plugin/README.md": ("plugin", "."),
          "tests/README.md": ("tests", "."), "CONTRIBUTING.md": (".", "kernels/cpu")}
@@ -49,26 +51,8 @@ def missing_messages():
             yield f"docs/troubleshooting.md quotes '{message}', which no source says"
 
 
-def readme_speed():
-    """Each row of README's table of speed is that of the result file which the section links to."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split("## Speed")[1].split("\n## ")[0]
-    results = json.loads((ROOT / re.search(r"\(([^()]+)\.md\)", section)[1]).with_suffix(".json").read_text(encoding="utf-8"))
-    found = {row["name"]: row for row in results["benchmarks"]}
-    rows = re.findall(r"^\| (\w+) \| (\S+) (\S+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]*) *\|$", section, re.M)
-    if len(rows) < 10:
-        yield f"README's table of speed has {len(rows)} rows that can be read"
-    for layout, size, taps, us, times, npp in rows:
-        ours = found[f"cuda/auto/{layout}/{size}/{taps}"]
-        peer = found.get(f"npp/FilterBorder/{layout}/{size}/real")
-        pairs = [(us, ours["us"]), (times, ours["times_copy"])] + ([(npp, peer["times_copy"])] if npp else [])
-        for text, value in pairs:
-            digits = len(text.partition(".")[2])
-            if abs(float(text) - value) > 0.5001 * 10 ** -digits:
-                yield f"README, {layout} {size} {taps}: {text} is {value} in the result file"
-
-
 if __name__ == "__main__":
     wrong = [line for page, bases in PAGES.items() for line in missing_files(page, bases)] + [
-        *missing_tests(), *missing_targets(), *missing_messages(), *readme_speed()]
+        *missing_tests(), *missing_targets(), *missing_messages(), *pages.wrong()]
     print("\n".join(wrong) or "all that is named is there")
     sys.exit(bool(wrong))
