@@ -20,10 +20,10 @@ FP32_LANES = {"7.5": 64, "8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128, "10.0": 
 
 
 def series(rows, runner, algorithm, layout, taps, value):
-    """Sides and values of one line, 2D filters only."""
+    """Sides and values of one line, 2D filters of up to 15x15 only."""
     points = sorted((k.side, value(row)) for k, row in results.kernels(rows)
                     if (k.runner, k.algorithm, k.layout, k.taps, k.depth) == (runner, algorithm, layout, taps, 1)
-                    and value(row) is not None)
+                    and k.side <= 15 and value(row) is not None)
     return [p[0] for p in points], [p[1] for p in points]
 
 
@@ -55,6 +55,8 @@ def plot_times(context, rows):
         ("tiled, after the seeds", "cuda", "tiled", "real", "+:C7"),
         ("NPP FilterBorder", "npp", "FilterBorder", "real", "v--C3"),
         ("NPP FilterGauss", "npp", "FilterGauss", "separable-real", "<--C4"),
+        ("CV-CUDA conv2d", "cvcuda", "conv2d", "real", "h--C8"),
+        ("CV-CUDA gaussian", "cvcuda", "gaussian", "separable-real", ">--C9"),
         ("torch conv2d", "torch", "conv2d", "real", "d--C5"),
         ("CuPy correlate", "cupy", "correlate", "real", "p--C6"),
     ]
