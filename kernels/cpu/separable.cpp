@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cpu/algorithms.hpp"
+#include "cpu/box/box.hpp"
 #include "cpu/fixed16/separable.hpp"
-#include "cpu/float/box.hpp"
 #include "cpu/float/separable.hpp"
 
 namespace convolve::cpu {
@@ -51,7 +51,7 @@ std::vector<SpaceFactors> low_rank_terms(const PlanDesc& desc, const Arithmetic&
 Engine make_rank_one(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   const SpaceFactors factors = in_numbers_of(arithmetic, *desc.filter.space_filter().space_factors());
   Engine best = make_float_separable(desc, arithmetic, group, {{factors}});
-  for (const auto make : {make_fixed16_separable, make_dot_separable, make_float_box})
+  for (const auto make : {make_fixed16_separable, make_dot_separable, make_box})
     if (Engine engine; make(engine, desc, arithmetic, group, factors.column, factors.row) && engine.cost < best.cost)
       best = std::move(engine);
   return best;

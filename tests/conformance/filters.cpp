@@ -189,6 +189,12 @@ Taps box(const Shape& shape, Random&) {
   return taps;
 }
 
+Taps real_box(const Shape& shape, Random& random) {
+  Taps taps;
+  taps.real.assign(count(shape), (random.chance(0.8) ? 1 : -1) * random.real(0.5, 1.5) / count(shape));
+  return taps;
+}
+
 // One tap, anywhere, perhaps negative.
 Taps impulse(const Shape& shape, Random& random) {
   Taps taps;
@@ -266,6 +272,7 @@ constexpr KindRow table[] = {
     {"real-centred", real_centred, true},
     {"integer-centred", integer_centred, true},
     {"real-frames", real_frames, true},
+    {"real-box", real_box, true},
 };
 
 template <class Number>

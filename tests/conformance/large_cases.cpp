@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "cases.hpp"
 
@@ -74,11 +75,40 @@ void add_tiles_of_large_filters(std::vector<Case>& cases, Random& random) {
       }
 }
 
+// Boxes, which have running sums on the CPU: of each number of components, on both sides of where the sums of a row
+// need more than 16 bits (64 taps of 10 bits, one of 16) and those of the box more than 31 (181x181 taps of 16 bits).
+void add_boxes(std::vector<Case>& cases, Random& random) {
+  constexpr std::array shapes_of_them{Shape{1, 31, 31}, Shape{1, 1, 64},  Shape{1, 65, 2},
+                                      Shape{1, 9, 65},  Shape{3, 17, 21}, Shape{1, 16, 18}};
+  constexpr std::array largest{Shape{1, 181, 181}, Shape{1, 182, 181}, Shape{1, 255, 255}};
+  const auto add = [&](const char* name, const KindRow& kind, const Shape& shape, int width, int height) {
+    CaseOptions o = draw_options(random);
+    o.layout = layout_named(name);
+    o.border = convolve::borders[cases.size() % convolve::borders.size()].value;
+    o.kind = &kind;
+    o.shape = shape;
+    o.width = width;
+    o.height = height;
+    cases.push_back(make_case(o, random.next()));
+  };
+  for (const KindRow& kind : kinds()) {
+    if (const std::string_view kind_name = kind.name; kind_name != "box" && kind_name != "real-box") continue;
+    for (const char* name : {"gray8", "gray-alpha8", "rgb8", "rgbx8", "ayuv8", "yuy2", "gray6", "gray16", "rgb16",
+                             "ayuv64", "p010", "gray9-shifted"})
+      for (const Shape& shape : shapes_of_them)
+        add(name, kind, shape, rotate(std::array{60, 523, 131, 7}, cases.size() / 2),
+            rotate(std::array{41, 12, 33, 5}, cases.size() / 2));
+    for (const char* name : {"gray8", "rgb8", "gray16", "ayuv64"})
+      for (const Shape& shape : largest) add(name, kind, shape, 37, 19);
+  }
+}
+
 }  // namespace
 
 std::vector<Case> cases_of_large_filters(Random& random) {
   std::vector<Case> cases = beyond_15_taps(random);
   add_tiles_of_large_filters(cases, random);
+  add_boxes(cases, random);
   return cases;
 }
 

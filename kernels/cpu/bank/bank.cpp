@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/float/staging.hpp"
+#include "cpu/rows/float_staging.hpp"
 #include "cpu/simd/highway.hpp"
 
 #ifndef CONVOLVE_BANK_TAPS

@@ -117,7 +117,7 @@ struct Block {
   const void* const*
       passthrough;    ///< null, or the input rows where Engine::copies_passthrough, at the first output sample
   void* scratch;      ///< Engine::scratch_bytes of this thread
-  void* state;        ///< where Engine::has_state
+  void* state;        ///< where Engine::state_element_size
   bool state_is_new;  ///< no block above this one has left its sums there
   Ahead ahead;
 };
@@ -157,9 +157,9 @@ struct Engine {
   /// the ring holds. Ring frame i is made by pass i % size from its frame's line; no passes: staging makes ring rows.
   std::vector<RowPass> row_passes;
   int terms = 1;
-  /// The kernel keeps sums of a column's rows from one block to the next, in Block::state: an element for each of the
-  /// ring row.
-  bool has_state = false;
+  /// Bytes that the kernel keeps of each column from one block to the next, in Block::state; 0: none. Such a kernel
+  /// reads all ring rows for its first block, and then the first and the last block_rows of them.
+  int state_element_size = 0;
   Kernel kernel;
   const char* name = "";  ///< of the kernel, for describe()
   double cost = 1;        ///< instructions for each 16 samples, roughly: `auto` takes the least

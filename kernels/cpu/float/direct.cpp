@@ -3,7 +3,7 @@
 #include "cpu/float/direct.hpp"
 
 #include "cpu/float/kernels.hpp"
-#include "cpu/float/staging.hpp"
+#include "cpu/rows/float_staging.hpp"
 
 namespace convolve::cpu {
 

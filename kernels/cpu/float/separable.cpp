@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "cpu/float/kernels.hpp"
-#include "cpu/float/staging.hpp"
+#include "cpu/rows/float_staging.hpp"
 #include "cpu/simd/highway.hpp"
 
 #undef HWY_TARGET_INCLUDE

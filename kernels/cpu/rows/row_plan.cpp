@@ -76,7 +76,8 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   // Off multiples of 4 KiB, where the rows of a column would compete for the same cache sets.
   part.pitch = whole_lines(staged * e.element_size) + 64;
   if (part.pitch % 4096 == 0) part.pitch += 64;
-  part.ring_size = part.pitch * (part.ring_rows * part.frames + (e.has_state ? 1 : 0));
+  part.state_size = whole_lines(staged * e.state_element_size);
+  part.ring_size = part.pitch * part.ring_rows * part.frames + part.state_size;
   part.ring = take(bytes, part.ring_size * (part.in_place ? 2 : 1));
   part.rows = take(bytes, sizeof(void*) * part.ring_rows * part.frames);
   const int line_element_size = e.row_passes.empty() ? 0 : e.row_passes.front().line_element_size;
@@ -91,6 +92,11 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
     part.passthrough[i] = g.component[i / sample_size_ % g.components]->filtered ? 0 : 255;
   part.edge = take(bytes, staged_frames * (halo + 1) * g.components * sample_size_);
   part.scratch = take(bytes, e.scratch_bytes);
+
+  for (int i = 0; i < halo; ++i) {
+    const int before = i - desc_.filter.centre_x();
+    part.beside.push_back(border_index(desc_.border, before < 0 ? before : g.width + before, g.width));
+  }
 
   const void* none[max_depth] = {};
   const int n = (part.strip + halo) * g.components;

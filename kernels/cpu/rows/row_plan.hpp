@@ -59,8 +59,11 @@ class RowPlan final : public Plan {
     int frames = 1;                         ///< that the ring holds apart
     int terms = 1;                          ///< ring rows, a "frame" each, that are made of one source row
     std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
+    std::size_t state_size = 0;             ///< of what the kernel keeps of some columns
     std::size_t ring_size = 0;              ///< of all ring rows of some columns, and of their state
     std::size_t ring = 0, rows = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
+    /// Where the pixels beside a row come from: those before it, then those after it; -1: ghost cells.
+    std::vector<int> beside;
     std::vector<unsigned char> ghost_line;
     std::vector<std::vector<unsigned char>> ghost_rows;  ///< of each row pass, or one
     unsigned char* slot(unsigned char* ring_memory, int frame, int row) const {

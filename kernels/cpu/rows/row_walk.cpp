@@ -21,6 +21,24 @@ unsigned char* row_of_output(const PlaneView& view, int y) {
   return static_cast<unsigned char*>(view.data) + y * view.stride;
 }
 
+// The n pixels of a row that `index` names, one after the other: copies of a known size take no call.
+template <std::size_t Bytes>
+void pick(unsigned char* to, const unsigned char* row, const int* index, int n) {
+  for (int i = 0; i < n; ++i, to += Bytes) std::memcpy(to, row + index[i] * static_cast<std::ptrdiff_t>(Bytes), Bytes);
+}
+void pick_pixels(unsigned char* to, const unsigned char* row, const int* index, int n, const ComponentGroup& g,
+                 int sample_size) {
+  const int bytes = g.components * sample_size;
+  const std::ptrdiff_t sample_step = static_cast<std::ptrdiff_t>(g.stride) * sample_size;
+  if (g.stride == 1 && bytes == 1) return pick<1>(to, row, index, n);
+  if (g.stride == 1 && bytes == 2) return pick<2>(to, row, index, n);
+  if (g.stride == 1 && bytes == 3) return pick<3>(to, row, index, n);
+  if (g.stride == 1 && bytes == 4) return pick<4>(to, row, index, n);
+  for (int i = 0; i < n; ++i)
+    for (int c = 0; c < g.components; ++c, to += sample_size)
+      std::memcpy(to, row + (static_cast<std::ptrdiff_t>(index[i]) * g.components + c) * sample_step, sample_size);
+}
+
 }  // namespace
 
 // A group of which nothing is filtered.
@@ -61,9 +79,11 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   // The frame's own samples start on a cache line: vectors that straddle two are stored at half the speed.
   const std::size_t before = static_cast<std::size_t>(a - begin) * g.components * element;
   unsigned char* line = pass ? memory + part.line + (whole_lines(before) - before) : *to;
-  const std::size_t sample_step = static_cast<std::size_t>(g.stride) * sample_size_;
-  const std::size_t pixel_step = sample_step * g.components;
+  const std::size_t pixel_step = static_cast<std::size_t>(g.stride) * sample_size_ * g.components;
 
+  const auto beside = [&](int at) -> const int& {
+    return part.beside[desc_.filter.centre_x() + (at < 0 ? at : at - g.width)];
+  };
   const auto border = [&](int from, int until) {
     if (from >= until) return;
     unsigned char* at = line + static_cast<std::size_t>(from - begin) * g.components * element;
@@ -78,12 +98,8 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
       if (!source[t]) continue;
       unsigned char* edge =
           memory + part.edge + static_cast<std::size_t>(t) * desc_.filter.width() * g.components * sample_size_;
+      pick_pixels(edge, source[t], &beside(from), until - from, g, sample_size_);
       rows[t] = edge;
-      for (int i = from; i < until; ++i) {
-        const unsigned char* pixel = source[t] + border_index(desc_.border, i, g.width) * pixel_step;
-        for (int c = 0; c < g.components; ++c, edge += sample_size_)
-          std::memcpy(edge, pixel + c * sample_step, sample_size_);
-      }
     }
     staging.run(staging, rows, at, n);
   };
@@ -92,7 +108,7 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
     // Few samples as they are: no function of the engine is worth its call.
     const auto edge = [&](int from, int until) {
       for (int i = from; i < until; ++i)
-        if (const int at = border_index(desc_.border, i, g.width); at >= 0)
+        if (const int at = beside(i); at >= 0)
           std::memcpy(line + (i - begin) * pixel_step, source[0] + at * pixel_step, pixel_step);
         else
           std::memcpy(line + (i - begin) * pixel_step, part.ghost_line.data(), pixel_step);
@@ -246,18 +262,15 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
     }
   }
   const auto rows = reinterpret_cast<const void**>(memory + part.rows);
+  const std::ptrdiff_t first_sample =
+      (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
   for (int t = 0; t < part.frames; ++t) {
     const Image* image = frame.window->image[t / part.terms];
     const bool ghosts = !combined && !image;
-    const unsigned char* begin = nullptr;  // of the frame's first row, where rows are read in place
-    std::ptrdiff_t stride = 0;
-    if (!columns.staged && image) {
-      const PlaneView& in = image->plane[g.plane];
-      stride = in.stride;
-      begin = row_of(in, 0) +
-              (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
-    }
+    const PlaneView* in = image ? &image->plane[g.plane] : nullptr;
     for (int i = 0; i < window_rows; ++i) {
+      // Of a column whose sums are kept, rows come in and leave at the ends alone.
+      if (part.state_size && columns.started && i == e.block_rows) i = std::max(i, height - 1);
       const int row = source_row(top + i);
       const void*& to = rows[t * window_rows + i];
       if ((row < 0 || ghosts) && !e.paired_rows)
@@ -265,7 +278,7 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
       else if (columns.staged)
         to = part.slot(columns.memory, t, slot_of(top + i));
       else
-        to = begin + row * stride;
+        to = row_of(*in, row) + first_sample;
     }
   }
   void* out[max_block_rows] = {};
@@ -285,7 +298,7 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
                 pixels * g.components,
                 copies_passthrough ? passthrough : nullptr,
                 memory + part.scratch,
-                e.has_state ? columns.memory + part.ring_size - part.pitch : nullptr,
+                part.state_size ? columns.memory + part.ring_size - part.state_size : nullptr,
                 !std::exchange(columns.started, true),
                 ahead(part, frame, y + e.block_rows, x)};
   e.kernel.run(e.kernel, b);

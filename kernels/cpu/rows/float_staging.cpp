@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpu/float/staging.hpp"
+#include "cpu/rows/float_staging.hpp"
 
 #include <cstring>
 
 #include "cpu/simd/highway.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/float/staging.cpp"
+#define HWY_TARGET_INCLUDE "cpu/rows/float_staging.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include "cpu/simd/samples-inl.hpp"
