@@ -30,6 +30,7 @@
 #include "cuda/scene/luma_difference.hpp"
 #include "cuda/separable/separable.hpp"
 #include "cuda/textbook/textbook.hpp"
+#include "cuda/views/areas.hpp"
 #include "cuda/views/packed_422.hpp"
 #include "cuda/views/triples.hpp"
 
@@ -142,8 +143,11 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Plan> make_plan(const PlanDesc& desc) override {
     validate(desc);
-    if (!desc.bank.empty()) return make_bank_plan(desc);
-    return desc.algorithm == Algorithm::fastest ? make_fastest(desc) : make_plan_on(device_, desc);
+    PlanDesc parts = desc;
+    // What is the fastest for the whole frame need not be for a part, and to time that takes long.
+    if (desc.algorithm == Algorithm::fastest) parts.algorithm = Algorithm::automatic;
+    return make_area_plan(make_whole_plan(desc), parts,
+                          [this](const PlanDesc& of_part) { return make_whole_plan(of_part); });
   }
 
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
@@ -155,6 +159,11 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  std::unique_ptr<Plan> make_whole_plan(const PlanDesc& desc) {
+    if (!desc.bank.empty()) return make_bank_plan(desc);
+    return desc.algorithm == Algorithm::fastest ? make_fastest(desc) : make_plan_on(device_, desc);
+  }
+
   std::unique_ptr<Plan> make_bank_plan(const PlanDesc& desc) {
     std::string why;
     if (is_free_choice(desc.algorithm)) {

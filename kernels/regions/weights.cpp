@@ -30,6 +30,49 @@ bool in_ellipse(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t
 // The products in in_ellipse() have 64 bits where both sides of the ellipse are shorter than this.
 constexpr std::int64_t small_ellipse = 1 << 15;
 
+// Pixels from the left end that a row of an ellipse leaves out, about. `down`: half pixels from its middle.
+std::int64_t cut_near(std::int64_t width, std::int64_t height, std::int64_t down) {
+  const double v = static_cast<double>(down) / static_cast<double>(height);
+  const double half = std::sqrt(std::max(0.0, 1 - v * v)) * static_cast<double>(width) / 2;
+  const auto near = static_cast<std::int64_t>(static_cast<double>(width) / 2 - half);
+  return std::clamp<std::int64_t>(near, 0, (width + 1) / 2);
+}
+
+// The same to the pixel.
+std::int64_t cut_of_large(std::int64_t width, std::int64_t height, std::int64_t down) {
+  std::int64_t cut = cut_near(width, height, down);
+  const auto holds = [&](std::int64_t x) { return in_ellipse(2 * x + 1 - width, down, width, height); };
+  while (cut > 0 && holds(cut - 1)) --cut;
+  while (2 * cut < width && !holds(cut)) ++cut;
+  return cut;
+}
+
+// The same of the rows of a small ellipse, one after another. A row holds pixel x where
+// (2 x + 1 - width)^2 * height^2 <= width^2 * (height^2 - down^2): both sides are carried on by their differences.
+class SmallEllipse {
+ public:
+  SmallEllipse(std::int64_t width, std::int64_t height) : width_(width), height_(height) {}
+
+  std::int64_t start(std::int64_t near, std::int64_t down) {
+    cut_ = near;
+    const std::int64_t across = 2 * cut_ + 1 - width_;
+    at_cut_ = across * across * height_ * height_;
+    return next(down);
+  }
+  std::int64_t next(std::int64_t down) {
+    const std::int64_t room = width_ * width_ * (height_ * height_ - down * down);
+    for (; cut_ > 0 && at_cut_ + step_to(cut_) <= room; --cut_) at_cut_ += step_to(cut_);
+    for (; 2 * cut_ < width_ && at_cut_ > room; ++cut_) at_cut_ -= step_to(cut_ + 1);
+    return cut_;
+  }
+
+ private:
+  // What the left side grows by from pixel x to the one before it.
+  std::int64_t step_to(std::int64_t x) const { return 4 * height_ * height_ * (width_ - 2 * x); }
+
+  std::int64_t width_, height_, cut_ = 0, at_cut_ = 0;  ///< `at_cut_`: the left side at pixel `cut_`
+};
+
 // Chessboard distances, in two passes over the neighbours already visited. On entry 0 in the set, `far` elsewhere.
 void transform_distances(std::uint16_t* distance, int width, int height, std::uint16_t far) {
   const auto nearer = [far](std::uint16_t& at, std::uint16_t neighbour) {
@@ -110,33 +153,26 @@ bool RegionWeights::add_spans(const Region& region) {
 }
 
 // The spans of an ellipse's rows. Those of a small one go on from the row before, which differs little; those of a
-// large one, whose rows may differ by billions of pixels, each begin near what a square root says.
+// large one, whose rows may differ by billions of pixels, each begin near what a square root says. The lower half
+// mirrors the upper one.
 void RegionWeights::add_ellipse(const Region& region, const Layer& layer) {
   const std::int64_t width = region.right - region.left, height = region.bottom - region.top;
-  const bool small = std::max(width, height) < small_ellipse;
-  // Pixels from the left end that a row leaves out.
-  std::int64_t cut = 0;
+  const std::int64_t mirror = region.top + region.bottom - 1;
+  spans_.resize(layer.at + static_cast<std::size_t>(std::max<std::int64_t>(layer.last_row - layer.first_row, 0)));
+  PixelSpan* spans = spans_.data() + layer.at;
+  SmallEllipse small(width, height);
   for (std::int64_t y = layer.first_row; y < layer.last_row; ++y) {
-    // The lower half mirrors the upper one.
-    if (const std::int64_t mirrored = region.top + region.bottom - 1 - y; mirrored < y && mirrored >= layer.first_row) {
-      spans_.push_back(spans_[layer.at + static_cast<std::size_t>(mirrored - layer.first_row)]);
+    if (const std::int64_t mirrored = mirror - y; mirrored < y && mirrored >= layer.first_row) {
+      spans[y - layer.first_row] = spans[mirrored - layer.first_row];
       continue;
     }
     const std::int64_t down = 2 * (y - region.top) + 1 - height;
-    if (!small || y == layer.first_row) {
-      const double v = static_cast<double>(down) / static_cast<double>(height);
-      const double half = std::sqrt(std::max(0.0, 1 - v * v)) * static_cast<double>(width) / 2;
-      const auto near = static_cast<std::int64_t>(static_cast<double>(width) / 2 - half);
-      cut = std::clamp<std::int64_t>(near, 0, (width + 1) / 2);
-    }
-    const std::int64_t room = small ? width * width * (height * height - down * down) : 0;
-    const auto holds = [&](std::int64_t x) {
-      const std::int64_t across = 2 * x + 1 - width;
-      return small ? across * across * (height * height) <= room : in_ellipse(across, down, width, height);
-    };
-    while (cut > 0 && holds(cut - 1)) --cut;
-    while (2 * cut < width && !holds(cut)) ++cut;
-    spans_.push_back({region.left + cut, region.right - cut});
+    std::int64_t cut = 0;
+    if (std::max(width, height) >= small_ellipse)
+      cut = cut_of_large(width, height, down);
+    else
+      cut = y == layer.first_row ? small.start(cut_near(width, height, down), down) : small.next(down);
+    spans[y - layer.first_row] = {region.left + cut, region.right - cut};
   }
 }
 

@@ -121,6 +121,21 @@ def region_table(rows):
     yield from table(["layout", "effect", "area-number of regions", "times the copy", "us", "streaming thread's us", "asked"], lines)
 
 
+def cpu_region_table(rows):
+    regions = {name: row for name, row in rows.items() if name.startswith("regions-cpu1/")}
+    if not regions:
+        return
+    yield "## Regions on the CPU, one thread"
+    yield ""
+    lines = []
+    for name, row in regions.items():
+        _, effect, layout, what = name.split("/")
+        lines.append([layout, effect, what, number(row, "times_copy"), number(row, "vs_opencv"), number(row, "vs_whole")])
+    yield from table(["layout", "effect", "area-number of regions", "times the copy",
+                      "times as long OpenCV's GaussianBlur takes over the same regions",
+                      "and a separable 15x15 of the whole frame"], lines)
+
+
 def change_table(rows):
     changes = {name: row for name, row in rows.items() if name.startswith("changes/")}
     if not changes:
@@ -147,7 +162,7 @@ def main():
     results.save(options.o, context, rows)
     lines = [f"# {options.o.stem}", ""]
     lines += table(["", ""], [[key.replace("_", " "), str(value)] for key, value in context.items()])
-    for part in (cuda_tables, region_table, cpu_tables, element_tables, change_table):
+    for part in (cuda_tables, region_table, cpu_tables, cpu_region_table, element_tables, change_table):
         lines += part(rows)
     options.o.with_suffix(".md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 

@@ -72,6 +72,7 @@ conformance() {
   step conformance-fastest "$here/tests/conformance/conformance" --backend=cuda --algorithm=fastest --cases=300
   step conformance-large "$here/tests/conformance/conformance" --backend=cuda --large
   step conformance-regions "$here/tests/conformance/conformance_regions" --backend=cuda "${cases[@]}"
+  step conformance-areas "$here/tests/conformance/conformance_areas" --backend=cuda --cases=600
   step conformance-banks "$here/tests/conformance/conformance_banks" --backend=cuda "${cases[@]}"
   step conformance-luma "$here/tests/conformance/conformance_luma" --backend=cuda
   step conformance-cpu "$here/tests/conformance/conformance" --backend=cpu
