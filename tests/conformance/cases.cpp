@@ -217,6 +217,9 @@ constexpr std::array tiled{Shape{1, 15, 15}, Shape{1, 9, 9}, Shape{1, 11, 11}, S
                            Shape{5, 3, 3},   Shape{5, 1, 1}, Shape{2, 7, 9},   Shape{3, 5, 5},  Shape{4, 2, 4},
                            Shape{15, 1, 3},  Shape{7, 7, 7}, Shape{3, 6, 8},   Shape{3, 7, 10}, Shape{2, 11, 4}};
 
+constexpr std::array tiled_layouts{"gray8",   "nv12",         "rgba8",  "i420",   "p010", "gray16",
+                                   "i420-10", "gray-alpha16", "argb64", "ayuv64", "y412", "gray-f32"};
+
 // Packed 4:2:2, whose luma and chroma are made at once: tiles, and rows that are no whole ones.
 std::vector<Case> packed_in_tiles(Random& random) {
   std::vector<Shape> all_shapes{{1, 3, 3}, {1, 5, 5}, {1, 7, 7}, {1, 7, 9}, {1, 2, 8}, {1, 6, 3}};
@@ -339,7 +342,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
       add(o);
     }
   // Planes that the matrix kernels cut into tiles.
-  for (const char* name : {"gray8", "nv12", "rgba8", "i420", "p010", "gray16", "i420-10", "gray-alpha16"})
+  for (const char* name : tiled_layouts)
     for (const convolve::BorderRow& border : convolve::borders)
       for (const Shape& shape : tiled) {
         CaseOptions o = draw_options(random);

@@ -31,7 +31,7 @@ PlanDesc desc_of(int bits, int shift, double zero, int side, const std::vector<T
 
 /// As the kernel does.
 double by_bytes(const MatrixTaps& taps, int shift, const std::vector<int>& samples) {
-  std::int64_t low = taps.start[0][0], high = taps.start[0][1];
+  std::int64_t low = taps.start[0][0], high = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     std::int64_t tap = 0;
     for (int d = 0; d < taps.limbs; ++d) tap = tap * 256 + taps.limb(d, i);
@@ -109,13 +109,22 @@ TEST(U16ByteTaps, IntegerSumsAreExact) {
 
 TEST(U16ByteTaps, GhostsAndCopiedSamplesAreCutIntoBytes) {
   PlanDesc desc = desc_of(10, 6, 512, 1, std::vector<Tap>(5, Tap::real(0.2)));
-  desc.layout.plane[0].component[0].ghost = 0x2A5;
-  desc.layout.plane[0].component[0].filtered = false;
-  const PlaneLayout plane = as_bytes(desc).layout.plane[0];
-  ASSERT_EQ(plane.components, 2);
-  EXPECT_EQ(plane.component[0].ghost, 0x2A5 << 6 & 255);
-  EXPECT_EQ(plane.component[1].ghost, 0x2A5 << 6 >> 8);
-  EXPECT_FALSE(plane.component[0].filtered || plane.component[1].filtered);
+  PlaneLayout& plane = desc.layout.plane[0];
+  plane.component[0].ghost = 0x2A5;
+  plane.component[0].filtered = false;
+  const PlaneMasks one = u16_byte_masks(desc.layout, plane, 0);
+  EXPECT_EQ(one.ghost, 0xA940A940u);
+  EXPECT_EQ(one.passthrough, ~0u);
+  EXPECT_EQ(one.passthrough_components, 3);
+
+  plane.components = 4;
+  for (int c = 0; c < 4; ++c) plane.component[static_cast<std::size_t>(c)] = {.filtered = c != 2, .ghost = 1.0 * c};
+  const PlaneMasks front = u16_byte_masks(desc.layout, plane, 0), back = u16_byte_masks(desc.layout, plane, 4);
+  EXPECT_EQ(front.ghost, 0x00400000u);
+  EXPECT_EQ(back.ghost, 0x00C00080u);
+  EXPECT_EQ(front.passthrough, 0u);
+  EXPECT_EQ(back.passthrough, 0x0000FFFFu);
+  EXPECT_EQ(back.passthrough_components, 0x30);
 }
 
 }  // namespace

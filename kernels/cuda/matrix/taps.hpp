@@ -73,7 +73,7 @@ bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std:
 /// those that begin with the lowest are divided and rounded, so that 32 bits hold what counts of them.
 struct U16Taps {
   static constexpr int max_limbs = 3;
-  static constexpr double max_error = MatrixTaps::max_error;
+  static constexpr double max_error = 0.95;  ///< samples stay within one code value of the right ones
 
   bool down = false;  ///< from the highest weight to the lowest
   int limbs = 1;

@@ -60,6 +60,8 @@ struct TemporalLane {
   int strip = C == 4 ? g & 3 : g;
   int first = C != 4 ? 0 : bytes_apart ? g >> 2 << 1 : g >> 2;
   int second = C != 4 ? C - 1 : bytes_apart ? first + 1 : first + 2;
+  /// What their levels are of.
+  static __device__ __forceinline__ const TilePlane& levels(const TilePlane& plane) { return plane; }
 };
 
 /// Calls finish(the lane, its sums) when the sums are made. `In`, `Lane`: as TemporalInput and TemporalLane.
@@ -71,7 +73,7 @@ __device__ __forceinline__ void make_tile_from(const TileArgs& args, const TileP
   const In input(memory, plane, origin, radius);
   const Lane lane;
 
-  const int start[2] = {plane.start[lane.first], plane.start[lane.second]};
+  const int start[2] = {lane.levels(plane).start[lane.first], lane.levels(plane).start[lane.second]};
   TemporalSums<rows> sum;
 #pragma unroll
   for (int i = 0; i < steps * 8; ++i) sum[i / 8][i / 4 % 2][i % 4] = start[i / 2 % 2];

@@ -42,6 +42,7 @@ struct PairsLane {
   int g = threadIdx.x >> 2, t = threadIdx.x & 3;
   int strip = g & 3;                                   ///< the chroma's
   int first = luma, second = 1 - luma + 2 * (g >> 2);  ///< bytes of a pair
+  static __device__ __forceinline__ const TilePlane& levels(const TilePlane& plane) { return plane; }
 };
 
 template <int luma, int rows>

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/matrix/temporal.cuh"
+#include "cuda/matrix/temporal_four_input.cuh"
 #include "cuda/matrix/u16_byte_taps.hpp"
 
 namespace convolve::cuda {
@@ -22,42 +23,79 @@ constexpr int blocks_resident(int radius, int limbs) {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
+/// The place of a lane in a tile of four components a pixel, which are two planes' here.
+struct FourLane {
+  static constexpr bool bytes_apart = true;
+  int g = threadIdx.x >> 2, t = threadIdx.x & 3;
+  int strip = g & 1;
+  int first = g & 2, second = first + 1;  ///< of its plane's
+  __device__ __forceinline__ const TilePlane& levels(const TilePlane& plane) const { return (&plane)[g >> 2]; }
+};
+
+/// C: bytes of a pixel.
+template <int C>
+struct LaneAndInput {
+  using Lane = TemporalLane<std::uint16_t, C>;
+  template <int input_rows>
+  using Input = TemporalInput<C, input_rows>;
+};
+template <>
+struct LaneAndInput<8> {
+  using Lane = FourLane;
+  template <int input_rows>
+  using Input = TemporalFourInput<input_rows>;
+};
+
 /// The sum of code values that the sums of a sample's bytes come to; `c`: the low byte's component.
-__device__ __forceinline__ float joined(const TileArgs& args, const TilePlane& plane, int c, int low, int high) {
+__device__ __forceinline__ float joined(const TileArgs& args, const TilePlane& levels, int c, int low, int high) {
   return args.epilogue == MatrixEpilogue::quotient
              ? __int2float_rn(high * 256 + low) * args.gain
              : __fmaf_rn(__int2float_rn(high), 256 * args.gain,
-                         __fmaf_rn(__int2float_rn(low), args.gain, plane.level[c]));
+                         __fmaf_rn(__int2float_rn(low), args.gain, levels.level[c]));
+}
+
+/// Two lanes, `partner` apart, hold two pieces each, as words, of what one of them is to have both of the first piece,
+/// and the other, the odd one, both of the second.
+__device__ __forceinline__ uint2 exchanged(uint2 word, bool odd, int partner) {
+  const std::uint32_t other = __shfl_xor_sync(~0u, odd ? word.x : word.y, partner), own = odd ? word.y : word.x;
+  return {odd ? other : own, odd ? own : other};
 }
 
 template <int C>
 __device__ __forceinline__ void finish_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
-                                            const TemporalLane<std::uint16_t, C>& lane, const TemporalSums<rows>& sum) {
+                                            const typename LaneAndInput<C>::Lane& lane, const TemporalSums<rows>& sum) {
   using Four = PixelGroup<std::uint16_t, 1>;
   const int c = lane.first;
-  const float offset = plane.base[c];
+  const TilePlane& levels = lane.levels(plane);
+  const float offset = levels.base[c];
 #pragma unroll
   for (int s = 0; s < rows / 2; ++s) {
     int x = origin.x / C + 8 * lane.strip + 4 * (lane.t & 1);
     const int y = origin.y + 2 * s + (lane.t >> 1);
     float four[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) four[i] = joined(args, plane, c, sum[s][i / 2][i % 2], sum[s][i / 2][2 + i % 2]);
+    for (int i = 0; i < 4; ++i) four[i] = joined(args, levels, c, sum[s][i / 2][i % 2], sum[s][i / 2][2 + i % 2]);
     const Four made = quantized<Four, 1>(four, &offset, args.numbers);
     uint2 word = {made.word[0], made.word[1]};
-    if constexpr (C == 4) {
-      // Another lane holds the other component of the same pixels: each ends with two whole pixels.
+    if constexpr (C >= 4) {
+      // Another lane holds the other component of the same pixels: each ends with two pixels of both.
       const bool odd = c != 0;
-      const std::uint32_t other = __shfl_xor_sync(~0u, odd ? word.x : word.y, 16), own = odd ? word.y : word.x;
-      const std::uint32_t even = odd ? other : own, odds = odd ? own : other;
-      word = {__byte_perm(even, odds, 0x5410), __byte_perm(even, odds, 0x7632)};
+      const uint2 both = exchanged(word, odd, C == 4 ? 16 : 8);
+      word = {__byte_perm(both.x, both.y, 0x5410), __byte_perm(both.x, both.y, 0x7632)};
       x += odd ? 2 : 0;
+    }
+    if constexpr (C == 8) {
+      // And another the other two components: each ends with one whole pixel.
+      const bool last = lane.g >= 4;
+      word = exchanged(word, last, 16);
+      x += last;
     }
     if (plane.passthrough_components) {
       const TileFrame& from = args.centre[p];
       const auto was = __ldg(reinterpret_cast<const uint2*>(from.data + y * from.stride + x * C));
+      const std::uint32_t last = C == 8 ? (&plane)[1].passthrough : plane.passthrough;
       word.x = (word.x & ~plane.passthrough) | (was.x & plane.passthrough);
-      word.y = (word.y & ~plane.passthrough) | (was.y & plane.passthrough);
+      word.y = (word.y & ~last) | (was.y & last);
     }
     __stcs(reinterpret_cast<uint2*>(plane.out + y * plane.out_stride + x * C), word);
   }
@@ -66,23 +104,24 @@ __device__ __forceinline__ void finish_tile(const TileArgs& args, const TilePlan
 template <int radius, int limbs, int C>
 __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
                                           std::uint8_t* memory) {
-  temporal::make_tile<std::uint16_t, radius, limbs, C, rows>(
-      args, plane, p, origin, memory, [&](const TemporalLane<std::uint16_t, C>& lane, const TemporalSums<rows>& sum) {
-        finish_tile<C>(args, plane, p, origin, lane, sum);
-      });
+  using Lane = typename LaneAndInput<C>::Lane;
+  make_tile_from<typename LaneAndInput<C>::template Input<rows + 2 * radius>, Lane, radius, limbs, rows>(
+      args, plane, p, origin, memory,
+      [&](const Lane& lane, const TemporalSums<rows>& sum) { finish_tile<C>(args, plane, p, origin, lane, sum); });
 }
 
 #endif
 
-/// `most`: the most bytes of a pixel of a plane.
+/// `most`: the most bytes of a pixel of a plane; 8 come alone.
 template <int radius, int limbs, int most>
 __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(radius, limbs))
     temporal_u16_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
-  __shared__ __align__(16) std::uint8_t memory[warps_per_block][held * TemporalInput<1, rows + 2 * radius>::bytes];
+  using Input = typename LaneAndInput<most>::template Input<rows + 2 * radius>;
+  __shared__ __align__(16) std::uint8_t memory[warps_per_block][held * Input::bytes];
   std::uint8_t* const mine = memory[threadIdx.y];
-  for_tile(args, warps_per_block, rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
-    if (most == 4 && plane.components == 4)
+  for_tile<most == 8>(args, warps_per_block, rows, [&](const TilePlane& plane, unsigned p, int2 origin) {
+    if (most == 8 || (most == 4 && plane.components == 4))
       make_tile<radius, limbs, most>(args, plane, p, origin, mine);
     else
       make_tile<radius, limbs, 2>(args, plane, p, origin, mine);
@@ -112,15 +151,17 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
     out = __ldg(row_of(args.centre[p].data, args.centre[p].stride, y) + at);
     return;
   }
-  const std::uint32_t mask = (args.mask[0] & 255) | (args.mask[1] & 255) << 8, ghost = plane.ghost >> 8 * c & 0xFFFF;
-  int low = plane.start[c], high = plane.start[c + 1];
+  const TilePlane& levels = (&plane)[c / 4];
+  const int k = c % 4;
+  const std::uint32_t mask = (args.mask[0] & 255) | (args.mask[1] & 255) << 8, ghost = levels.ghost >> 8 * k & 0xFFFF;
+  int low = levels.start[k], high = levels.start[k + 1];
   for (int f = 0; f < args.frames; ++f) {
     const TileFrame frame = args.in[f][p];
     const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
     for (int r = 0; r < args.taps_y; ++r) {
       const int from = border_index(args.border, y - args.centre_y + r, plane.y.length);
-      for (int k = 0; k < args.taps_x; ++k) {
-        const int column = border_index(args.border, x - args.centre_x + k, plane.x.length);
+      for (int column_tap = 0; column_tap < args.taps_x; ++column_tap) {
+        const int column = border_index(args.border, x - args.centre_x + column_tap, plane.x.length);
         const std::uint32_t word =
             from < 0 || column < 0 ? ghost : __ldg(row_of(frame.data, frame.stride, from) + column * C + c / 2) & mask;
         low += __ldg(tap) * static_cast<int>(word & 255);
@@ -128,8 +169,8 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
       }
     }
   }
-  const float value = joined(args, plane, c, low, high), four[4] = {value, value, value, value};
-  out = static_cast<std::uint16_t>(quantized<Four, 1>(four, &plane.base[c], args.numbers).word[0]);
+  const float value = joined(args, levels, k, low, high), four[4] = {value, value, value, value};
+  out = static_cast<std::uint16_t>(quantized<Four, 1>(four, &levels.base[k], args.numbers).word[0]);
 #endif
 }
 
@@ -137,7 +178,9 @@ using TemporalKernel = void (*)(TileArgs);
 
 template <int radius, int limbs>
 TemporalKernel kernel_for(int most) {
-  return most == 2 ? temporal_u16_kernel<radius, limbs, 2> : temporal_u16_kernel<radius, limbs, 4>;
+  return most == 2   ? temporal_u16_kernel<radius, limbs, 2>
+         : most == 4 ? temporal_u16_kernel<radius, limbs, 4>
+                     : temporal_u16_kernel<radius, limbs, 8>;
 }
 
 template <int radius>
@@ -158,17 +201,16 @@ TemporalKernel kernel_for(int radius, int limbs, int most) {
 
 bool serves_matrix_temporal_u16(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
   why.clear();
-  if (max_components_of(desc.layout) > 2)
-    why = "several frames of pixels of more than two 16-bit components";
+  if (max_components_of(desc.layout) == 3)
+    why = "several frames of pixels of three 16-bit components";
   else if (desc.filter.reach_x() > margin || desc.filter.reach_y() > max_radius)
     why = "filters over several frames of more than 7x9 taps";
-  return why.empty() && holds_tiles(as_bytes(desc), rows, why) && make_u16_byte_taps(desc, taps, why);
+  return why.empty() && holds_tiles(desc, rows, why) && make_u16_byte_taps(desc, taps, why);
 }
 
 std::unique_ptr<Plan> make_matrix_temporal_u16(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const int radius = desc.filter.reach_y();
-  const PlanDesc bytes = as_bytes(desc);
-  TileKernel kernel{kernel_for(radius, taps.limbs, max_components_of(bytes.layout)),
+  TileKernel kernel{kernel_for(radius, taps.limbs, 2 * max_components_of(desc.layout)),
                     rows,
                     warps_per_block,
                     right_matrices(desc.filter, taps, radius),
@@ -178,7 +220,7 @@ std::unique_ptr<Plan> make_matrix_temporal_u16(const Device& device, const PlanD
   kernel.mask = 0xFFFFu & 0xFFFFu << desc.layout.shift;
   kernel.numbers = make_sample_numbers(desc.layout, u16_arithmetic(desc));
   kernel.sample = sample_kernel;
-  return make_tile_plan(device, bytes, taps, kernel);
+  return make_tile_plan(device, desc, taps, kernel);
 }
 
 }  // namespace convolve::cuda

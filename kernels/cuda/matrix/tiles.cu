@@ -11,6 +11,7 @@
 #include "cuda/common/limits.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/matrix/tiles.cuh"
+#include "cuda/matrix/u16_byte_taps.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -60,6 +61,7 @@ class TilePlan final : public Plan {
   TilePlan(const Device& device, const PlanDesc& desc, const MatrixTaps& taps, const TileKernel& kernel)
       : shape_(desc.filter.shape()),
         depth_(desc.filter.depth()),
+        bytes_(bytes_per_sample(desc.layout.type)),
         centre_(desc.filter.centre_t()),
         taps_(taps),
         kernel_(kernel) {
@@ -86,7 +88,7 @@ class TilePlan final : public Plan {
     // What each frame of ghost cells of level 1 would add.
     const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(depth_);
     for (std::size_t i = 0; i < taps.fixed.size(); ++i) frame_sum_[i / area] += taps.fixed[i];
-    for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], desc.border, args_.plane[p]);
+    for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc, p);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -108,12 +110,15 @@ class TilePlan final : public Plan {
       plane.out_stride = out.plane[p].stride;
       plane.stride = static_cast<int>(args_.in[0][p].stride);
       args_.centre[p] = frame_of(window.image[centre_]->plane[p]);
-      for (int c = 0; c < max_components; ++c) {
-        const int ghosts = ghost_sum * static_cast<int>(plane.ghost >> 8 * c & 255);
-        plane.start[c] =
-            taps_.epilogue == MatrixEpilogue::separate_limbs ? taps_.real_start : taps_.start[p][c] + ghosts;
-        plane.base[c] = taps_.base[p][c];
-        plane.level[c] = taps_.level[p][c];
+      for (int byte = 0; byte < plane.components; ++byte) {
+        TilePlane& levels = args_.plane[p + byte / max_components];
+        const int c = byte / bytes_, at = byte % max_components;
+        const int ghosts = ghost_sum * static_cast<int>(levels.ghost >> 8 * at & 255);
+        levels.start[at] = taps_.epilogue == MatrixEpilogue::separate_limbs
+                               ? taps_.real_start
+                               : (byte % bytes_ == 0 ? taps_.start[p][c] : 0) + ghosts;
+        levels.base[at] = taps_.base[p][c];
+        levels.level[at] = taps_.level[p][c];
       }
     }
     const bool direct = is_direct();
@@ -143,15 +148,20 @@ class TilePlan final : public Plan {
     return {static_cast<const std::uint8_t*>(view.data), view.stride};
   }
 
-  void add_plane(const PlaneLayout& layout, Border border, TilePlane& plane) const {
-    plane.x = edge_axis(border, layout.component[0].width);
-    plane.y = edge_axis(border, layout.component[0].height);
-    plane.components = static_cast<std::uint8_t>(layout.components);
-    const PlaneMasks masks = plane_masks(layout);
-    plane.ghost = masks.ghost;
-    plane.passthrough = masks.passthrough;
-    plane.passthrough_components = masks.passthrough_components;
-    plane.band = static_cast<unsigned>(2 * pieces(plane.x.length * layout.components, tile_bytes));
+  void add_plane(const PlanDesc& desc, int p) {
+    const PlaneLayout& layout = desc.layout.plane[p];
+    TilePlane& plane = args_.plane[p];
+    plane.x = edge_axis(desc.border, layout.component[0].width);
+    plane.y = edge_axis(desc.border, layout.component[0].height);
+    plane.components = static_cast<std::uint8_t>(bytes_ * layout.components);
+    for (int first = 0; first < plane.components; first += max_components) {
+      TilePlane& levels = args_.plane[p + first / max_components];
+      const PlaneMasks masks = bytes_ == 1 ? plane_masks(layout) : u16_byte_masks(desc.layout, layout, first);
+      levels.ghost = masks.ghost;
+      levels.passthrough = masks.passthrough;
+      levels.passthrough_components = masks.passthrough_components;
+    }
+    plane.band = static_cast<unsigned>(2 * pieces(plane.x.length * plane.components, tile_bytes));
     plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.band - 1) / plane.band);
     plane.tiles = static_cast<unsigned>(plane.band * pieces(plane.y.length, 2 * kernel_.rows));
   }
@@ -167,14 +177,15 @@ class TilePlan final : public Plan {
         if (args_.in[f][p].stride != stride) return false;
         bits |= reinterpret_cast<std::uintptr_t>(args_.in[f][p].data);
       }
-      if (bits % (4u * plane.components) != 0 || std::abs(stride) >= std::numeric_limits<int>::max() / plane.y.length)
+      if (bits % std::min(4u * plane.components, 16u) != 0 ||
+          std::abs(stride) >= std::numeric_limits<int>::max() / plane.y.length)
         return false;
     }
     return true;
   }
 
   std::string shape_;
-  int depth_, centre_;
+  int depth_, bytes_, centre_;  ///< bytes: of a sample
   MatrixTaps taps_;
   TileKernel kernel_;
   int frame_sum_[max_taps] = {};
@@ -185,14 +196,15 @@ class TilePlan final : public Plan {
 }  // namespace
 
 bool holds_tiles(const PlanDesc& desc, int rows, std::string& why) {
-  if (desc.layout.bits != 8) {
+  const int bytes = bytes_per_sample(desc.layout.type);
+  if (bytes == 1 && desc.layout.bits != 8) {
     why = "samples of fewer than 8 bits";
     return false;
   }
   for (int p = 0; p < desc.layout.planes; ++p) {
     const PlaneLayout& plane = desc.layout.plane[p];
     const int width = plane.component[0].width;
-    if (width % 4 != 0 || width * plane.components < tile_bytes || plane.component[0].height < rows) {
+    if (width % 4 != 0 || width * plane.components * bytes < tile_bytes || plane.component[0].height < rows) {
       why = "filters over several frames, or of more than 7x9 taps, of planes of fewer than 128 bytes by " +
             std::to_string(rows) + " rows, or of a width that is no multiple of 4";
       return false;

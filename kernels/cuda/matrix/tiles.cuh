@@ -26,6 +26,8 @@ namespace convolve::cuda {
 
 inline constexpr int tile_bytes = 128;
 
+/// Components of samples of 16 bits are their bytes. Of pixels of four such samples, which come alone, the next plane
+/// has the last two's ghost, passthrough and levels.
 struct TilePlane {
   std::uint8_t* out;
   std::ptrdiff_t out_stride;

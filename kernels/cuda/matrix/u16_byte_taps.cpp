@@ -29,7 +29,7 @@ bool exact_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixT
     // Exact sums are of 24 bits and stand 8 bits higher at the most; what they start from may take one more bit.
     const double start = -std::ldexp(k.zero, desc.layout.shift) * sum;
     if (start != std::floor(start) || std::abs(start) >= 0x1p31) return false;
-    taps.start[p][2 * c] = static_cast<std::int32_t>(start);
+    taps.start[p][c] = static_cast<std::int32_t>(start);
     return true;
   });
   if (!fit) why = "integer taps with levels that are no whole numbers of 32 bits";
@@ -54,7 +54,7 @@ bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTa
       taps.fixed = rounded.fixed;
       taps.gain = static_cast<float>(std::ldexp(1.0, -shift - desc.layout.shift));
       all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-        taps.level[p][2 * c] = static_cast<float>(-k.zero * rounded.sum / units);
+        taps.level[p][c] = static_cast<float>(-k.zero * rounded.sum / units);
         return true;
       });
       return true;
@@ -66,25 +66,19 @@ bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTa
 
 }  // namespace
 
-PlanDesc as_bytes(const PlanDesc& desc) {
-  PlanDesc bytes = desc;
-  bytes.layout.type = SampleType::u8;
-  bytes.layout.bits = 8;
-  bytes.layout.shift = 0;
-  for (int p = 0; p < desc.layout.planes; ++p) {
-    const PlaneLayout& plane = desc.layout.plane[p];
-    bytes.layout.plane[p].components = 2 * plane.components;
-    for (int c = 0; c < plane.components; ++c) {
-      const double ghost = std::clamp(plane.component[c].ghost, 0.0, 1.0 * desc.layout.max_value());
-      const unsigned word = static_cast<unsigned>(ghost) << desc.layout.shift;
-      for (int byte = 0; byte < 2; ++byte) {
-        Component& component = bytes.layout.plane[p].component[2 * c + byte];
-        component = plane.component[c];
-        component.ghost = word >> 8 * byte & 255;
-      }
-    }
+PlaneMasks u16_byte_masks(const FrameLayout& layout, const PlaneLayout& plane, int first) {
+  PlaneMasks masks;
+  for (int b = 0; b < 4; ++b) {
+    const int c = (first + b) / 2 % plane.components;
+    const Component& component = plane.component[c];
+    const double ghost = std::clamp(component.ghost, 0.0, 1.0 * layout.max_value());
+    const unsigned word = static_cast<unsigned>(ghost) << layout.shift;
+    masks.ghost |= (word >> 8 * (b % 2) & 255) << 8 * b;
+    if (!component.filtered) masks.passthrough |= 0xFFu << 8 * b;
   }
-  return bytes;
+  for (int c = 0; c < plane.components; ++c)
+    if (!plane.component[c].filtered) masks.passthrough_components |= static_cast<std::uint8_t>(3u << 2 * c);
+  return masks;
 }
 
 bool make_u16_byte_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
@@ -98,7 +92,7 @@ bool make_u16_byte_taps(const PlanDesc& desc, MatrixTaps& taps, std::string& why
   if (!has_sample_planes(desc.layout, arithmetic, why)) return false;
   for (int p = 0; p < desc.layout.planes; ++p) {
     const SamplePlane plane = make_sample_plane(desc.layout, desc.layout.plane[p], arithmetic);
-    for (int c = 0; c < plane.components; ++c) taps.base[p][2 * c] = plane.offset[c];
+    for (int c = 0; c < plane.components; ++c) taps.base[p][c] = plane.offset[c];
   }
   return exact ? exact_byte_taps(desc, arithmetic, taps, why) : real_byte_taps(desc, arithmetic, taps, why);
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "cuda/common/launch.hpp"
+#include "cuda/register/frame_stream.hpp"
 #include "cuda/register/large_tile.hpp"
 #include "cuda/register/register.hpp"
 #include "cuda/register/row_stream.hpp"
@@ -65,26 +66,35 @@ class RegisterPlan final : public Plan {
     tile_blocks_ = fill_register_tile(tile_args_, desc, arithmetic, padded_);
     for (int p = 0; p < layout.planes; ++p)
       tile_alignment_[p] = group_alignment(4 * layout.plane[p].components * bytes_per_sample(layout.type));
-    stream_ = padded_.square ? find_row_stream(layout.type, mix, padded_.index) : nullptr;
-    if (!stream_) return;
+    if (!padded_.square) return;
     stream_args_.planes = layout.planes;
     stream_args_.numbers = tile_args_.numbers;
     std::copy_n(tile_args_.plane, layout.planes, stream_args_.plane);
-    pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width,
-             padded_.width / 2 - desc.filter.centre_y(), stream_args_.taps);
+    const int top = padded_.width / 2 - desc.filter.centre_y();
+    if (depth_ > 1) {
+      lay_out_frame_stream(device, desc, arithmetic, top);
+      return;
+    }
+    stream_ = find_row_stream(layout.type, mix, padded_.index);
+    if (!stream_) return;
+    pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width, top,
+             stream_args_.taps);
     stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
                                         stream_->resident());
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
-    bool whole = stream_blocks_ > 0;
+    bool whole = stream_blocks_ > 0, all_frames = frame_stream_ && stream_blocks_ > 0;
     for (int p = 0; p < tile_args_.planes; ++p) {
       RegisterTilePlane& grid = tile_args_.grid[p];
       grid.vectors = true;
       for (int t = 0; t < depth_; ++t) {
         tile_args_.in[t][p] = window.image[t] ? window.image[t]->plane[p] : PlaneView{};
         // Kernels for windows inside the frame know no ghost frames.
-        grid.vectors = grid.vectors && window.image[t] && aligned(tile_args_.in[t][p], tile_alignment_[p]);
+        const PlaneView& view = tile_args_.in[t][p];
+        grid.vectors = grid.vectors && window.image[t] && aligned(view, tile_alignment_[p]);
+        all_frames = all_frames && view.data && view.stride == tile_args_.in[0][p].stride &&
+                     aligned(view, stream_args_.grid[p].alignment);
       }
       tile_args_.out[p] = stream_args_.out[p] = out.plane[p];
       grid.out_vectors = aligned(out.plane[p], tile_alignment_[p]);
@@ -93,7 +103,12 @@ class RegisterPlan final : public Plan {
               aligned(out.plane[p], stream_args_.grid[p].alignment);
     }
     const auto queue = static_cast<cudaStream_t>(stream);
-    whole ? stream_->launch(capability_, stream_args_, stream_blocks_, queue) : tile_(tile_args_, tile_blocks_, queue);
+    if (whole && all_frames)
+      launch_frame_stream(queue);
+    else if (whole && stream_)
+      stream_->launch(capability_, stream_args_, stream_blocks_, queue);
+    else
+      tile_(tile_args_, tile_blocks_, queue);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::register_; }
@@ -104,6 +119,30 @@ class RegisterPlan final : public Plan {
   }
 
  private:
+  /// The grid is the row stream's.
+  void lay_out_frame_stream(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, int top) {
+    const FrameStreamKernel* const kernel = find_frame_stream(desc.layout.type, padded_);
+    if (!kernel) return;
+    pad_taps(arithmetic.coefficients, desc.filter, padded_.width, padded_.width, top, frame_args_.taps);
+    stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, desc.layout.type, padded_.width,
+                                        device.multiprocessors, kernel->resident());
+    frame_stream_ = kernel;
+    frame_args_.planes = stream_args_.planes;
+    frame_args_.frames = depth_;
+    frame_args_.centre_t = desc.filter.centre_t();
+    frame_args_.rows = stream_args_.rows;
+    std::copy_n(stream_args_.plane, max_planes, frame_args_.plane);
+    std::copy_n(stream_args_.grid, max_planes, frame_args_.grid);
+    frame_args_.numbers = stream_args_.numbers;
+  }
+  void launch_frame_stream(cudaStream_t queue) noexcept {
+    for (int p = 0; p < frame_args_.planes; ++p) {
+      for (int t = 0; t < depth_; ++t) frame_args_.in[t][p] = tile_args_.in[t][p];
+      frame_args_.out[p] = tile_args_.out[p];
+    }
+    frame_stream_->launch(capability_, frame_args_, stream_blocks_, queue);
+  }
+
   int capability_;
   std::string shape_;
   int depth_;
@@ -114,6 +153,8 @@ class RegisterPlan final : public Plan {
   int tile_blocks_ = 0, stream_blocks_ = 0;
   RegisterTileLaunch tile_ = nullptr;
   const RowStreamKernel* stream_ = nullptr;
+  FrameStreamArgs frame_args_{};
+  const FrameStreamKernel* frame_stream_ = nullptr;
 };
 
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {

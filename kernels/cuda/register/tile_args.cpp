@@ -37,7 +37,7 @@ PaddedFilter pad_filter(const Filter& filter) {
   const bool factors = combines_frames(filter);
   padded.sums = factors ? 1 : filter.depth();
   padded.combined = factors ? filter.depth() : 1;
-  padded.square = filter.depth() == 1 && 2 * filter.reach_y() + 1 <= padded.width;
+  padded.square = 2 * filter.reach_y() + 1 <= padded.width;
   return padded;
 }
 

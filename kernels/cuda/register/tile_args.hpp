@@ -42,7 +42,7 @@ struct PaddedFilter {
   std::size_t index;   ///< into register_classes
   int width;           ///< taps of a row
   int sums, combined;  ///< as in RegisterTileArgs
-  bool square;         ///< no taller than `width`, and of one frame: what the row stream serves
+  bool square;         ///< no taller than `width`: what the row stream serves
 };
 PaddedFilter pad_filter(const Filter& filter);
 

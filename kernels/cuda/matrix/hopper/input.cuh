@@ -20,6 +20,22 @@
 #include "cuda/matrix/hopper/shape.hpp"
 #include "cuda/matrix/packed_422.cuh"
 
+namespace convolve::cuda {
+
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// Four pixels of 8 bytes.
+template <>
+struct Unit<8> {
+  struct __align__(16) Word {
+    uint4 first, last;  ///< two pixels each
+  };
+};
+
+#endif
+
+}  // namespace convolve::cuda
+
 namespace convolve::cuda::group {
 
 /// How a sum becomes a sample of 8 bits: the epilogues of MatrixEpilogue that this kernel has.
@@ -38,9 +54,10 @@ struct WgmmaPlane {
   std::uint32_t ghost;                       ///< as in MatrixPlane
   std::uint8_t components, passthrough_components;
   bool aligned;               ///< groups of pixels can be loaded and stored as words
+  std::uint8_t up;            ///< bits that samples of 16 bits are moved up by
   int last_x;                 ///< where the last tile of a row begins at the latest
-  int up;                     ///< bits that samples of 16 bits are moved up by
-  std::uint32_t mask;         ///< and then those that are theirs, of two
+  std::uint32_t mask;         ///< the bits of two samples of 16 bits that are theirs, once moved up
+  std::uint32_t last_ghost;   ///< of the last two of four components of 16 bits
   int start[max_components];  ///< of the sums
   float level[max_components];
 };
@@ -103,7 +120,7 @@ template <class Sample, WgmmaShape shape, int C, int first_group, int warpgroups
 struct Input {
   static constexpr bool wide = sizeof(Sample) == 2, pairs = luma_byte<Sample> >= 0;
   static constexpr int height = shape.height, margin = shape.margin, pitch = shape.pitch(), rows = shape.input_rows();
-  static constexpr int group = C == 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
+  static constexpr int group = C >= 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
   static constexpr int threads = 128 * warpgroups;
   static constexpr int rows_at_once = threads / groups, batch = C == 3 ? 4 : 6;
   struct Loaded {
@@ -186,7 +203,7 @@ struct Input {
             ptx::copy_async<8>(ptx::address_in_shared(to + r * pitch), from);
         } else {
           load(loaded[b], from);
-          if (ghost) fill(loaded[b], plane.ghost);
+          if (ghost) fill(loaded[b], plane);
         }
       }
       if constexpr (C > 1) {
@@ -211,15 +228,20 @@ struct Input {
         to.word[i] = v.x, to.word[i + 1] = v.y;
       }
     } else {
-      const uint4 v = __ldg(reinterpret_cast<const uint4*>(from));
-      to.word[0] = v.x, to.word[1] = v.y, to.word[2] = v.z, to.word[3] = v.w;
+#pragma unroll
+      for (int i = 0; i < group * C / 4; i += 4) {
+        const uint4 v = __ldg(reinterpret_cast<const uint4*>(from + 4 * i));
+        to.word[i] = v.x, to.word[i + 1] = v.y, to.word[i + 2] = v.z, to.word[i + 3] = v.w;
+      }
     }
   }
-  /// `ghost`: the first of the words, of three components the others are its bytes turned round.
-  static __device__ __forceinline__ void fill(Loaded& to, std::uint32_t ghost) {
+  /// The plane's ghost is the first of the words; of three components the others are its bytes turned round.
+  static __device__ __forceinline__ void fill(Loaded& to, const WgmmaPlane& plane) {
 #pragma unroll
-    for (int i = 0; i < group * C / 4; ++i)
+    for (int i = 0; i < group * C / 4; ++i) {
+      const std::uint32_t ghost = C == 8 && i % 2 == 1 ? plane.last_ghost : plane.ghost;
       to.word[i] = C != 3 || i % 3 == 0 ? ghost : __byte_perm(ghost, 0, i % 3 == 1 ? 0x1021 : 0x2102);
+    }
   }
   /// Two samples of 16 bits.
   static __device__ __forceinline__ std::uint32_t moved_up(const WgmmaPlane& plane, std::uint32_t two) {
@@ -228,15 +250,21 @@ struct Input {
 
   /// The components of a group apart.
   static __device__ __forceinline__ void put(std::uint8_t* to, const WgmmaPlane& plane, const Loaded& pixels) {
-    constexpr int fours = group / 4;
+    // Words of 8 bytes a pixel are taken as two pixels of four, in turn.
+    constexpr int fours = group / 4, parts = C == 8 ? 2 : 1, bytes = C / parts;
     std::uint32_t apart[fours][C];
 #pragma unroll
-    for (int h = 0; h < fours; ++h) {
-      Word<C> four;
+    for (int h = 0; h < fours; ++h)
 #pragma unroll
-      for (int i = 0; i < C; ++i) word_of(four, i) = moved_up(plane, pixels.word[h * C + i]);
-      planar(four, apart[h]);
-    }
+      for (int part = 0; part < parts; ++part) {
+        Word<bytes> four;
+#pragma unroll
+        for (int i = 0; i < bytes; ++i) word_of(four, i) = moved_up(plane, pixels.word[h * C + parts * i + part]);
+        std::uint32_t of_part[bytes];
+        planar(four, of_part);
+#pragma unroll
+        for (int c = 0; c < bytes; ++c) apart[h][bytes * part + c] = of_part[c];
+      }
 #pragma unroll
     for (int c = 0; c < C; ++c) {
       if constexpr (fours == 2)
@@ -307,7 +335,8 @@ struct Input {
         std::uint8_t* to = memory + r * pitch + column;
 #pragma unroll
         for (int c = 0; c < C; c += sizeof(Sample)) {
-          std::uint32_t sample = ghost ? plane.ghost >> 8 * c : __ldg(reinterpret_cast<const Sample*>(from + c));
+          const std::uint32_t outside = c < 4 ? plane.ghost >> 8 * c : plane.last_ghost >> 8 * (c - 4);
+          std::uint32_t sample = ghost ? outside : __ldg(reinterpret_cast<const Sample*>(from + c));
           sample = moved_up(plane, sample);
           to[c * shape.input_bytes()] = static_cast<std::uint8_t>(sample);
           if (wide) to[(c + 1) * shape.input_bytes()] = static_cast<std::uint8_t>(sample >> 8);

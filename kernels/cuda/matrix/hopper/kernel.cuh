@@ -29,8 +29,8 @@ __device__ __forceinline__ void by_bytes(const Tile& tile, const What& what) {
 
 #endif
 
-/// height, margin: of the shape, since kernels have no parameters of a class. `most`: the most components of a plane;
-/// 3, and 4 of 8 bits, come alone.
+/// height, margin: of the shape, since kernels have no parameters of a class. `most`: the most bytes of a pixel; 3,
+/// 8, and 4 of 8-bit samples, come alone.
 template <class Sample, int height, int margin, int most>
 __global__ void __launch_bounds__(block_threads({height, margin}, most), tuning({height, margin}, most).blocks_resident)
     wgmma_kernel(const __grid_constant__ WgmmaArgs args) {

@@ -49,7 +49,8 @@ constexpr int max_stages = 4;
 constexpr WgmmaTuning tuning(WgmmaShape shape, int components) {
   if (shape.has_long_windows())
     return components >= 3 ? WgmmaTuning{1, 2, 96, 160, 2} : WgmmaTuning{2, 1, 48, 96, components == 1 ? 3 : 2};
-  return components >= 3   ? WgmmaTuning{2, 2, 48, 80, 2}
+  return components == 8   ? WgmmaTuning{1, 2, 88, 168, 2}
+         : components >= 3 ? WgmmaTuning{2, 2, 48, 80, 2}
          : components == 2 ? WgmmaTuning{2, 1, 48, 96, 3}
                            : WgmmaTuning{2, 1, 48, 96, max_stages};
 }

@@ -33,6 +33,13 @@ __device__ __forceinline__ void make_u16_sums(const WgmmaArgs& args, MatrixDescr
   }
 }
 
+/// Two components of four pixels, side by side: a word a pixel.
+__device__ __forceinline__ uint4 pairs_of(const PixelGroup<std::uint16_t, 1>& a,
+                                          const PixelGroup<std::uint16_t, 1>& b) {
+  return {__byte_perm(a.word[0], b.word[0], 0x5410), __byte_perm(a.word[0], b.word[0], 0x7632),
+          __byte_perm(a.word[1], b.word[1], 0x5410), __byte_perm(a.word[1], b.word[1], 0x7632)};
+}
+
 /// Makes a warpgroup's part of a tile from its bytes' input rows, C bytes a pixel; calls done() when it has no more use
 /// for them.
 template <WgmmaShape shape, int C, class Done>
@@ -69,12 +76,14 @@ __device__ __forceinline__ void make_u16_tile(const WgmmaArgs& args, const Tile&
   }
 
   store_part<std::uint16_t, C>(tile, part, [&](int r) -> Word<C> {
-    const std::uint32_t(&a)[2] = made[0][r].word, (&b)[2] = made[C / 2 - 1][r].word;
-    if constexpr (C == 2)
-      return {a[0], a[1]};
-    else
-      return {__byte_perm(a[0], b[0], 0x5410), __byte_perm(a[0], b[0], 0x7632), __byte_perm(a[1], b[1], 0x5410),
-              __byte_perm(a[1], b[1], 0x7632)};
+    if constexpr (C == 2) {
+      return {made[0][r].word[0], made[0][r].word[1]};
+    } else if constexpr (C == 4) {
+      return pairs_of(made[0][r], made[1][r]);
+    } else {
+      const uint4 front = pairs_of(made[0][r], made[1][r]), back = pairs_of(made[2][r], made[3][r]);
+      return {{front.x, back.x, front.y, back.y}, {front.z, back.z, front.w, back.w}};
+    }
   });
 }
 

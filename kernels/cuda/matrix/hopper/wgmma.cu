@@ -36,8 +36,9 @@ using namespace group;
 template <WgmmaShape shape>
 WgmmaKernel kernel_of(SampleType type, int components) {
   if (type == SampleType::u8) return u8_kernel<shape>(components);
-  return components == 2 ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 2>
-                         : wgmma_kernel<std::uint16_t, shape.height, shape.margin, 4>;
+  return components == 2   ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 2>
+         : components == 4 ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 4>
+                           : wgmma_kernel<std::uint16_t, shape.height, shape.margin, 8>;
 }
 
 /// `number`: of the shape.
@@ -129,13 +130,14 @@ WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, WgmmaShape shape) {
     for (int c = 0; c < samples.components; ++c) {
       const Component& component = layout.plane[p].component[c];
       const auto ghost = static_cast<std::uint32_t>(std::clamp(component.ghost, 0.0, 1.0 * layout.max_value()));
-      plane.ghost |= (ghost << layout.shift) * (samples.components == 1 ? 0x10001u : 1u << 16 * c);
+      (c < 2 ? plane.ghost : plane.last_ghost) |=
+          (ghost << layout.shift) * (samples.components == 1 ? 0x10001u : 1u << 16 * (c % 2));
       if (!component.filtered) plane.passthrough_components |= static_cast<std::uint8_t>(3u << 2 * c);
       plane.start[c] = taps.start[p][c];
       plane.level[c] = samples.offset[c];
     }
     // Copied samples stay as they are.
-    plane.up = plane.passthrough_components ? 0 : 16 - layout.bits - layout.shift;
+    plane.up = static_cast<std::uint8_t>(plane.passthrough_components ? 0 : 16 - layout.bits - layout.shift);
     plane.mask = plane.passthrough_components ? ~0u : (0xFFFFu & 0xFFFFu << (16 - layout.bits)) * 0x10001u;
   }
   return args;
@@ -269,10 +271,10 @@ bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps
   const FrameLayout& layout = desc.layout;
   why.clear();
   if (!serves_shape(device, desc, why)) return false;
-  if (max_components_of(layout) > 2)
-    why = "pixels of more than two 16-bit components";
-  else if (!all_or_none_filtered(layout))
-    why = "planes of 16-bit samples of which one component is copied";
+  if (max_components_of(layout) == 3)
+    why = "pixels of three 16-bit components";
+  else if (layout.bits != 16 && !all_or_none_filtered(layout))
+    why = "planes of samples of 9 to 15 bits of which some components are copied";
   else
     return has_sample_planes(layout, u16_arithmetic(desc), why) &&
            make_u16_taps(desc, max_limbs(shape_for(desc.filter), max_bytes(layout)), taps, why);
