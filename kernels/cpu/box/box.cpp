@@ -71,11 +71,11 @@ HWY_INLINE Vector<T> LoadLine(const Source* p, int shift) {
 #if HWY_TARGET == HWY_SCALAR
 template <class T, class Source, int Components>
 void AlongRow(const RowPass& pass, const void* line, void* elements, int n) {
-  const auto [taps, shift] = *static_cast<const PackedRow*>(pass.packed.get());
+  const auto& packed = *static_cast<const PackedRow*>(pass.packed.get());
   const Source* in = static_cast<const Source*>(line);
   T* out = static_cast<T*>(elements);
-  const auto at = [&](int x) { return hn::GetLane(LoadLine<T>(in + x, shift)); };
-  const int reach = (taps - 1) * Components;
+  const auto at = [&](int x) { return hn::GetLane(LoadLine<T>(in + x, packed.shift)); };
+  const int reach = (packed.taps - 1) * Components;
   for (int x = 0; x < std::min(n, Components); ++x) {
     out[x] = 0;
     for (int k = 0; k <= reach; k += Components) out[x] = static_cast<T>(out[x] + at(x + k));
