@@ -56,9 +56,10 @@ class SingleTilesPlan final : public Plan {
     const std::vector<SpaceFactors>& terms = factors.space;
     const Found found = find_kernel(layout, desc.filter, terms.size());
     const int width = found.width;
-    kernel_ = *found.kernel;
-    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_.run), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             kernel_.shared) != cudaSuccess)
+    run_ = desc.filter.depth() == 1 ? found.kernel->run : found.kernel->combine;
+    shared_ = found.kernel->shared;
+    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(run_), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             shared_) != cudaSuccess)
       throw PlanError(std::string("separable: shared memory: ") + launch_error());
     args_.border = desc.border;
     args_.planes = layout.planes;
@@ -95,8 +96,7 @@ class SingleTilesPlan final : public Plan {
       args_.out[p] = out.plane[p];
       grid.out_vectors = aligned(out.plane[p], group_alignment(4 * bytes_));
     }
-    launch_pdl(capability_, kernel_.run, blocks_, dim3(SingleTile::threads), stream, args_,
-               static_cast<unsigned>(kernel_.shared));
+    launch_pdl(capability_, run_, blocks_, dim3(SingleTile::threads), stream, args_, static_cast<unsigned>(shared_));
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
@@ -110,7 +110,8 @@ class SingleTilesPlan final : public Plan {
   std::string shape_;
   int terms_;
   SingleArgs args_{};
-  SingleKernel kernel_{};
+  void (*run_)(SingleArgs) = nullptr;
+  int shared_ = 0;
   unsigned blocks_ = 0;
   int bytes_ = 1;
 };

@@ -10,14 +10,49 @@
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/prefetch.cuh"
-#include "cuda/separable/single_rows.cuh"
+#include "cuda/separable/single_rows_planar.cuh"
 
 namespace convolve::cuda {
 
+/// The row pass of so many components and terms, how a row lies in shared memory before it, and how after it.
 template <class Sample, int C, int width, int terms>
-__device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float* shared) {
+struct SinglePass {
+  using Rows = RowPass<Sample, C, width, terms>;
   using Row = SingleRow<C, width>;
-  constexpr int radius = width / 2, made = SingleTile::made(terms), tile_rows = single_rows(terms);
+  using Passed = PassedRow;
+};
+template <class Sample, int C, int width, int terms>
+requires(sizeof(Sample) == 2 && (C == 2 || C == 4) && terms == 1) struct SinglePass<Sample, C, width, terms> {
+  using Rows = RowPassPlanar<Sample, C, width, terms>;
+  using Row = PlanarRow<C, width>;
+  using Passed = PlanarPassedRow<C>;
+};
+
+/// Floats of shared memory: what comes out of the rows, a row as it comes in for each half of a warp, and, as integers,
+/// where its samples are.
+template <class Sample, int C, int width>
+constexpr int single_shared(int terms) {
+  const int row = terms == 1 ? SinglePass<Sample, C, width, 1>::Row::floats : SingleRow<C, width>::floats;
+  return terms * (single_rows(terms) + width - 1) * PassedRow::floats + 2 * SingleTile::warps * row +
+         SingleRow<C, width>::reached;
+}
+
+/// Asks for the tile's own rows of a frame, where there is one. `samples`: of a row.
+template <class Sample, int tile_rows>
+__device__ __forceinline__ void ask_for_tile(const PlaneView& view, int left, int top, int samples, int height) {
+  constexpr int bytes = static_cast<int>(sizeof(Sample));
+  if (view.data)
+    prefetch_rows<tile_rows, SingleTile::width * bytes / cache_line, SingleTile::threads>(
+        row_of<const Sample>(view, top) + left, view.stride, threadIdx.x, height - top, (samples - left) * bytes);
+}
+
+template <class Sample, int C, int width, int terms, SingleFrames frames>
+__device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float* shared) {
+  using Pass = SinglePass<Sample, C, width, terms>;
+  using Passed = typename Pass::Passed;
+  using Row = SingleRow<C, width>;
+  constexpr int radius = width / 2, row_floats = Pass::Row::floats, made = SingleTile::made(terms),
+                tile_rows = single_rows(terms);
   constexpr int passed_rows = tile_rows + 2 * radius;
   const SamplePlane& plane = args.plane[p];
   const SinglePlane& grid = args.grid[p];
@@ -27,23 +62,19 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
   float* const passed = shared;
   float* const cells = passed + terms * passed_rows * PassedRow::floats;
-  int* const position = reinterpret_cast<int*>(cells + 2 * SingleTile::warps * Row::floats);
+  int* const position = reinterpret_cast<int*>(cells + 2 * SingleTile::warps * row_floats);
   const bool inside = left >= Row::radius && left + SingleTile::width + Row::radius <= samples;
   for (int i = threadIdx.x; i < Row::reached; i += SingleTile::threads)
     position[i] = outer_sample<C>(args.border, left - Row::radius + i, plane.width);
-  constexpr int bytes = static_cast<int>(sizeof(Sample));
-  if (args.in[0][p].data)
-    prefetch_rows<tile_rows, SingleTile::width * bytes / cache_line, SingleTile::threads>(
-        row_of<const Sample>(args.in[0][p], top) + left, args.in[0][p].stride, threadIdx.x, plane.height - top,
-        (samples - left) * bytes);
+  ask_for_tile<Sample, tile_rows>(args.in[0][p], left, top, samples, plane.height);
   __syncthreads();
-  const RowPass<Sample, C, width, terms> pass(args, p, passed, cells + threadIdx.x / Row::lanes * Row::floats, position,
-                                              left, top, out_rows + 2 * radius, inside);
+  const typename Pass::Rows pass(args, p, passed, cells + first_single_row() * row_floats, position, left, top,
+                                 out_rows + 2 * radius, inside);
   pdl_wait();
-  if (args.frames == 1)
-    pass.run();
+  if (frames == SingleFrames::one || (frames == SingleFrames::any && args.frames == 1))
+    filter_rows(pass);
   else
-    pass.run_frames();
+    combine_rows(pass);
   __syncthreads();
 
   // A warp's rows of the tile, four samples of each to a lane. Floats' sums start from what integers' are moved by when
@@ -61,8 +92,8 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   for (int r = 0; r < terms; ++r)
 #pragma unroll
     for (int i = 0; i < made + 2 * radius; ++i) {
-      const float4 v =
-          *reinterpret_cast<const float4*>(passed + (r * passed_rows + first + i) * PassedRow::floats + 4 * lane);
+      // A warp's first row is an even one.
+      const float4 v = Passed::load(passed + (r * passed_rows + first + i) * PassedRow::floats, lane, i % 2 != 0);
       const float four[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
       for (int j = 0; j < made; ++j)
@@ -81,7 +112,7 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
       return quantized<Group, C>(sums, offset, args.numbers);
     }
   };
-  const int x = left + 4 * PassedRow::group_of(lane), y = top + first;
+  const int x = left + 4 * Passed::group_of(lane), y = top + first;
   const std::ptrdiff_t stride = args.out[p].stride;
   Sample* const to = row_of<Sample>(args.out[p], y) + x;
   const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
@@ -115,19 +146,24 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   }
 }
 
-template <class Sample, PlaneMix mix, int width, int terms>
-__global__ void __launch_bounds__(SingleTile::threads, SingleTile::blocks(sizeof(Sample), terms))
+template <class Sample, PlaneMix mix, SingleFrames frames>
+constexpr bool is_four_over_time = (mix == PlaneMix::four) && sizeof(Sample) == 2 && frames == SingleFrames::several;
+
+template <class Sample, PlaneMix mix, int width, int terms, SingleFrames frames>
+__global__ void __launch_bounds__(SingleTile::threads, is_four_over_time<Sample, mix, frames>
+                                                           ? SingleTile::blocks_of_frames(width)
+                                                           : SingleTile::blocks(sizeof(Sample), terms))
     single_kernel(const __grid_constant__ SingleArgs args) {
   extern __shared__ __align__(16) float shared[];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
   if constexpr (mix == PlaneMix::one_and_two) {
     if (args.plane[p].components == 1)
-      filter_tile<Sample, 1, width, terms>(args, p, shared);
+      filter_tile<Sample, 1, width, terms, frames>(args, p, shared);
     else
-      filter_tile<Sample, 2, width, terms>(args, p, shared);
+      filter_tile<Sample, 2, width, terms, frames>(args, p, shared);
   } else {
-    filter_tile<Sample, max_components_of(mix), width, terms>(args, p, shared);
+    filter_tile<Sample, max_components_of(mix), width, terms, frames>(args, p, shared);
   }
 }
 

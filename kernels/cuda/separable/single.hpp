@@ -38,9 +38,12 @@ static_assert(sizeof(SingleArgs) <= 4096);
 constexpr int single_rows(int terms) {
   return SingleTile::warps * SingleTile::made(terms);
 }
+/// What a kernel is compiled for: one frame, several, or whichever its plan has.
+enum class SingleFrames : std::uint8_t { one, several, any };
 struct SingleKernel {
-  void (*run)(SingleArgs) = nullptr;  ///< Null: this size is not compiled.
-  int shared = 0;                     ///< bytes of shared memory that it asks for
+  void (*run)(SingleArgs) = nullptr;      ///< of one frame. Null: this size is not compiled.
+  void (*combine)(SingleArgs) = nullptr;  ///< of several
+  int shared = 0;                         ///< bytes of shared memory that either asks for
 };
 /// The kernels of one sample type and mix of planes, in the order of single_sizes.
 using SingleKernels = std::array<SingleKernel, single_sizes.size()>;

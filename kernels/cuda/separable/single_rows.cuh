@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The row pass of separable's kernel in single precision. Half a warp takes a row of the
-// tile, adds up the window's frames while it loads them, shares its samples through shared memory and filters it. Of a
-// filter of rank 2 or 3 a row is filtered so often at a time.
+// The row pass of separable's kernel in single precision; of two and four components of 16 bits it is that of
+// single_rows_planar.cuh. Half a warp takes a row of the tile, adds up the window's frames while it loads them, shares
+// its samples through shared memory and filters it. Of a filter of rank 2 or 3 a row is filtered so often at a time.
 //
 // A row is samples, whatever their components: horizontal taps lie C samples apart.
 #pragma once
@@ -38,18 +38,12 @@ struct PassedRow {
   static constexpr int plane = SingleTile::width / 2, floats = SingleTile::width;
   /// Group q of a lane of the row pass.
   static __device__ constexpr int at(int lane, int q) { return q * plane + 4 * lane; }
-  /// The group of the row that a lane of the column pass takes, which lies at 4 * lane.
+  /// The group of the row that a lane of the column pass takes.
   static __device__ constexpr int group_of(int lane) { return lane < 16 ? 2 * lane : 2 * (lane - 16) + 1; }
+  static __device__ __forceinline__ float4 load(const float* row, int lane, bool) {
+    return *reinterpret_cast<const float4*>(row + 4 * lane);
+  }
 };
-
-/// Floats of shared memory: what comes out of the rows, a row as it comes in for each half of a warp, and, as integers,
-/// where its samples are.
-template <int C, int width>
-constexpr int single_shared(int terms) {
-  using Row = SingleRow<C, width>;
-  return terms * (single_rows(terms) + width - 1) * PassedRow::floats + 2 * SingleTile::warps * Row::floats +
-         Row::reached;
-}
 
 /// The sample that stands at position `at` of a row of `width` pixels, or -1. Farther out than any tap: any.
 template <int C>
@@ -60,7 +54,8 @@ __device__ __forceinline__ int outer_sample(Border border, int at, int width) {
   return x < 0 ? x : (x - pixel) * C + at;
 }
 
-/// The row pass: from the frames to `passed`, all rows of a term before those of the next.
+/// The row pass: from the frames to `passed`, all rows of a term before those of the next. What takes a half warp from
+/// row to row is below.
 template <class Sample, int C, int width, int terms>
 struct RowPass {
   using Row = SingleRow<C, width>;
@@ -176,27 +171,6 @@ struct RowPass {
     for (int k = 0; k < extras; ++k)
       if (has_extra(k)) cells[extra_cell[k]] = g[k];
   }
-  /// Adds frame t's samples to the cells.
-  __device__ __forceinline__ void add(const Samples& from, int t) const {
-    float f[span], g[extras];
-    convert(f, g, from);
-    const float weight = args.time[t];
-#pragma unroll
-    for (int n = 0; n < span; ++n) f[n] *= weight;
-#pragma unroll
-    for (int k = 0; k < extras; ++k) g[k] *= weight;
-    if (t > 0) {
-#pragma unroll
-      for (int q = 0; q < 2; ++q) {
-        const float4 v = *group(own_group + q);
-        f[4 * q] += v.x, f[4 * q + 1] += v.y, f[4 * q + 2] += v.z, f[4 * q + 3] += v.w;
-      }
-#pragma unroll
-      for (int k = 0; k < extras; ++k)
-        if (has_extra(k)) g[k] += cells[extra_cell[k]];
-    }
-    put(f, g);
-  }
   /// Filters the row that is in the cells.
   __device__ __forceinline__ void filter(int i) const {
     float h[terms][span] = {};
@@ -222,50 +196,75 @@ struct RowPass {
                                    PassedRow::at(lane, q)) = {h[r][4 * q], h[r][4 * q + 1], h[r][4 * q + 2],
                                                               h[r][4 * q + 3]};
   }
-  static constexpr int step = 2 * SingleTile::warps;  ///< rows that a block takes at a time
-  __device__ __forceinline__ int first_row() const {
-    return threadIdx.x / Row::lanes;
-  }
-  /// All rows of the tile. Two of a warp's pairs of rows are under way.
-  __device__ __forceinline__ void run() const {
-    const PlaneView view = args.in[0][p];
-    const int i = first_row();
-    Samples next[2];
-    load(next[0], view, i);
-    load(next[1], view, i + step);
-    // Halves of a warp go on together, and past the last row: there is room.
-#pragma unroll 1
-    for (int n = 0; n < rows; n += 2 * step)
-#pragma unroll
-      for (int a = 0; a < 2; ++a) {
-        const int at = n + a * step;
-        if ((i & ~1) + at >= rows) break;
-        float f[span], g[extras];
-        convert(f, g, next[a]);
-        __syncwarp();  // the row before has been read by all
-        put(f, g);
-        if ((i & ~1) + at + 2 * step < rows) load(next[a], view, i + at + 2 * step);
-        __syncwarp();
-        filter(i + at);
-      }
-  }
-  /// Filters the rows with the window's frames combined while they are loaded.
-  __device__ __forceinline__ void run_frames() const {
-#pragma unroll 1
-    for (int i = first_row(); (i & ~1) < rows; i += step) {
-      __syncwarp();
-#pragma unroll 1
-      for (int t = 0; t < args.frames; ++t) {
-        const PlaneView view = args.in[t][p];
-        Samples samples;
-        samples.ghosts = all_ghosts;
-        if (view.data) load(samples, view, i);
-        add(samples, t);
-      }
-      __syncwarp();
-      filter(i);
-    }
-  }
 };
+
+/// Rows that a block takes at a time, and this half warp's first.
+constexpr int single_step = 2 * SingleTile::warps;
+__device__ __forceinline__ int first_single_row() {
+  return threadIdx.x / (32 / 2);
+}
+
+/// All rows of a tile of one frame. Two of a warp's pairs of rows are under way.
+template <class Pass>
+__device__ __forceinline__ void filter_rows(const Pass& pass) {
+  constexpr int step = single_step;
+  const PlaneView view = pass.args.in[0][pass.p];
+  const int i = first_single_row(), rows = pass.rows;
+  typename Pass::Samples next[2];
+  pass.load(next[0], view, i);
+  pass.load(next[1], view, i + step);
+  // Halves of a warp go on together, and past the last row: there is room.
+#pragma unroll 1
+  for (int n = 0; n < rows; n += 2 * step)
+#pragma unroll
+    for (int a = 0; a < 2; ++a) {
+      const int at = n + a * step;
+      if ((i & ~1) + at >= rows) break;
+      float f[Pass::span], g[Pass::extras];
+      pass.convert(f, g, next[a]);
+      __syncwarp();  // the row before has been read by all
+      pass.put(f, g);
+      if ((i & ~1) + at + 2 * step < rows) pass.load(next[a], view, i + at + 2 * step);
+      __syncwarp();
+      pass.filter(i + at);
+    }
+}
+
+/// The same with the window's frames combined while they are loaded; frames that are none are ghost cells. Two of a
+/// row's frames are under way, the next row's while this one is filtered.
+template <class Pass>
+__device__ __forceinline__ void combine_rows(const Pass& pass) {
+  int next_frame = 0, next_row = first_single_row();
+  const auto load_next = [&](typename Pass::Samples& to) {
+    if ((next_row & ~1) >= pass.rows) return;
+    const PlaneView view = pass.args.in[next_frame][pass.p];
+    to.ghosts = Pass::all_ghosts;
+    if (view.data) pass.load(to, view, next_row);
+    if (++next_frame == pass.args.frames) next_frame = 0, next_row += single_step;
+  };
+  typename Pass::Samples now, next;
+  load_next(now);
+  load_next(next);
+#pragma unroll 1
+  for (int i = first_single_row(); (i & ~1) < pass.rows; i += single_step) {
+    float sum[Pass::span] = {}, side[Pass::extras] = {};
+#pragma unroll 1
+    for (int t = 0; t < pass.args.frames; ++t) {
+      float f[Pass::span], g[Pass::extras];
+      pass.convert(f, g, now);
+      now = next;
+      load_next(next);
+      const float weight = pass.args.time[t];
+#pragma unroll
+      for (int n = 0; n < Pass::span; ++n) sum[n] = fmaf(weight, f[n], sum[n]);
+#pragma unroll
+      for (int k = 0; k < Pass::extras; ++k) side[k] = fmaf(weight, g[k], side[k]);
+    }
+    __syncwarp();  // the row before has been read by all
+    pass.put(sum, side);
+    __syncwarp();
+    pass.filter(i);
+  }
+}
 
 }  // namespace convolve::cuda

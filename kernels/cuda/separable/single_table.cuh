@@ -4,6 +4,7 @@
 // How a file single_*.cu makes its tables of kernels: one for each size.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "cuda/separable/single.cuh"
@@ -17,8 +18,16 @@ constexpr SingleKernel single_kernel_of() {
   if constexpr (sizeof(Sample) == 1 && mix != PlaneMix::three && size.terms > 1 && size.width < max_taps) {
     return {};
   } else {
-    constexpr int most = max_components_of(mix);
-    return {single_kernel<Sample, mix, size.width, size.terms>, 4 * single_shared<most, size.width>(size.terms)};
+    constexpr int shared = 4 * single_shared<Sample, max_components_of(mix), size.width>(size.terms);
+    const auto kernel = []<SingleFrames frames>(std::integral_constant<SingleFrames, frames>) {
+      return single_kernel<Sample, mix, size.width, size.terms, frames>;
+    };
+    if constexpr (size.terms == 1)
+      return {kernel(std::integral_constant<SingleFrames, SingleFrames::one>{}),
+              kernel(std::integral_constant<SingleFrames, SingleFrames::several>{}), shared};
+    // Several frames of a higher rank are rare.
+    const auto any = kernel(std::integral_constant<SingleFrames, SingleFrames::any>{});
+    return {any, any, shared};
   }
 }
 template <class Sample, PlaneMix mix, std::size_t... n>

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The row pass of separable's kernel in single precision, of two and four components of 16 bits and filters of rank 1:
+// as single_rows.cuh has it, but a row lies in shared memory component by component. A lane loads eight samples, of all
+// components, and filters eight of one, so that its taps meet 8 + 2 * radius floats; of interleaved samples they would
+// meet 8 + 2 * C * radius.
+//
+//   four components    loads      lane 0: p0 p1     lane 1: p2 p3     ...        16 lanes, 32 pixels
+//                      filters    lane 4c + j: component c of pixels 8j .. 8j + 7
+//                      `passed`   p0 p8 p16 p24  p1 p9 p17 p25  p2 ...           four floats each
+//   two                loads      lane 0: p0 .. p3  ...                          16 lanes, 64 pixels
+//                      filters    lane 2j + c: component c of pixels 8j .. 8j + 7
+//                      `passed`   p0 p1  p8 p9  p16 p17 ...  p2 p3  p10 p11 ...  two floats each
+//
+// Of `passed`, an even pixel and the next odd one change places in odd rows (p0 p8 p16 p24 and p1 p9 p17 p25; p0 and
+// p1): half warps, which write neighbouring rows, meet different banks then.
+#pragma once
+
+#include "cuda/separable/single_rows.cuh"
+
+namespace convolve::cuda {
+
+/// A row of a tile, as floats, each component by itself.
+template <int C, int width>
+struct PlanarRow {
+  static constexpr int radius = width / 2, pixels = SingleTile::width / C;
+  static constexpr int margin = (radius + 3) / 4 * 4;  ///< pixels either side, of which the inner ones are used
+  /// From component to component: lanes that read two at once meet different banks.
+  static constexpr int plane = pixels + 2 * margin + 4, floats = C * plane;
+  static_assert(plane % 8 == 4 && 2 * radius <= 16);
+  static constexpr int first = margin - radius, window = 8 + 2 * radius;  ///< of what a lane's taps meet
+};
+
+/// A row as its taps leave it.
+template <int C>
+struct PlanarPassedRow {
+  /// The group of four samples of the row that a lane of the column pass takes.
+  static __device__ constexpr int group_of(int lane) {
+    return C == 4 ? 8 * (lane & 3) + (lane >> 2) : 4 * (lane & 7) + (lane >> 3);
+  }
+  static __device__ __forceinline__ float4 load(const float* row, int lane, bool odd) {
+    const float4 v = *reinterpret_cast<const float4*>(row + 4 * (C == 4 && odd ? lane ^ 4 : lane));
+    return C == 2 && odd ? float4{v.z, v.w, v.x, v.y} : v;
+  }
+  /// Where pixel n of a lane's eight lies in an even row, from the first on; in an odd row `swap` farther, or nearer.
+  static __device__ constexpr int at(int n) { return C == 4 ? 16 * n : 32 * (n / 2) + 2 * (n % 2); }
+  static constexpr int swap = C == 4 ? 16 : 2;
+};
+
+template <class Sample, int C, int width, int terms>
+struct RowPassPlanar {
+  using Row = PlanarRow<C, width>;
+  using Passed = PlanarPassedRow<C>;
+  static constexpr int span = 8, radius = Row::radius, lanes = 16, side = radius * C;  ///< side: samples of one
+  /// Samples of the sides, for a lane: some, or a pixel, which is one load in the place of three or more.
+  static constexpr int few = (2 * side - 1) / lanes + 1;
+  static constexpr bool by_pixel = C == 4 && few >= 3;
+  static constexpr int extras = by_pixel ? C : few, places = by_pixel ? 1 : extras;
+  static constexpr unsigned all_ghosts = (1u << (span + extras)) - 1;
+  /// A lane's samples of a row, on their way.
+  struct Samples {
+    PixelGroup<Sample, 1, span> own;
+    PixelGroup<Sample, 1, 4> pixel;
+    Sample extra[extras];  ///< where it is not by_pixel
+    unsigned ghosts;       ///< which of them are, its own ones first
+  };
+  const SingleArgs& args;
+  const int p;
+  const SamplePlane& plane;
+  float* const passed;
+  float* const cells;         ///< of the row at hand
+  const int* const position;  ///< of the samples that a row reaches, -1: ghosts
+  const int lane, top, rows;  ///< the first of the tile's rows, and how many its columns reach
+  int own;                    ///< where this lane's samples begin
+  bool whole;                 ///< they may be read at once
+  int extra[places], extra_cell[places];
+  unsigned ghosts = 0;
+  float zero[C], extra_zero;
+
+  __device__ __forceinline__ RowPassPlanar(const SingleArgs& args, int p, float* passed, float* cells,
+                                           const int* position, int left, int top, int rows, bool inside)
+      : args(args),
+        p(p),
+        plane(args.plane[p]),
+        passed(passed),
+        cells(cells),
+        position(position),
+        lane(threadIdx.x & (lanes - 1)),
+        top(top),
+        rows(rows) {
+    own = left + span * lane;
+    whole = args.grid[p].vectors && own + span <= plane.width * C;
+    if (!inside)
+#pragma unroll
+      for (int n = 0; n < span; ++n) ghosts |= static_cast<unsigned>(at_own(n) < 0) << n;
+#pragma unroll
+    for (int k = 0; k < places; ++k) {
+      const int n = by_pixel ? C * min(lane, 2 * radius - 1) : min(lane + lanes * k, 2 * side - 1), pixel = n / C;
+      const int from = position[n < side ? n : n + SingleTile::width];
+      if (from < 0) ghosts |= 1u << (span + k);
+      extra[k] = max(from, 0);
+      extra_cell[k] = n % C * Row::plane + (pixel < radius ? Row::first : Row::margin + Row::pixels - radius) + pixel;
+    }
+#pragma unroll
+    for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
+    extra_zero = plane.zero[lane % C];
+  }
+  __device__ __forceinline__ int at_own(int n) const {
+    return position[side + span * lane + n];
+  }
+
+  /// Row i of a frame.
+  __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
+    int y = top - radius + i;
+    to.ghosts = ghosts;
+    if (static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height)) {
+      y = index_at(args.border, y, plane.height);
+      if (y < 0) to.ghosts = all_ghosts;
+      y = max(y, 0);
+    }
+    const Sample* row = row_of<const Sample>(view, y);
+    if (whole)
+      to.own.load(row + own);
+    else
+#pragma unroll
+      for (int n = 0; n < span; ++n) to.own.put_one(n, __ldg(row + max(at_own(n), 0)));
+    if (by_pixel && args.grid[p].vectors)
+      to.pixel.load(row + extra[0]);
+    else
+#pragma unroll
+      for (int k = 0; k < extras; ++k) {
+        if (by_pixel)
+          to.pixel.put_one(k, __ldg(row + extra[0] + k));
+        else
+          to.extra[k] = __ldg(row + extra[k]);
+      }
+  }
+  /// As floats less their zero level.
+  __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
+    const int shift = args.numbers.shift;
+#pragma unroll
+    for (int n = 0; n < span; ++n) f[n] = from.own.value(n, shift, zero[n % C]);
+#pragma unroll
+    for (int k = 0; k < extras; ++k)
+      g[k] = by_pixel ? from.pixel.value(k, shift, zero[k % C])
+                      : static_cast<float>(one_value(from.extra[k], shift)) - extra_zero;
+    if (from.ghosts) {
+#pragma unroll
+      for (int n = 0; n < span; ++n)
+        if (from.ghosts >> n & 1) f[n] = plane.ghost[n % C];
+#pragma unroll
+      for (int k = 0; k < extras; ++k)
+        if (from.ghosts >> (span + (by_pixel ? 0 : k)) & 1) g[k] = plane.ghost[by_pixel ? k : lane % C];
+    }
+  }
+  __device__ __forceinline__ void put(const float (&f)[span], const float (&g)[extras]) const {
+#pragma unroll
+    for (int c = 0; c < C; ++c)
+      if constexpr (C == 4)
+        *reinterpret_cast<float2*>(cells + c * Row::plane + Row::margin + 2 * lane) = {f[c], f[4 + c]};
+      else
+        *reinterpret_cast<float4*>(cells + c * Row::plane + Row::margin + 4 * lane) = {f[c], f[2 + c], f[4 + c],
+                                                                                       f[6 + c]};
+#pragma unroll
+    for (int k = 0; k < extras; ++k)
+      if (by_pixel) {
+        if (lane < 2 * radius) cells[extra_cell[0] + k * Row::plane] = g[k];
+      } else if (lane + lanes * k < 2 * side) {
+        cells[extra_cell[k]] = g[k];
+      }
+  }
+  /// Filters the row that is in the cells.
+  __device__ __forceinline__ void filter(int i) const {
+    const int j = C == 4 ? lane & 3 : lane >> 1, c = C == 4 ? lane >> 2 : lane & 1;
+    const float* const from = cells + c * Row::plane + 8 * j;
+    float h[terms][span] = {};
+#pragma unroll
+    for (int q = Row::first / 4; q <= (Row::first + Row::window - 1) / 4; ++q) {
+      const float4 v = *reinterpret_cast<const float4*>(from + 4 * q);
+      const float four[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+#pragma unroll
+        for (int n = 0; n < span; ++n) {
+          const int distance = 4 * q + e - Row::first - n;
+          if (distance >= 0 && distance < width)
+#pragma unroll
+            for (int r = 0; r < terms; ++r) h[r][n] = fmaf(args.row[r][distance], four[e], h[r][n]);
+        }
+    }
+    const int swap = threadIdx.x & lanes ? Passed::swap : 0;  // odd rows are the second half warp's
+#pragma unroll
+    for (int r = 0; r < terms; ++r) {
+      float* const to = passed + (r * (single_rows(terms) + 2 * radius) + i) * PassedRow::floats + 4 * j + c;
+#pragma unroll
+      for (int n = 0; n < span; ++n) to[Passed::at(n) + (n % 2 == 0 ? swap : -swap)] = h[r][n];
+    }
+  }
+};
+
+}  // namespace convolve::cuda

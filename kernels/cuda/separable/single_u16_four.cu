@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable's kernels in single precision for 16-bit samples, four components.
+#include "cuda/separable/single_table.cuh"
+
+namespace convolve::cuda {
+
+const SingleKernels single_u16_four = single_kernels<std::uint16_t, PlaneMix::four>;
+
+}  // namespace convolve::cuda
