@@ -61,7 +61,7 @@ struct MatrixArgs {
   std::uint32_t max;                ///< the largest sample, in each byte
   float gain, gain_low, gain_high;  ///< high: of the limb of 256
   int taps_x, taps_y, centre_x, centre_y;
-  MatrixEpilogue epilogue;
+  Epilogue epilogue;
   Border border;
 };
 
@@ -175,13 +175,13 @@ __device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
 }
 
 /// The sample that a sum stands for, before it is rounded or clamped.
-template <MatrixEpilogue epilogue>
+template <Epilogue epilogue>
 __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum)[2], float base) {
-  if constexpr (epilogue == MatrixEpilogue::saturate) {
+  if constexpr (epilogue == Epilogue::saturate) {
     return sum[0];
-  } else if constexpr (epilogue == MatrixEpilogue::magic_number) {
+  } else if constexpr (epilogue == Epilogue::magic_number) {
     return __fmaf_rn(__int_as_float(sum[0]), args.gain, base);
-  } else if constexpr (epilogue == MatrixEpilogue::separate_limbs) {
+  } else if constexpr (epilogue == Epilogue::separate_limbs) {
     return __fmaf_rn(__int_as_float(sum[1]), args.gain, __fmaf_rn(__int_as_float(sum[0]), args.gain_high, base));
   } else {
     const float whole = __int2float_rn(sum[0]);

@@ -129,7 +129,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   const std::uint32_t where[2] = {both.x, both.y};
   const int start[2] = {plane.start[lane.first], plane.start[lane.second]};
   // Exact sums of two limbs start once.
-  const bool real = args.epilogue == MatrixEpilogue::separate_limbs;
+  const bool real = args.epilogue == Epilogue::separate_limbs;
   int sum[limbs][steps][2][4];
 #pragma unroll
   for (int i = 0; i < limbs * steps * 8; ++i)
@@ -157,7 +157,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
                     return value_of(sum[0][s][i / 2][e], sum[limbs - 1][s][i / 2][e], half);
                   });
   };
-  if (limbs == 1 && args.epilogue == MatrixEpilogue::saturate)
+  if (limbs == 1 && args.epilogue == Epilogue::saturate)
     epilogue([](int sum, int, int) { return sum; });
   else if (limbs == 1 || !real)
     epilogue([&](int high, int low, int) {

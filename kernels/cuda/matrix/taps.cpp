@@ -139,13 +139,13 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, LimbSums how
   taps.fixed.assign(scaled.begin(), scaled.end());
   // The two-term product is right to 2^-40, so that rounding it to single precision leaves ties, which single
   // precision holds, and does not reach one from where the nearest other quotients are, 1 / (2 * divisor) away.
-  taps.epilogue = divisor == 1 && taps.limbs == 1 ? MatrixEpilogue::saturate : MatrixEpilogue::quotient;
+  taps.epilogue = divisor == 1 && taps.limbs == 1 ? Epilogue::saturate : Epilogue::quotient;
   taps.gain = static_cast<float>(1 / divisor);
   taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
   const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
   const bool one = one_product_divides(divisor, taps.gain);
   const bool as_float = joins(how) || (how == LimbSums::separate_float && taps.limbs == 1);
-  bool reads = taps.epilogue == MatrixEpilogue::quotient &&
+  bool reads = taps.epilogue == Epilogue::quotient &&
                ((as_float && one) || (how == LimbSums::joined_biased && biased_product_divides(divisor, taps.gain)));
   double largest = 0;
   for (const double t : scaled) largest += std::abs(t) * max_input;
@@ -157,7 +157,7 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, LimbSums how
     return true;
   });
   if (reads) {
-    taps.epilogue = one ? MatrixEpilogue::magic_number : MatrixEpilogue::biased_magic_number;
+    taps.epilogue = one ? Epilogue::magic_number : Epilogue::biased_magic_number;
     for (auto& plane : taps.start)
       for (std::int32_t& start : plane) start += float_bits;
   }
@@ -174,7 +174,7 @@ std::int64_t move_into_float(std::int64_t low) {
 bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
   const TapRange range(arithmetic.coefficients);
   taps.limbs = 2;
-  taps.epilogue = MatrixEpilogue::separate_limbs;
+  taps.epilogue = Epilogue::separate_limbs;
   double error = 0;
   for (int shift = max_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
@@ -206,13 +206,13 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
 }
 
 // Real taps for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
-// MatrixEpilogue::magic_number, with levels in the sums.
+// Epilogue::magic_number, with levels in the sums.
 bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int limbs, bool reads, MatrixTaps& taps,
                  std::string& why) {
   const TapRange range(arithmetic.coefficients);
   taps = {};
   taps.limbs = limbs;
-  taps.epilogue = reads ? MatrixEpilogue::magic_number : MatrixEpilogue::scaled;
+  taps.epilogue = reads ? Epilogue::magic_number : Epilogue::scaled;
   for (int shift = reads ? max_reading_shift : max_scaled_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
     if (!rounded_in_limbs(range, units, limbs)) continue;
@@ -332,10 +332,10 @@ std::vector<std::int8_t> MatrixTaps::limbs_from_highest(int d) const {
   return limbs_of(fixed, limbs - 1 - d);
 }
 
-const char* name(MatrixEpilogue epilogue) {
-  return epilogue == MatrixEpilogue::saturate                                                      ? "packed"
-         : epilogue == MatrixEpilogue::quotient || epilogue == MatrixEpilogue::biased_magic_number ? "quotient"
-                                                                                                   : "fixed point";
+const char* name(Epilogue epilogue) {
+  return epilogue == Epilogue::saturate                                                ? "packed"
+         : epilogue == Epilogue::quotient || epilogue == Epilogue::biased_magic_number ? "quotient"
+                                                                                       : "fixed point";
 }
 
 bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std::string& why, int max_limbs) {

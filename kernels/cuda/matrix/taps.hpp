@@ -16,41 +16,28 @@
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/common/epilogue.hpp"
 
 namespace convolve::cuda {
-
-/// How the sum of a sample's products becomes the sample.
-enum class MatrixEpilogue : std::uint8_t {
-  saturate,        ///< The sum is the sample: it is clamped and stored.
-  quotient,        ///< The sum is multiplied by a reciprocal of two floats, exactly enough for ties to stay ties.
-  separate_limbs,  ///< The sums of the two limbs are read as floats one by one, and added by two multiply-adds.
-  scaled,          ///< The limbs' sums are joined as integers, converted, multiplied by the unit, and the level added.
-  /// The integer sum starts at 0x4B000000. Those bits, read as a float, are 2^23 + sum, so that one multiply-add both
-  /// takes 2^23 away and multiplies by the unit. Chosen where that one rounding cannot move a sample.
-  magic_number,
-  /// As magic_number, and the multiply-add also adds `rounding_bias`, which a subtraction takes away: what is left is
-  /// rounded to 2^-14, so that exact ties stay ties.
-  biased_magic_number,
-};
 
 /// What a kernel can do with the sums of a tap's limbs, and so which epilogues its taps may ask for.
 enum class LimbSums : std::uint8_t {
   separate,        ///< Each limb's sums are read as floats of their own; exact sums are joined as integers.
   separate_float,  ///< As `separate`; exact sums of one limb are read as floats, too, where that is right.
   joined,          ///< The limbs' sums are joined as integers first.
-  joined_biased,   ///< As `joined`, and the kernel has MatrixEpilogue::biased_magic_number.
+  joined_biased,   ///< As `joined`, and the kernel has Epilogue::biased_magic_number.
 };
 
-const char* name(MatrixEpilogue epilogue);
+const char* name(Epilogue epilogue);  ///< as plans of `matrix` describe themselves
 
 struct MatrixTaps {
   static constexpr double max_error = 0.45;
 
   int limbs = 1;
-  MatrixEpilogue epilogue = MatrixEpilogue::saturate;
+  Epilogue epilogue = Epilogue::saturate;
   std::vector<std::int32_t> fixed;             ///< as Filter::taps()
   float gain = 1, gain_low = 0;                ///< the unit, and what it lacks of the true reciprocal
-  static constexpr float rounding_bias = 512;  ///< of MatrixEpilogue::biased_magic_number
+  static constexpr float rounding_bias = 512;  ///< of Epilogue::biased_magic_number
   std::int32_t real_start = 0;                 ///< real: what the sums of either limb start from, to read as floats
   /// By plane and component, levels and bias: exact, what a sum starts from; real, what is added to its value, less
   /// what the float readings are off by.

@@ -24,10 +24,9 @@ constexpr int blocks_resident(int radius, int limbs) {
 
 /// The sum of code values that the sums of a sample's bytes come to; `c`: the low byte's component.
 __device__ __forceinline__ float joined(const TileArgs& args, const TilePlane& plane, int c, int low, int high) {
-  return args.epilogue == MatrixEpilogue::quotient
-             ? __int2float_rn(high * 256 + low) * args.gain
-             : __fmaf_rn(__int2float_rn(high), 256 * args.gain,
-                         __fmaf_rn(__int2float_rn(low), args.gain, plane.level[c]));
+  return args.epilogue == Epilogue::quotient ? __int2float_rn(high * 256 + low) * args.gain
+                                             : __fmaf_rn(__int2float_rn(high), 256 * args.gain,
+                                                         __fmaf_rn(__int2float_rn(low), args.gain, plane.level[c]));
 }
 
 template <int C>

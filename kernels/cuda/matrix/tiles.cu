@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
     return;
   }
   const int ghost = plane.ghost >> 8 * c & 255;
-  int sum = args.epilogue == MatrixEpilogue::separate_limbs ? 0 : plane.start[c];
+  int sum = args.epilogue == Epilogue::separate_limbs ? 0 : plane.start[c];
   for (int f = 0; f < args.frames; ++f) {
     const TileFrame frame = args.in[f][p];
     const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
@@ -110,8 +110,7 @@ class TilePlan final : public Plan {
       args_.centre[p] = frame_of(window.image[centre_]->plane[p]);
       for (int c = 0; c < max_components; ++c) {
         const int ghosts = ghost_sum * static_cast<int>(plane.ghost >> 8 * c & 255);
-        plane.start[c] =
-            taps_.epilogue == MatrixEpilogue::separate_limbs ? taps_.real_start : taps_.start[p][c] + ghosts;
+        plane.start[c] = taps_.epilogue == Epilogue::separate_limbs ? taps_.real_start : taps_.start[p][c] + ghosts;
         plane.base[c] = taps_.base[p][c];
         plane.level[c] = taps_.level[p][c];
       }

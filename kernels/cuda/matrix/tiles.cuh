@@ -54,7 +54,7 @@ struct TileArgs {
   const int* fixed;                       ///< taps as integers: [frame][row][column]
   int taps_x, taps_y, centre_x, centre_y;
   float gain, gain_low;
-  MatrixEpilogue epilogue;
+  Epilogue epilogue;
   Border border;
   unsigned wave;  ///< blocks that run at once, of the kernels that ask for what they read
   // Of 16-bit samples, whose bytes are components here:
@@ -142,8 +142,8 @@ __device__ __forceinline__ void copy_tile(const TileArgs& args, const TilePlane&
 
 /// The sample of component c, of 8 bits, that a sum of its plain products and its start stands for.
 __device__ __forceinline__ std::uint8_t sample_of(const TileArgs& args, const TilePlane& plane, int c, int sum) {
-  const bool exact = args.epilogue == MatrixEpilogue::saturate || args.epilogue == MatrixEpilogue::quotient,
-             reading = args.epilogue == MatrixEpilogue::magic_number;
+  const bool exact = args.epilogue == Epilogue::saturate || args.epilogue == Epilogue::quotient,
+             reading = args.epilogue == Epilogue::magic_number;
   const float v = reading ? __int_as_float(sum) : __int2float_rn(sum);
   const float low = exact ? __fmul_rn(v, args.gain_low) : reading ? -0x1p23f * args.gain : plane.level[c];
   const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));

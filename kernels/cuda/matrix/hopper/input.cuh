@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,12 +23,8 @@
 
 namespace convolve::cuda::group {
 
-/// How a sum becomes a sample of 8 bits: the epilogues of MatrixEpilogue that this kernel has.
-enum class WgmmaEpilogue : std::uint8_t {
-  magic_number,
-  biased_magic_number,
-  quotient,  ///< sum * (gain + gain_low) + level
-};
+/// The epilogues that the kernel has for samples of 8 bits. A quotient is sum * (gain + gain_low) + level.
+inline constexpr std::array wgmma_epilogues{Epilogue::magic_number, Epilogue::biased_magic_number, Epilogue::quotient};
 
 struct WgmmaPlane {
   const std::uint8_t* in;
@@ -57,7 +54,7 @@ struct WgmmaArgs {
   const uint4* taps;  ///< [limb][row, last first][512 bytes]
   int planes, limbs;
   unsigned tiles;
-  WgmmaEpilogue epilogue;
+  std::uint8_t epilogue;  ///< its place in `wgmma_epilogues`
   float gain, gain_low;
   // Of 16-bit samples:
   U16Product product[2 * U16Taps::max_limbs];

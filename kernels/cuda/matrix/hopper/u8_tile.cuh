@@ -46,14 +46,14 @@ __device__ __forceinline__ void static_for(const What& what) {
   (std::make_integer_sequence<int, count>{});
 }
 
-template <WgmmaEpilogue epilogue>
+template <Epilogue epilogue>
 __device__ __forceinline__ float value_of(const WgmmaArgs& args, int sum, float level) {
-  if (epilogue == WgmmaEpilogue::quotient) {
+  if (epilogue == Epilogue::quotient) {
     const float whole = __int2float_rn(sum);
     return __fmaf_rn(whole, args.gain, __fmaf_rn(whole, args.gain_low, level));
   }
   const float value = __fmaf_rn(__int_as_float(sum), args.gain, level);
-  return epilogue == WgmmaEpilogue::biased_magic_number ? __fsub_rn(value, MatrixTaps::rounding_bias) : value;
+  return epilogue == Epilogue::biased_magic_number ? __fsub_rn(value, MatrixTaps::rounding_bias) : value;
 }
 
 /// Adds the products of all input rows by the rows of taps that lead from them to output rows. The first input rows
@@ -212,7 +212,7 @@ __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& til
     make_sums<shape>(args, moved(part.left, c * shape.input_bytes()), right, plane.start[c], sum);
     if (c == C - 1) done();
     const float level = plane.level[c];
-    const auto finish_by = [&]<WgmmaEpilogue epilogue>(std::integral_constant<WgmmaEpilogue, epilogue>) {
+    const auto finish_by = [&]<Epilogue epilogue>(std::integral_constant<Epilogue, epilogue>) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r) {
         const int* of = sum + first_sum<shape>(r);
@@ -220,12 +220,12 @@ __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& til
                                   value_of<epilogue>(args, of[4], level), value_of<epilogue>(args, of[5], level));
       }
     };
-    if (args.epilogue == WgmmaEpilogue::magic_number)
-      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::magic_number>{});
-    else if (args.epilogue == WgmmaEpilogue::biased_magic_number)
-      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::biased_magic_number>{});
+    if (args.epilogue == 0)
+      finish_by(std::integral_constant<Epilogue, wgmma_epilogues[0]>{});
+    else if (args.epilogue == 1)
+      finish_by(std::integral_constant<Epilogue, wgmma_epilogues[1]>{});
     else
-      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::quotient>{});
+      finish_by(std::integral_constant<Epilogue, wgmma_epilogues[2]>{});
   }
 
   store_part<std::uint8_t, C>(tile, part, [&](int r) {
