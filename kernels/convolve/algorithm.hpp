@@ -35,7 +35,7 @@ struct AlgorithmRow {
   const char* description;
 };
 
-inline constexpr std::array<AlgorithmRow, 11> algorithms{{
+inline constexpr auto algorithms = std::to_array<AlgorithmRow>({
     {Algorithm::automatic, "auto", "The fastest measured for the case"},
     {Algorithm::direct, "direct", "CPU: sums of products, vectorised over rows"},
     {Algorithm::basic, "basic", "CUDA: filter and frame in global memory"},
@@ -48,7 +48,7 @@ inline constexpr std::array<AlgorithmRow, 11> algorithms{{
     {Algorithm::separable, "separable", "Filters of rank 1, of real taps also 2 and 3: both passes on chip"},
     {Algorithm::matrix, "matrix", "Banded matrix products on tensor cores (CUDA) or tiles (CPU)"},
     {Algorithm::fastest, "fastest", "Times those that serve a case, once a process, some milliseconds each"},
-}};
+});
 
 constexpr const char* nick(Algorithm algorithm) {
   for (const AlgorithmRow& row : algorithms)

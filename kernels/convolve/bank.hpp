@@ -30,13 +30,13 @@ struct CombineRow {
   const char* description;
 };
 
-inline constexpr std::array<CombineRow, 5> combinations{{
+inline constexpr auto combinations = std::to_array<CombineRow>({
     {Combine::none, "none", "One kernel's result as it is; a preset that is a bank combines in its own way"},
     {Combine::magnitude, "magnitude", "Square root of the sum of squares"},
     {Combine::sum_abs, "sum-abs", "Sum of absolute values"},
     {Combine::max_abs, "max-abs", "Largest absolute value"},
     {Combine::max, "max", "Largest value"},
-}};
+});
 
 constexpr const char* nick(Combine combine) {
   return combinations[static_cast<std::size_t>(combine)].nick;

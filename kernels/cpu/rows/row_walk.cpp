@@ -88,7 +88,7 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
     if (from >= until) return;
     unsigned char* at = line + static_cast<std::size_t>(from - begin) * g.components * element;
     const int n = (until - from) * g.components;
-    if (desc_.border == Border::constant) {
+    if (has_ghost_cells(desc_.border)) {
       std::memcpy(at, part.ghost_line.data(), n * element);
       return;
     }

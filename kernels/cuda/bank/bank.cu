@@ -178,7 +178,7 @@ __device__ __forceinline__ void combine_sums(Combine combine, Sum (&all)[outputs
       return each([](Sum before, Sum one) { return before + fabs(one); });
     case Combine::max_abs:
       return each([](Sum before, Sum one) { return fmax(before, fabs(one)); });
-    default:
+    default:  // Combine::max
       return each([](Sum before, Sum one) { return fmax(before, one); });
   }
 }
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(32 * warps) bank_kernel(const __grid_constant_
 }
 
 Arithmetic arithmetic_of(const PlanDesc& desc) {
-  return choose_arithmetic(desc.bank, desc.layout, desc.border == Border::constant, components_of(desc.layout));
+  return choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), components_of(desc.layout));
 }
 
 /// What the taps take in parameters, in bytes.

@@ -340,7 +340,7 @@ const char* name(Epilogue epilogue) {
 
 bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std::string& why, int max_limbs) {
   taps = {};
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, how, taps, why);
   if (arithmetic.accumulator != Accumulator::single) {
     why = "sums that need double precision";
@@ -364,7 +364,7 @@ std::vector<std::int8_t> U16Taps::limbs_from_highest(int d) const {
 }
 
 Arithmetic u16_arithmetic(const PlanDesc& desc) {
-  Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   if (arithmetic.accumulator == Accumulator::double_) arithmetic.accumulator = Accumulator::single;
   return arithmetic;
 }

@@ -115,7 +115,7 @@ Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   if (space.space_factors())
     factors.space = {in_numbers_of(arithmetic, *space.space_factors())};
   else
-    factors.space = low_rank_terms(filter, arithmetic, desc.layout, desc.border == Border::constant);
+    factors.space = low_rank_terms(filter, arithmetic, desc.layout, has_ghost_cells(desc.border));
   return factors;
 }
 
@@ -125,7 +125,7 @@ struct Decomposition {
   Factors factors;
 };
 Decomposition decompose(const PlanDesc& desc) {
-  const bool constant = desc.border == Border::constant;
+  const bool constant = has_ghost_cells(desc.border);
   const Arithmetic arithmetic =
       low_rank_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant), desc.layout, constant);
   return {arithmetic, factors_of(desc, arithmetic)};

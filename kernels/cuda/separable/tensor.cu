@@ -147,7 +147,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.above = filter.centre_y();
     to.lines = TensorTile::rows + filter.height() - 1;
     to.simple = edge_folds_once(to.width, max_radius) && edge_folds_once(to.height, max_radius) &&
-                (desc.border != Border::wrap || to.row_bytes % block_bytes == 0);
+                (!is_periodic(desc.border) || to.row_bytes % block_bytes == 0);
     const PlaneMasks masks = plane_masks(from);
     to.passthrough = masks.passthrough;
     to.ghost = masks.ghost;

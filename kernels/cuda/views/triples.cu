@@ -115,7 +115,7 @@ PlanDesc as_one_component(const PlanDesc& desc) {
 }
 
 std::unique_ptr<Plan> make_triple(const Device& device, const PlanDesc& desc, std::unique_ptr<Plan> view) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   if (arithmetic.accumulator == Accumulator::double_)
     return std::make_unique<TriplePlan<double>>(device, desc, arithmetic, std::move(view));
   return std::make_unique<TriplePlan<float>>(device, desc, arithmetic, std::move(view));
