@@ -27,7 +27,7 @@ constexpr int radius = bank_tensor_radius;
 using RightTaps = Right<radius, 1>;
 constexpr int words_of_kernel = RightTaps::taken * 32;  ///< as lanes load them
 
-/// A sum that stands for itself alone.
+/// What a first sum is combined to.
 template <Combine combine>
 __device__ __forceinline__ float begun(float sum) {
   if constexpr (combine == Combine::magnitude)
@@ -35,7 +35,7 @@ __device__ __forceinline__ float begun(float sum) {
   else
     return combine == Combine::max ? sum : fabsf(sum);
 }
-/// What sums came to so far, and one more.
+/// Combines the sums so far, `all`, with one more.
 template <Combine combine>
 __device__ __forceinline__ float combined(float all, float sum) {
   if constexpr (combine == Combine::magnitude)
@@ -46,8 +46,9 @@ __device__ __forceinline__ float combined(float all, float sum) {
     return fmaxf(all, combine == Combine::max ? sum : fabsf(sum));
 }
 
-/// What a sum starts from, and what it then reads as. The largest of sums is taken of them as they read, from one start
-/// less each kernel's own levels; other combinations need the sums themselves.
+/// The bits that a kernel's sum starts from, and the float that the finished bits are read as. Combine::max compares
+/// sums as they read, so that each starts less by its kernel's own levels; other combinations need the sums themselves,
+/// and take away `none`, which a sum of 0 reads as.
 template <Combine combine>
 __device__ __forceinline__ int start_of(float none) {
   return combine == Combine::max ? bank_sum_start - (__float_as_int(none) - bank_sum_start) : bank_sum_start;
@@ -103,7 +104,7 @@ template <int C, int most>
 using TileInput =
     Input<C, bank_tile(C, most).rows + 2 * radius, C == 4 ? 2 * radius + 2 : bank_tile(C, most).rows + 2 * radius>;
 
-/// What a lane keeps while it makes a tile. `passthroughs`: some components stay as they were.
+/// The state of a lane while it makes a tile. `passthroughs`: some components stay as they were.
 template <Combine combine, bool exact_root, bool pair, int C, bool passthroughs>
 struct TileMaker {
   const BankTensorArgs& args;
@@ -142,7 +143,7 @@ struct TileMaker {
     return !passthroughs || !(plane.passthrough_components >> c & 1);
   }
 
-  /// What the bank comes to, by the sums of two rows of a component, as four samples of either strip.
+  /// Turns the combined sums of two rows of a component into four samples of either strip.
   __device__ __forceinline__ void pack(const float (&all)[8], int c, std::uint32_t (&words)[2][C]) const {
 #pragma unroll
     for (int strip = 0; strip < 2; ++strip) {
@@ -153,7 +154,7 @@ struct TileMaker {
     }
   }
 
-  /// Two rows by a pair of kernels. left[i]: row pair i of each component.
+  /// Filters two rows by a pair of kernels. left[i]: row pair i of each component.
   __device__ __forceinline__ void make_pair(const std::uint32_t (*left)[C][4], std::uint32_t (&words)[2][C]) const {
 #pragma unroll
     for (int c = 0; c < C; ++c) {
@@ -169,7 +170,7 @@ struct TileMaker {
     }
   }
 
-  /// Several times two rows by all kernels.
+  /// Filters `together` pairs of rows by all kernels.
   template <int together>
   __device__ __forceinline__ void make_bank(const std::uint32_t (*left)[C][4],
                                             std::uint32_t (&words)[together][2][C]) const {

@@ -20,7 +20,7 @@ namespace {
 
 using namespace cached_halo_tuning;
 
-// What a warp works on: rows x strip_width outputs of one component.
+// A warp makes rows x strip_width outputs of one component.
 struct Strip {
   int component, x, y;  ///< of the frame, and the first output
   int tile_y;           ///< the first output's row within the tile

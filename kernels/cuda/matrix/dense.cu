@@ -59,7 +59,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
                                           unsigned tile, std::uint8_t* memory) {
   constexpr int rows = matrix_tile(C, most, radius, limbs).rows, steps = rows / 2;
   constexpr bool one_start = C == 1 || epilogue == Epilogue::separate_limbs;
-  // Of all components from the beginning on, where there are registers: else each is waited for.
+  // What all components' sums start from is loaded at the beginning where there are registers: else each is waited for.
   constexpr int starts = !one_start && (C == 4 || radius <= 2) ? C : 1;
   using In = typename TileInput<radius, limbs, C, most>::type;
   const int2 origin = tile_origin(plane, tile, rows);

@@ -13,15 +13,15 @@ namespace convolve::cuda {
 
 #if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
 
-/// What the sums of component c start from. Loaded, since what is computed or constant would be moved into place again
-/// for each product.
+/// The operand that the sums of a component start from. It is loaded from memory, since a value that is computed or
+/// constant would be moved into place again for each product.
 struct Start {
   int sum[4];
   __device__ __forceinline__ void load(const MatrixLevels& levels, int c) {
     const int4 loaded = __ldg(&levels.start[c]);
     sum[0] = loaded.x, sum[1] = loaded.y, sum[2] = loaded.z, sum[3] = loaded.w;
   }
-  /// Else the compiler may load it where it is used, and wait.
+  /// Keeps the compiler from loading it only where it is used, and waiting there.
   __device__ __forceinline__ void hold() {
 #pragma unroll
     for (int& s : sum) ptx::hide_here(s);

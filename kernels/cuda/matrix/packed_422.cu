@@ -46,7 +46,7 @@ __device__ __forceinline__ void make_tile(const Packed422Args& args, const Matri
   const Right<radius, limbs> right(args.matrix.taps);
   Start start[starts];
   float base[components];
-  // Of the luma, and of either chroma.
+  // A pair's bytes: the first luma, and either chroma.
   const int byte[components] = {args.luma_offset, 1 - args.luma_offset, 3 - args.luma_offset};
 #pragma unroll
   for (int c = 0; c < starts; ++c) {

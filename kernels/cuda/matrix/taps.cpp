@@ -29,7 +29,7 @@ std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, dou
   }
   const std::int64_t missing = std::clamp<std::int64_t>(std::llround(sum) - floors, 0, std::ssize(taps));
   const auto end = order.begin() + missing;
-  // Of taps with equal remainders the first are rounded up.
+  // Where remainders are equal the first taps are rounded up.
   if (end != order.end())
     std::nth_element(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
       return remainder[a] != remainder[b] ? remainder[a] > remainder[b] : a < b;

@@ -20,7 +20,7 @@
 
 namespace convolve::cuda {
 
-/// What a kernel can do with the sums of a tap's limbs, and so which epilogues its taps may ask for.
+/// What a kernel does with the sums of a tap's limbs, which decides the epilogues that its taps may ask for.
 enum class LimbSums : std::uint8_t {
   separate,        ///< Each limb's sums are read as floats of their own; exact sums are joined as integers.
   separate_float,  ///< As `separate`; exact sums of one limb are read as floats, too, where that is right.
@@ -49,12 +49,12 @@ struct MatrixTaps {
   std::vector<std::int8_t> limbs_from_highest(int d) const;  ///< of all taps
 };
 
-/// True where the filter can be had in so many limbs, of more than two joined sums alone; else `why` says what is in
-/// the way.
+/// Makes the taps. Returns false where they do not fit into `max_limbs` limbs (over two: with joined sums alone), and
+/// says in `why` what is in the way.
 bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std::string& why, int max_limbs = 2);
 
-/// The same for samples of 16 bits, or fewer that are moved up to the highest of 16: of these, low byte and high byte
-/// by themselves. The product of byte b and limb d, numbered from the lowest, has weight b + d.
+/// Taps for samples of 16 bits, or of fewer that are moved up to the highest of 16, whose low and high bytes are
+/// multiplied by themselves. The product of byte b and limb d, numbered from the lowest, has weight b + d.
 ///
 /// Sums that begin with the highest weight are multiplied by 256 from one to the next, and exact where the taps are;
 /// those that begin with the lowest are divided and rounded, so that 32 bits hold what counts of them.
@@ -74,7 +74,7 @@ struct U16Taps {
   std::vector<std::int8_t> limbs_from_highest(int d) const;  ///< of all taps; d = 0: the highest
 };
 
-/// What the sums become samples by: theirs is no rounding that would ask for double precision.
+/// The arithmetic that makes samples of those sums, which are exact or near enough: never double precision.
 Arithmetic u16_arithmetic(const PlanDesc& desc);
 
 /// True where the filter can be had in at most so many limbs; else `why` says what is in the way.

@@ -83,7 +83,7 @@ class TilePlan final : public Plan {
     args_.mask[0] = (kernel.mask & 255) * 0x01010101u;
     args_.mask[1] = (kernel.mask >> 8 & 255) * 0x01010101u;
     args_.numbers = kernel.numbers;
-    // What each frame of ghost cells of level 1 would add.
+    // ghosts: what each frame of ghost cells of level 1 would add.
     const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(depth_);
     for (std::size_t i = 0; i < taps.fixed.size(); ++i) frame_sum_[i / area] += taps.fixed[i];
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc.layout.plane[p], desc.border, args_.plane[p]);

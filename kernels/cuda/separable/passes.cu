@@ -325,7 +325,7 @@ class PassesPlan final : public Plan {
   Table<Sum> rows_, centres_, sums_;
 };
 
-/// What a filter comes to on all components of a layout.
+/// The factors and the arithmetic of a filter on all components of a layout.
 Arithmetic arithmetic_of(const PlanDesc& desc) {
   const bool constant = has_ghost_cells(desc.border);
   std::vector<const Component*> components;

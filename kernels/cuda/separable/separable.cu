@@ -119,7 +119,7 @@ Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   return factors;
 }
 
-/// What a filter comes to on a layout.
+/// The factors and the arithmetic of a filter on a layout.
 struct Decomposition {
   Arithmetic arithmetic;
   Factors factors;

@@ -76,7 +76,7 @@ class TensorPlan final : public Plan {
     fragments_ = Table<std::byte>(device.tables, tables.bytes());
     for (int p = 0; p < args_.planes; ++p) args_.plane[p].fragments = array_at<uint4>(fragments_, first[p]);
     args_.wave = device.multiprocessors * block_shape(mix).blocks;
-    // Of one wave, a multiprocessor's share.
+    // The limit is a multiprocessor's share of one wave.
     more_memory_ =
         residency_limit(reinterpret_cast<const void*>(kernel_), threads_, (blocks_ - 1) / device.multiprocessors + 1);
   }

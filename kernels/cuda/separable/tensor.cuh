@@ -220,7 +220,7 @@ template <Epilogue epilogue, int components>
 __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::blocks(components))
     tensor_kernel(const __grid_constant__ TensorArgs args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  // Of one component all blocks are resident at once.
+  // The blocks of planes of one component are all resident at once.
   constexpr bool staged = components == 1;
   constexpr int most = components == 3 ? 2 : components, warps = TensorTile::warps(components);
   constexpr int bytes = Window<most, 32 * warps, staged>::bytes + unread + warps * Outlet<most>::size;

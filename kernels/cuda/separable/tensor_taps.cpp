@@ -190,7 +190,7 @@ struct TripleRow {
   }
 };
 
-/// As chosen_columns(), of such a product.
+/// The selectors of such a product, in the order of chosen_columns().
 std::array<std::uint32_t, 32> chosen_of_triples(int n) {
   std::array<std::uint32_t, 32> chosen{};
   for (int lane = 0; lane < 32; ++lane)

@@ -17,7 +17,7 @@ namespace convolve::cuda::tensor {
 /// A window reaches over 8 rows and pixels, and whole blocks, on either side of the outputs; filters over 7.
 constexpr int radius = 8, max_radius = 7;
 
-/// Of the epilogues that this kernel has, these are of half precision; the others are of 8-bit integers.
+/// Whether the sums are of half precision; those of the kernel's other epilogues are of 8-bit integers.
 constexpr bool in_halves(Epilogue epilogue) {
   return epilogue == Epilogue::saturate || epilogue == Epilogue::centre_tap || epilogue == Epilogue::scaled;
 }

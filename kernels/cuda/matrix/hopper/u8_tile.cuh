@@ -70,8 +70,8 @@ __device__ __forceinline__ void multiply_short_windows(int (&sum)[8 * group_rows
   });
 }
 
-/// The same of windows of 48 pixels, and of pairs of input rows: the first 32 pixels of either by themselves, the last
-/// 16 of both in one product. Here it is the last input rows whose products are narrower.
+/// Adds the products where windows are 48 pixels long, by pairs of input rows: the first 32 pixels of either row by
+/// themselves, the last 16 of both in one product. Here the products of the last input rows are the narrower ones.
 template <WgmmaShape shape>
 __device__ __forceinline__ void multiply_long_windows(int (&sum)[8 * group_rows], MatrixDescriptor left,
                                                       MatrixDescriptor right) {
@@ -117,21 +117,21 @@ __device__ __forceinline__ void make_sums(const WgmmaArgs& args, MatrixDescripto
   }
 }
 
-/// Where a thread's sums of the pixels of its row r begin: two pixels, and four further on the other two.
+/// The index of a thread's sums of its row r: two pixels there, and the other two four further on.
 template <WgmmaShape shape>
 constexpr int first_sum(int r) {
   const int row = r % group_rows;
   return 8 * (shape.has_long_windows() ? group_rows - 1 - row : row) + r / group_rows * 2;
 }
 
-/// What a thread makes of a tile: four neighbouring pixels of 8 rows.
+/// The part of a tile that a thread makes: four neighbouring pixels of 8 rows.
 template <WgmmaShape shape>
 struct Part {
   MatrixDescriptor left;  ///< its warpgroup's, of the first component
   int at, first_row;      ///< of the tile: the first pixel, and row
 
   __device__ __forceinline__ explicit Part(const std::uint8_t* input) {
-    // The same in all lanes, as the compiler cannot know of threadIdx.
+    // All lanes have the same threadIdx.y. From the shuffle the compiler knows it.
     const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     left = describe_matrix(ptx::address_in_shared(input) + group * warpgroup_rows * shape.pitch(), 16,
@@ -140,7 +140,7 @@ struct Part {
     at = 4 * lane;
     first_row = warpgroup_rows * group + 8 * warp;
   }
-  /// Where the input has its first row.
+  /// The address of its first input row.
   __device__ __forceinline__ const std::uint8_t* own(const std::uint8_t* input) const {
     return input + (first_row + shape.height / 2) * shape.pitch() + shape.margin + at;
   }

@@ -162,7 +162,7 @@ class WgmmaPlan final : public Plan {
     memory_ = static_cast<unsigned>(bytes);
     blocks_ = static_cast<unsigned>(device.multiprocessors *
                                     std::min(tuning(shape, most).blocks_resident, blocks_by_memory(bytes)));
-    // Of the kernel, whichever plan it serves.
+    // The attribute is the kernel's, whichever plan it serves: it is set to the most that any plan asks for.
     const int largest = memory_of(shape, most, max_limbs(shape, most));
     if (cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, largest) != cudaSuccess)
       throw PlanError(std::string("shared memory for the filter: ") + launch_error());
