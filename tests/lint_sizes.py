@@ -34,7 +34,6 @@ KERNELS = {
 }
 TO_BE_CUT = {
     "kernels/cpu/dot/separable.cpp make_dot_separable": 82,
-    "tests/conformance/cases.cpp systematic_cases": 123,
 }
 
 
