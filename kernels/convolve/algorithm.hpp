@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 
+#include "convolve/enum_row.hpp"
+
 namespace convolve {
 
 enum class Algorithm : std::uint8_t {
@@ -29,11 +31,7 @@ constexpr bool is_free_choice(Algorithm algorithm) {
   return algorithm == Algorithm::automatic || algorithm == Algorithm::fastest;
 }
 
-struct AlgorithmRow {
-  Algorithm value;
-  const char* nick;
-  const char* description;
-};
+using AlgorithmRow = EnumRow<Algorithm>;
 
 inline constexpr auto algorithms = std::to_array<AlgorithmRow>({
     {Algorithm::automatic, "auto", "The fastest measured for the case"},

@@ -10,17 +10,14 @@
 #include <array>
 #include <cstdint>
 
+#include "convolve/enum_row.hpp"
 #include "convolve/host_device.hpp"
 
 namespace convolve {
 
 enum class Border : std::uint8_t { constant, replicate, reflect, reflect_101, wrap };
 
-struct BorderRow {
-  Border value;
-  const char* nick;
-  const char* description;
-};
+using BorderRow = EnumRow<Border>;
 
 inline constexpr auto borders = std::to_array<BorderRow>({
     {Border::constant, "constant", "Ghost cells hold border-value (v v | a b c d | v v)"},
