@@ -53,12 +53,12 @@ int by_one_product(const MatrixTaps& taps, std::int64_t sum) {
 }
 
 TEST(MatrixTaps, QuotientsByOneProductAreExact) {
-  int reading = 0, lifted = 0;
+  int reading = 0, biased = 0;
   for (int divisor = 2; divisor <= 17000; ++divisor) {
     const MatrixTaps taps = taps_over(divisor, LimbSums::joined_biased);
     if (taps.epilogue == Epilogue::quotient) continue;
     ASSERT_TRUE(taps.epilogue == Epilogue::magic_number || taps.epilogue == Epilogue::biased_magic_number);
-    ++(taps.epilogue == Epilogue::magic_number ? reading : lifted);
+    ++(taps.epilogue == Epilogue::magic_number ? reading : biased);
     for (int k = -3; k < 259; ++k)
       for (int beside = -1; beside <= 2; ++beside)
         for (const std::int64_t at : {std::int64_t{k} * divisor, (2 * std::int64_t{k} + 1) * divisor / 2}) {
@@ -70,7 +70,7 @@ TEST(MatrixTaps, QuotientsByOneProductAreExact) {
   }
   // Most divisors need no more, and both ways are taken.
   EXPECT_GT(reading, 12000);
-  EXPECT_GT(lifted, 1000);
+  EXPECT_GT(biased, 1000);
 }
 
 TEST(MatrixTaps, WithoutLiftTiesStayWhereTheyAre) {

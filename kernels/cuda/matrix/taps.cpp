@@ -104,8 +104,8 @@ double start_of(const Component& k, double units, double sum_fixed) {
   return (k.zero + k.bias) * units - k.zero * sum_fixed;
 }
 
-// one_product_divides() of sum * gain + lift, rounded once, to 2^-14: ties are multiples of that, what the product is
-// off by is less than half of it, and no other quotient is that near to a tie.
+// one_product_divides() of sum * gain + rounding bias, rounded once, to 2^-14: ties are multiples of that, what the
+// product is off by is less than half of it, and no other quotient is that near to a tie.
 bool biased_product_divides(double divisor, float gain) {
   const double offset = static_cast<double>(MatrixTaps::rounding_bias) - 0x1p23 * static_cast<double>(gain);
   return divisor <= 8192 && static_cast<double>(static_cast<float>(offset)) == offset;
