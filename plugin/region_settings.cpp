@@ -2,32 +2,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "region_settings.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "convolve/enum_row.hpp"
 #include "kernel_value.hpp"
 #include "property.hpp"
 
 namespace convolve {
 namespace {
 
-struct Choice {
-  int value;
-  const char* nick;
-  const char* description;
-};
-constexpr Choice modes[] = {
-    {static_cast<int>(RegionMode::off), "off", "The whole frame is filtered"},
-    {static_cast<int>(RegionMode::inside), "inside", "The effect covers the regions"},
-    {static_cast<int>(RegionMode::outside), "outside", "The effect covers all that is in none of the regions"}};
-constexpr Choice shapes[] = {{static_cast<int>(RegionShape::rectangle), "rectangle", "The whole box"},
-                             {static_cast<int>(RegionShape::ellipse), "ellipse", "The ellipse that the box bounds"}};
-constexpr Choice effects[] = {
-    {static_cast<int>(RegionEffect::filter), "filter", "The element's own filter"},
-    {static_cast<int>(RegionEffect::blur), "blur", "Hides: the means of cells, with smooth transitions"},
-    {static_cast<int>(RegionEffect::pixelate), "pixelate", "Hides: the mean of each cell"},
-    {static_cast<int>(RegionEffect::fill), "fill", "Hides: region-color"}};
-constexpr Choice missing[] = {{0, "nothing", "The frame stays as it is"},
-                              {1, "everything", "The effect covers the whole frame"}};
+constexpr EnumRow<RegionMode> modes[] = {
+    {RegionMode::off, "off", "The whole frame is filtered"},
+    {RegionMode::inside, "inside", "The effect covers the regions"},
+    {RegionMode::outside, "outside", "The effect covers all that is in none of the regions"}};
+constexpr EnumRow<RegionShape> shapes[] = {{RegionShape::rectangle, "rectangle", "The whole box"},
+                                           {RegionShape::ellipse, "ellipse", "The ellipse that the box bounds"}};
+constexpr EnumRow<RegionEffect> effects[] = {
+    {RegionEffect::filter, "filter", "The element's own filter"},
+    {RegionEffect::blur, "blur", "Hides: the means of cells, with smooth transitions"},
+    {RegionEffect::pixelate, "pixelate", "Hides: the mean of each cell"},
+    {RegionEffect::fill, "fill", "Hides: region-color"}};
+constexpr EnumRow<bool> missing[] = {{false, "nothing", "The frame stays as it is"},
+                                     {true, "everything", "The effect covers the whole frame"}};
 #if defined(CONVOLVE_HAVE_ANALYTICS_1_26)
 constexpr const char* sources_blurb = "Where regions come from";
 #elif defined(CONVOLVE_HAVE_ANALYTICS)
@@ -164,7 +161,7 @@ void append_effect_rows(std::vector<Property>& rows) {
 }  // namespace
 
 const char* nick(RegionEffect effect) {
-  return effects[static_cast<int>(effect)].nick;
+  return std::ranges::find(effects, effect, &EnumRow<RegionEffect>::value)->nick;
 }
 
 void append_region_rows(std::vector<Property>& rows) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "convolve/enum_row.hpp"
 #include "kernel_file.hpp"
 #include "kernel_string/kernel_string.hpp"
 #include "kernel_value.hpp"
@@ -14,22 +15,18 @@
 namespace convolve {
 namespace {
 
-struct Choice {
-  int value;
-  const char* nick;
-  const char* description;
-};
-constexpr Choice operations[] = {{0, "correlate", "Taps are applied as written, as in OpenCV and FFmpeg"},
-                                 {1, "convolve", "Every axis is flipped, and the centre with it"}};
-constexpr Choice level_kinds[] = {
-    {0, "nominal", "Luma and chroma about their zero levels, the bias as a part of the nominal range"},
-    {1, "code", "All components as code values from 0, as FFmpeg, ImageMagick and VapourSynth filter"}};
-constexpr Choice windows[] = {{0, "centered", "Frames before and after this one; adds the latency of those after"},
-                              {1, "causal", "This frame and those before it; adds no latency"}};
-constexpr Choice backends[] = {
-    {static_cast<int>(BackendChoice::automatic), "auto", "CUDA where it can run, else the CPU"},
-    {static_cast<int>(BackendChoice::cpu), "cpu", "The CPU"},
-    {static_cast<int>(BackendChoice::cuda), "cuda", "An NVIDIA GPU"}};
+constexpr EnumRow<bool> operations[] = {{false, "correlate", "Taps are applied as written, as in OpenCV and FFmpeg"},
+                                        {true, "convolve", "Every axis is flipped, and the centre with it"}};
+constexpr EnumRow<bool> level_kinds[] = {
+    {false, "nominal", "Luma and chroma about their zero levels, the bias as a part of the nominal range"},
+    {true, "code", "All components as code values from 0, as FFmpeg, ImageMagick and VapourSynth filter"}};
+constexpr EnumRow<bool> windows[] = {
+    {false, "centered", "Frames before and after this one; adds the latency of those after"},
+    {true, "causal", "This frame and those before it; adds no latency"}};
+constexpr EnumRow<BackendChoice> backends[] = {
+    {BackendChoice::automatic, "auto", "CUDA where it can run, else the CPU"},
+    {BackendChoice::cpu, "cpu", "The CPU"},
+    {BackendChoice::cuda, "cuda", "An NVIDIA GPU"}};
 constexpr GFlagsValue component_flags[] = {{component_luma, "Luma and grey", "luma"},
                                            {component_chroma, "Both chroma components", "chroma"},
                                            {component_red, "Red", "red"},

@@ -54,7 +54,7 @@ std::vector<Slab> cut_into_slabs(const FrameLayout& layout, int height, const Fi
   // The filter's radius in rows of the frame, where the most subsampled plane has the fewest rows.
   const int radius = unit * std::max(filter.centre_y(), filter.height() - 1 - filter.centre_y());
   const int count = std::min<int>(static_cast<int>(bytes / bytes_per_slab), max_slabs);
-  if (count < 2 || (border == Border::wrap && radius > 0)) return {};
+  if (count < 2 || (is_periodic(border) && radius > 0)) return {};
   const int step = round_up((height + count - 1) / count, unit);
   if (step <= 2 * radius) return {};
 

@@ -10,7 +10,7 @@ void FrameWindow::set_shape(int depth, int centre, Border border) {
   behind_ = centre;
   ahead_ = depth - 1 - centre;
   // A stream is not periodic: what wrap asks for has not come yet, or is gone.
-  border_ = border == Border::wrap ? Border::replicate : border;
+  border_ = is_periodic(border) ? Border::replicate : border;
   trim();
 }
 

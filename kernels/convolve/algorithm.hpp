@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 
+#include "convolve/enum_row.hpp"
+
 namespace convolve {
 
 enum class Algorithm : std::uint8_t {
@@ -29,13 +31,9 @@ constexpr bool is_free_choice(Algorithm algorithm) {
   return algorithm == Algorithm::automatic || algorithm == Algorithm::fastest;
 }
 
-struct AlgorithmRow {
-  Algorithm value;
-  const char* nick;
-  const char* description;
-};
+using AlgorithmRow = EnumRow<Algorithm>;
 
-inline constexpr std::array<AlgorithmRow, 11> algorithms{{
+inline constexpr auto algorithms = std::to_array<AlgorithmRow>({
     {Algorithm::automatic, "auto", "The fastest measured for the case"},
     {Algorithm::direct, "direct", "CPU: sums of products, vectorised over rows"},
     {Algorithm::basic, "basic", "CUDA: filter and frame in global memory"},
@@ -48,7 +46,7 @@ inline constexpr std::array<AlgorithmRow, 11> algorithms{{
     {Algorithm::separable, "separable", "Filters of rank 1, of real taps also 2 and 3: both passes on chip"},
     {Algorithm::matrix, "matrix", "Banded matrix products on tensor cores (CUDA) or tiles (CPU)"},
     {Algorithm::fastest, "fastest", "Times those that serve a case, once a process, some milliseconds each"},
-}};
+});
 
 constexpr const char* nick(Algorithm algorithm) {
   for (const AlgorithmRow& row : algorithms)

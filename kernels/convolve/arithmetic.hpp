@@ -88,7 +88,7 @@ struct Arithmetic {
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border,
                              std::span<const Component* const> components);
 
-/// The same over all components, for plans that sum them alike.
+/// Chooses one arithmetic for all components, for plans that sum them alike.
 Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bool constant_border);
 
 /// What frames are multiplied by before they are added up, in the numbers of the arithmetic; empty where the filter

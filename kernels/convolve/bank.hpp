@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "convolve/arithmetic.hpp"
+#include "convolve/enum_row.hpp"
 #include "convolve/filter.hpp"
 
 namespace convolve {
@@ -24,19 +25,15 @@ inline constexpr int max_bank_taps = 15;  ///< of each axis of each of them
 
 enum class Combine : std::uint8_t { none, magnitude, sum_abs, max_abs, max };
 
-struct CombineRow {
-  Combine value;
-  const char* nick;
-  const char* description;
-};
+using CombineRow = EnumRow<Combine>;
 
-inline constexpr std::array<CombineRow, 5> combinations{{
+inline constexpr auto combinations = std::to_array<CombineRow>({
     {Combine::none, "none", "One kernel's result as it is; a preset that is a bank combines in its own way"},
     {Combine::magnitude, "magnitude", "Square root of the sum of squares"},
     {Combine::sum_abs, "sum-abs", "Sum of absolute values"},
     {Combine::max_abs, "max-abs", "Largest absolute value"},
     {Combine::max, "max", "Largest value"},
-}};
+});
 
 constexpr const char* nick(Combine combine) {
   return combinations[static_cast<std::size_t>(combine)].nick;

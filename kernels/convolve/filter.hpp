@@ -105,9 +105,9 @@ class Filter {
   /// Factors, without exact ones, that sum to a spatial filter of rank 1 to `most`; empty where its rank is another.
   /// Gaussian elimination with complete pivoting.
   std::vector<SpaceFactors> space_terms(int most) const;
-  /// What rank() says of a filter over several frames that does not factor over time.
+  /// rank() of a filter over several frames that does not factor over time.
   static constexpr int unknown_rank = 15;
-  /// Of the spatial part of a filter that has one frame or factors over time.
+  /// The rank of the spatial part of a filter that has one frame or factors over time; unknown_rank of any other.
   int rank() const;
   /// tap(t, y, x) = time[t] * space(y, x), for depth > 1; empty where it does not factor. `exact_time` likewise:
   /// exact tap = exact_time[t] * exact tap of `space_filter()`, over this filter's divisor.
@@ -116,9 +116,9 @@ class Filter {
   /// The spatial filter of a 3D filter that factors (depth 1, same centre); its divisor is this filter's.
   Filter space_filter() const;
 
-  /// The same filter with time running backwards, for reverse playback.
+  /// This filter with time running backwards, for reverse playback.
   Filter reversed_in_time() const;
-  /// The same taps with the newest frame as the centre, for a causal window.
+  /// This filter with the newest frame as its centre, for a causal window.
   Filter ending_at_newest() const;
 
   /// "5x3" or "3x7x7" (depth x height x width), for messages and logs.

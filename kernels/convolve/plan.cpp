@@ -9,14 +9,17 @@
 namespace convolve {
 namespace {
 
-// Where a mode has no case of its own in border_index(), all that it folds comes out as the ghost cell.
-constexpr bool every_mode_has_its_case() {
-  for (const BorderRow& row : borders)
-    for (const int i : {-4, -1, 3, 7})
-      if ((border_index(row.value, i, 3) < 0) != (row.value == Border::constant)) return false;
+// What border.hpp says of each mode is what its border_index() does.
+constexpr bool borders_agree() {
+  constexpr int n = 9, middle = n / 2;
+  for (const BorderRow& row : borders) {
+    const int before = border_index(row.value, -1, n), after = border_index(row.value, n, n);
+    if ((before < 0 || after < 0) != has_ghost_cells(row.value)) return false;
+    if ((before > middle || (after >= 0 && after < middle)) != is_periodic(row.value)) return false;
+  }
   return true;
 }
-static_assert(every_mode_has_its_case(), "a border mode without a case in border_index()");
+static_assert(borders_agree(), "has_ghost_cells() or is_periodic() says of a mode what border_index() does not do");
 
 [[noreturn]] void refuse(const std::string& what) {
   throw PlanError("frame layout: " + what);

@@ -38,7 +38,15 @@ enum class RegionEffect : std::uint8_t {
 
 /// Whether the effect is made of the means of cells.
 CONVOLVE_HD constexpr bool hides_by_means(RegionEffect effect) {
-  return effect == RegionEffect::blur || effect == RegionEffect::pixelate;
+  switch (effect) {
+    case RegionEffect::blur:
+    case RegionEffect::pixelate:
+      return true;
+    case RegionEffect::filter:
+    case RegionEffect::fill:
+      break;
+  }
+  return false;
 }
 
 enum class RegionShape : std::uint8_t {

@@ -44,7 +44,7 @@ std::vector<std::vector<SpaceFactors>> frame_terms(const Filter& filter, const A
 }
 
 std::vector<SpaceFactors> low_rank_terms(const PlanDesc& desc, const Arithmetic& arithmetic) {
-  return convolve::low_rank_terms(desc.filter, arithmetic, desc.layout, desc.border == Border::constant);
+  return convolve::low_rank_terms(desc.filter, arithmetic, desc.layout, has_ghost_cells(desc.border));
 }
 
 // Filters of rank 1, in space or in time and space, may be had from every engine: the cheapest one is taken.
@@ -68,7 +68,7 @@ bool separable_serves(const PlanDesc& desc) {
 }
 
 Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
-  const bool constant = desc.border == Border::constant;
+  const bool constant = has_ghost_cells(desc.border);
   const std::span<const Component* const> components{group.component, static_cast<std::size_t>(group.components)};
   const bool has_factors = !desc.filter.frame_factors().empty();
   const Arithmetic of_factors =

@@ -41,7 +41,7 @@ namespace {
 /// An algorithm, and what some have beyond the rest.
 struct Row {
   const Entry* entry;
-  /// Of cases that have a bank.
+  /// Whether the algorithm serves a case that has a bank, and its plan. Null: it serves none.
   bool (*serves_bank)(const Device&, const PlanDesc&, std::string& why) = nullptr;
   std::unique_ptr<Plan> (*make_bank)(const Device&, const PlanDesc&) = nullptr;
   /// make() where serves(), in one go, which saves work that both do.
@@ -67,7 +67,7 @@ constexpr std::array table{
 #endif
 };
 
-// What to tell whom `auto` finds nothing for.
+// The end of the message where `auto` finds no algorithm.
 #ifdef CONVOLVE_BASIC_KERNELS
 constexpr const char* served_by_none =
     "no CUDA algorithm of this build serves this case (it was made with cuda-kernels=basic, for filters of up to 31x31 "
@@ -167,7 +167,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Plan> make_bank_plan(const PlanDesc& desc) {
     std::string why;
     if (is_free_choice(desc.algorithm)) {
-      // Of those that know banks the last is the fastest, and the first serves most.
+      // The last algorithm of the table that serves banks is the fastest, and the first serves most of them.
       for (auto row = table.rbegin(); row != table.rend(); ++row)
         if (row->serves_bank && row->serves_bank(device_, desc, why)) return row->make_bank(device_, desc);
       throw PlanError("no CUDA algorithm serves this bank: " + why);

@@ -51,7 +51,7 @@ inline Case case_of(const PlanDesc& desc) {
   wanted.depth = filter.depth();
   wanted.side = std::max(filter.height(), filter.width());
   wanted.rank = rank_of(filter);
-  const Arithmetic arithmetic = choose_arithmetic(filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(filter, desc.layout, has_ghost_cells(desc.border));
   wanted.accumulator = arithmetic.accumulator;
   // The tensor cores add such a tap at next to no cost.
   if (wanted.type == SampleType::u8 && wanted.depth == 1 && !arithmetic.exact_taps && !filter.frame_factors().empty())

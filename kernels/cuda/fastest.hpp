@@ -44,7 +44,7 @@ class FrameTimer {
 /// "matrix 8.1 us", for descriptions.
 std::string timing_text(Algorithm algorithm, double seconds);
 
-/// What a filter's speed on the current device depends on, as text: two that have the same text are one case to
+/// All that a filter's speed on the current device depends on, as text: two that have the same text are one case to
 /// Algorithm::fastest.
 std::string text_of_case(const PlanDesc& desc);
 

@@ -24,7 +24,7 @@ class BasicCellAxis {
   BasicCellAxis() = default;
   /// `begin`, `end`: the region's, in pixels; `frame`: pixels of the frame on this axis.
   BasicCellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame);
-  /// The same axis, of which narrow() is true where it counts in fewer bits.
+  /// The axis `other` in other integers; where they have fewer bits, other.narrow() has to be true.
   template <class Other>
   CONVOLVE_HD explicit BasicCellAxis(const BasicCellAxis<Other>& other)
       : begin_(static_cast<Int>(other.begin_)),

@@ -14,13 +14,6 @@ namespace {
 
 using convolve::Border;
 
-constexpr std::array sizes{Size{33, 31},  Size{1, 1},   Size{640, 37}, Size{7, 5},  Size{130, 70},
-                           Size{1921, 3}, Size{2, 3},   Size{65, 19},  Size{1, 40}, Size{258, 9},
-                           Size{16, 16},  Size{300, 1}, Size{64, 33}};
-constexpr std::array shapes{Shape{1, 3, 3}, Shape{1, 5, 5},   Shape{1, 1, 1},  Shape{1, 15, 15}, Shape{1, 7, 7},
-                            Shape{1, 2, 2}, Shape{1, 1, 15},  Shape{1, 15, 1}, Shape{1, 3, 5},   Shape{1, 4, 6},
-                            Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 14, 3}, Shape{1, 13, 13}, Shape{1, 1, 3},
-                            Shape{1, 3, 1}, Shape{1, 8, 15},  Shape{1, 6, 12}, Shape{1, 1, 2},   Shape{1, 12, 10}};
 constexpr std::array level_choices{LevelChoice{0, 0},     LevelChoice{1, 0.5},     LevelChoice{0.5, 0.5},
                                    LevelChoice{1, -0.25}, LevelChoice{0.37, 0.13}, LevelChoice{0, 1},
                                    LevelChoice{0, 3e7}};
@@ -43,12 +36,6 @@ oracle::Edge edge_of(Border border) {
 
 bool multiple_of_quarter(double v) {
   return 4 * v == std::floor(4 * v);
-}
-
-bool makes_exact_taps(const KindRow& kind) {
-  constexpr std::string_view names[] = {"fraction",       "integer", "integer-separable",
-                                        "integer-sparse", "box",     "wide-integer"};
-  return std::find(std::begin(names), std::end(names), kind.name) != std::end(names);
 }
 
 // Planes of their own sizes; components in any order, apart by up to 4 samples, each with levels of its own.
@@ -139,6 +126,17 @@ bool sees_fractional_ghost(const Case& c, const convolve::Component& component, 
   return left < 0 || top < 0 || left + c.kernel.width > component.width || top + c.kernel.height > component.height;
 }
 
+CaseOptions CaseList::draw(std::string_view layout) {
+  CaseOptions o = draw_options(random);
+  o.layout = layout_named(layout);
+  return o;
+}
+
+const KindRow* kind_in_turn(std::size_t turn) {
+  const auto all_kinds = kinds();
+  return &all_kinds[turn % all_kinds.size()];
+}
+
 Case make_case(const CaseOptions& o, std::uint64_t seed) {
   Random random(seed);
   Case c;
@@ -185,189 +183,6 @@ Case random_case(std::uint64_t seed) {
   o.levels = {random.chance(0.5) ? random.integer(0, 1) : random.real(0, 1),
               random.chance(0.5) ? random.integer(-2, 2) * 0.5 : random.real(-1, 1)};
   return make_case(o, seed);
-}
-
-namespace {
-
-// A border level that is no whole number beside taps that are exact: samples that do not see it are exact too.
-std::vector<Case> beside_fractional_borders(Random& random) {
-  constexpr std::array border_shapes{Shape{1, 3, 3}, Shape{1, 1, 6}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 3, 5}};
-  const auto all_kinds = kinds();
-  std::vector<Case> cases;
-  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "gray16", "p010", "i420-10", "yuy2"})
-    for (const KindRow& kind : all_kinds)
-      for (const Shape& shape : border_shapes) {
-        if (!makes_exact_taps(kind)) continue;
-        const std::size_t turn = cases.size();
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = Border::constant;
-        o.kind = &kind;
-        o.shape = shape;
-        o.width = rotate(std::array{61, 132, 388, 20}, turn);
-        o.height = rotate(std::array{23, 40, 19}, turn);
-        o.levels = {rotate(std::array{0.5, 0.37, 0.01}, turn), 0.5};
-        cases.push_back(make_case(o, random.next()));
-      }
-  return cases;
-}
-
-// Shapes that the matrix kernels cut planes into tiles for.
-constexpr std::array tiled{Shape{1, 15, 15}, Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 13, 4}, Shape{1, 14, 12},
-                           Shape{5, 3, 3},   Shape{5, 1, 1}, Shape{2, 7, 9},   Shape{3, 5, 5},  Shape{4, 2, 4},
-                           Shape{15, 1, 3},  Shape{7, 7, 7}, Shape{3, 6, 8},   Shape{3, 7, 10}, Shape{2, 11, 4}};
-
-constexpr std::array tiled_layouts{"gray8",   "nv12",         "rgba8",  "i420",   "p010", "gray16",
-                                   "i420-10", "gray-alpha16", "argb64", "ayuv64", "y412", "gray-f32"};
-
-// Packed 4:2:2, whose luma and chroma are made at once: tiles, and rows that are no whole ones.
-std::vector<Case> packed_in_tiles(Random& random) {
-  std::vector<Shape> all_shapes{{1, 3, 3}, {1, 5, 5}, {1, 7, 7}, {1, 7, 9}, {1, 2, 8}, {1, 6, 3}};
-  all_shapes.insert(all_shapes.end(), tiled.begin(), tiled.end());
-  const auto all_kinds = kinds();
-  std::vector<Case> cases;
-  for (const char* name : {"yuy2", "uyvy", "yuy2-luma", "uyvy-chroma"})
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (const Shape& shape : all_shapes) {
-        const std::size_t turn = cases.size();
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = border.value;
-        o.shape = shape;
-        o.width = rotate(std::array{512, 776, 256, 524, 521}, turn);
-        o.height = rotate(std::array{37, 20, 70}, turn);
-        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.kind = &all_kinds[turn % all_kinds.size()];
-        cases.push_back(make_case(o, random.next()));
-      }
-  return cases;
-}
-
-}  // namespace
-
-std::vector<Case> systematic_cases(std::uint64_t seed) {
-  Random random(seed);
-  std::vector<Case> cases = beside_fractional_borders(random);
-  std::size_t turn = 0;
-  const auto add = [&](const CaseOptions& o) {
-    cases.push_back(make_case(o, random.next()));
-    ++turn;
-  };
-  const auto all_kinds = kinds();
-
-  for (const LayoutRow& layout : layouts())
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (const Shape& shape : shapes) {
-        CaseOptions o = draw_options(random);
-        o.layout = &layout;
-        o.border = border.value;
-        o.shape = shape;
-        o.kind = &all_kinds[turn % all_kinds.size()];
-        add(o);
-      }
-
-  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "yuy2"})
-    for (const KindRow& kind : all_kinds)
-      for (const Shape& shape : shapes) {
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.kind = &kind;
-        o.shape = shape;
-        add(o);
-      }
-
-  for (const char* name : {"gray8", "rgb8", "i420", "p010"})
-    for (const Size& size : sizes)
-      for (const convolve::BorderRow& border : convolve::borders)
-        for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 15, 15}, Shape{1, 4, 7}}) {
-          CaseOptions o = draw_options(random);
-          o.layout = layout_named(name);
-          o.border = border.value;
-          o.shape = shape;
-          o.width = size.width;
-          o.height = size.height;
-          o.kind = &all_kinds[turn % all_kinds.size()];
-          add(o);
-        }
-
-  constexpr std::array spatial{Shape{1, 3, 3}, Shape{1, 1, 1}, Shape{1, 5, 5}, Shape{1, 2, 3}, Shape{1, 7, 1}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "rgbx8", "uyvy-chroma", "gray-f32"})
-    for (int depth = 1; depth <= convolve::max_depth; ++depth)
-      for (const convolve::BorderRow& border : convolve::borders) {
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = border.value;
-        o.shape = rotate(spatial, turn);
-        o.shape.depth = depth;
-        o.kind = &all_kinds[(turn / 5) % all_kinds.size()];
-        if (o.width > 300 && o.height > 5) o.width = 131;
-        add(o);
-      }
-  // Large enough to be worth several threads, and several tiles each way.
-  for (const char* name : {"gray8", "rgba8", "nv12", "gray16", "i420-10", "yuy2"})
-    for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 5, 5}}) {
-      CaseOptions o = draw_options(random);
-      o.layout = layout_named(name);
-      o.shape = shape;
-      o.width = 523;
-      o.height = 301;
-      o.kind = &all_kinds[turn % all_kinds.size()];
-      add(o);
-    }
-  // Rows of whole words, as camera frames have them: several tiles each way, their last ones moved back.
-  constexpr std::array whole_words{Size{388, 75}, Size{132, 40}, Size{512, 33}, Size{256, 18}};
-  for (const char* name : {"gray8", "rgba8", "nv12", "gray-alpha8", "rgbx8", "i420"})
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 9}, Shape{1, 6, 2}, Shape{1, 15, 15}}) {
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = border.value;
-        o.shape = shape;
-        o.width = rotate(whole_words, turn / 4).width;
-        o.height = rotate(whole_words, turn / 4).height;
-        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
-        o.kind = &all_kinds[turn % all_kinds.size()];
-        add(o);
-      }
-  // Wide enough to be cut into strips.
-  for (const char* name : {"gray8", "rgba8", "gray16", "uyvy", "gray-f32"})
-    for (const convolve::BorderRow& border : convolve::borders) {
-      CaseOptions o = draw_options(random);
-      o.layout = layout_named(name);
-      o.border = border.value;
-      o.width = 4099;
-      o.height = 7;
-      o.kind = &all_kinds[turn % all_kinds.size()];
-      add(o);
-    }
-  // Planes that the matrix kernels cut into tiles.
-  for (const char* name : tiled_layouts)
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (const Shape& shape : tiled) {
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = border.value;
-        o.shape = shape;
-        o.width = turn % 3 == 0 ? 256 : 392;
-        o.height = turn % 2 == 0 ? 37 : 18;
-        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.out = turn % 5 == 0 ? Placement::bottom_up : Placement::tight;
-        o.kind = &all_kinds[turn % all_kinds.size()];
-        add(o);
-      }
-  for (const Case& c : packed_in_tiles(random)) cases.push_back(c);
-  // The largest filter that there is.
-  for (const convolve::BorderRow& border : convolve::borders) {
-    CaseOptions o = draw_options(random);
-    o.shape = {15, 15, 15};
-    o.border = border.value;
-    o.width = 37;
-    o.height = 11;
-    add(o);
-  }
-  for (const Case& c : cases_of_large_filters(random)) cases.push_back(c);
-  return cases;
 }
 
 }  // namespace conformance

@@ -65,6 +65,16 @@ struct Size {
   int width, height;
 };
 
+/// Frames, and filters of one frame up to 15x15, that draw_options() draws from.
+inline constexpr std::array sizes{Size{33, 31},  Size{1, 1},   Size{640, 37}, Size{7, 5},  Size{130, 70},
+                                  Size{1921, 3}, Size{2, 3},   Size{65, 19},  Size{1, 40}, Size{258, 9},
+                                  Size{16, 16},  Size{300, 1}, Size{64, 33}};
+inline constexpr std::array shapes{Shape{1, 3, 3},  Shape{1, 5, 5},   Shape{1, 1, 1},  Shape{1, 15, 15},
+                                   Shape{1, 7, 7},  Shape{1, 2, 2},   Shape{1, 1, 15}, Shape{1, 15, 1},
+                                   Shape{1, 3, 5},  Shape{1, 4, 6},   Shape{1, 9, 9},  Shape{1, 11, 11},
+                                   Shape{1, 14, 3}, Shape{1, 13, 13}, Shape{1, 1, 3},  Shape{1, 3, 1},
+                                   Shape{1, 8, 15}, Shape{1, 6, 12},  Shape{1, 1, 2},  Shape{1, 12, 10}};
+
 /// The values one after the other, over and over again.
 template <class T, std::size_t n>
 const T& rotate(const std::array<T, n>& values, std::size_t i) {
@@ -77,6 +87,21 @@ const LayoutRow* layout_named(std::string_view name);
 CaseOptions draw_options(Random& random);
 
 Case make_case(const CaseOptions& options, std::uint64_t seed);
+
+/// Cases made one after the other. `turn` counts them, for what goes round and round beside what is drawn.
+struct CaseList {
+  Random& random;
+  std::vector<Case> cases{};
+
+  std::size_t turn() const { return cases.size(); }
+  /// Options that are drawn, but for the layout.
+  CaseOptions draw(std::string_view layout);
+  void add(const CaseOptions& options) { cases.push_back(make_case(options, random.next())); }
+  void append(const std::vector<Case>& more) { cases.insert(cases.end(), more.begin(), more.end()); }
+};
+
+/// The kinds of filters, one after the other.
+const KindRow* kind_in_turn(std::size_t turn);
 
 /// Every parameter drawn at random; one layout in four is any that PlanDesc can say, whether or not video has it.
 Case random_case(std::uint64_t seed);

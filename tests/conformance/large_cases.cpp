@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -9,16 +8,9 @@
 namespace conformance {
 namespace {
 
-// The largest filters: full rank, and those that factor; odd and even, of one row and of one column.
-std::vector<Case> beyond_15_taps(Random& random) {
-  std::vector<Case> cases;
-  std::size_t turn = 0;
-  const auto add = [&](const CaseOptions& o) {
-    cases.push_back(make_case(o, random.next()));
-    ++turn;
-  };
-  const auto all_kinds = kinds();
-  // Planes of several tiles each way and of less than one, rows of whole words or not, and less than the filter.
+// Full rank; odd and even, of one row and of one column. Planes of several tiles each way and of less than one, rows of
+// whole words or not, and less than the filter.
+void add_full_rank(CaseList& list) {
   constexpr std::array dense{Shape{1, 31, 31}, Shape{1, 30, 17}, Shape{1, 16, 31}, Shape{2, 31, 16},
                              Shape{1, 31, 5},  Shape{1, 3, 29},  Shape{1, 16, 16}, Shape{1, 18, 24},
                              Shape{1, 23, 31}, Shape{1, 28, 17}, Shape{1, 9, 16}};
@@ -27,77 +19,79 @@ std::vector<Case> beyond_15_taps(Random& random) {
   for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "rgbx8", "i420", "gray-alpha8", "p010"})
     for (const convolve::BorderRow& border : convolve::borders)
       for (const Shape& shape : dense) {
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
         o.border = border.value;
         o.shape = shape;
         o.width = rotate(planes, turn / 3).width;
         o.height = rotate(planes, turn / 3).height;
         if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
-        o.kind = &all_kinds[turn / 2 % all_kinds.size()];
-        add(o);
+        o.kind = kind_in_turn(turn / 2);
+        list.add(o);
       }
+}
+
+// The largest filters that factor.
+void add_factored(CaseList& list) {
   constexpr std::array factored{Shape{1, 1, 255},  Shape{1, 255, 1}, Shape{1, 255, 255}, Shape{1, 63, 40},
                                 Shape{1, 32, 127}, Shape{1, 101, 3}, Shape{1, 4, 254},   Shape{3, 33, 35},
                                 Shape{2, 3, 255},  Shape{4, 47, 1}};
   for (const char* name : {"gray8", "nv12", "rgba8", "p010", "yuy2"})
     for (const Shape& shape : factored)
-      for (const KindRow& kind : all_kinds) {
+      for (const KindRow& kind : kinds()) {
         if (!kind.factors) continue;
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = convolve::borders[turn % convolve::borders.size()].value;
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
+        o.border = rotate(convolve::borders, turn).value;
         o.kind = &kind;
         o.shape = shape;
         const bool small = shape.height * shape.width > 20000;
         o.width = small ? rotate(std::array{37, 300, 1}, turn / 2) : rotate(std::array{60, 523, 131, 7}, turn / 2);
         o.height = small ? rotate(std::array{19, 2, 70}, turn / 2) : rotate(std::array{41, 12, 33, 5}, turn / 2);
-        add(o);
+        list.add(o);
       }
-  return cases;
 }
 
-// And large filters that factor on frames of several tiles either way, about sizes where one kernel follows on another.
-void add_tiles_of_large_filters(std::vector<Case>& cases, Random& random) {
+// Filters that factor on frames of several tiles either way, about sizes where one kernel follows on another.
+void add_tiles_of_factored(CaseList& list) {
   constexpr std::array shapes_of_them{Shape{1, 31, 17}, Shape{1, 65, 65}, Shape{1, 66, 18}, Shape{1, 17, 66}};
   for (const char* name : {"gray8", "nv12", "rgba8"})
     for (const Shape& shape : shapes_of_them)
       for (const KindRow& kind : kinds()) {
         if (!kind.factors) continue;
-        CaseOptions o = draw_options(random);
-        o.layout = layout_named(name);
-        o.border = convolve::borders[cases.size() % convolve::borders.size()].value;
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
+        o.border = rotate(convolve::borders, turn).value;
         o.kind = &kind;
         o.shape = shape;
-        o.width = rotate(std::array{290, 147}, cases.size());
-        o.height = rotate(std::array{140, 75}, cases.size() / 2);
-        cases.push_back(make_case(o, random.next()));
+        o.width = rotate(std::array{290, 147}, turn);
+        o.height = rotate(std::array{140, 75}, turn / 2);
+        list.add(o);
       }
 }
 
 // Boxes, which have running sums on the CPU: of each number of components, on both sides of where the sums of a row
 // need more than 16 bits (64 taps of 10 bits, one of 16) and those of the box more than 31 (181x181 taps of 16 bits).
-void add_boxes(std::vector<Case>& cases, Random& random) {
+void add_boxes(CaseList& list) {
   constexpr std::array shapes_of_them{Shape{1, 31, 31}, Shape{1, 1, 64},  Shape{1, 65, 2},
                                       Shape{1, 9, 65},  Shape{3, 17, 21}, Shape{1, 16, 18}};
   constexpr std::array largest{Shape{1, 181, 181}, Shape{1, 182, 181}, Shape{1, 255, 255}};
   const auto add = [&](const char* name, const KindRow& kind, const Shape& shape, int width, int height) {
-    CaseOptions o = draw_options(random);
-    o.layout = layout_named(name);
-    o.border = convolve::borders[cases.size() % convolve::borders.size()].value;
+    CaseOptions o = list.draw(name);
+    o.border = rotate(convolve::borders, list.turn()).value;
     o.kind = &kind;
     o.shape = shape;
     o.width = width;
     o.height = height;
-    cases.push_back(make_case(o, random.next()));
+    list.add(o);
   };
   for (const KindRow& kind : kinds()) {
     if (const std::string_view kind_name = kind.name; kind_name != "box" && kind_name != "real-box") continue;
     for (const char* name : {"gray8", "gray-alpha8", "rgb8", "rgbx8", "ayuv8", "yuy2", "gray6", "gray16", "rgb16",
                              "ayuv64", "p010", "gray9-shifted"})
       for (const Shape& shape : shapes_of_them)
-        add(name, kind, shape, rotate(std::array{60, 523, 131, 7}, cases.size() / 2),
-            rotate(std::array{41, 12, 33, 5}, cases.size() / 2));
+        add(name, kind, shape, rotate(std::array{60, 523, 131, 7}, list.turn() / 2),
+            rotate(std::array{41, 12, 33, 5}, list.turn() / 2));
     for (const char* name : {"gray8", "rgb8", "gray16", "ayuv64"})
       for (const Shape& shape : largest) add(name, kind, shape, 37, 19);
   }
@@ -106,10 +100,12 @@ void add_boxes(std::vector<Case>& cases, Random& random) {
 }  // namespace
 
 std::vector<Case> cases_of_large_filters(Random& random) {
-  std::vector<Case> cases = beyond_15_taps(random);
-  add_tiles_of_large_filters(cases, random);
-  add_boxes(cases, random);
-  return cases;
+  CaseList list{random};
+  add_full_rank(list);
+  add_factored(list);
+  add_tiles_of_factored(list);
+  add_boxes(list);
+  return list.cases;
 }
 
 }  // namespace conformance

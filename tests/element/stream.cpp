@@ -20,6 +20,14 @@ oracle::Kernel five() {
   return make_kernel(5, 1, 1, {1, 2, 4, 8, 16}, 32);
 }
 
+void push(Harness& harness, GstBuffer* buffer, const std::string& label) {
+  const GstFlowReturn flow = harness.push(gst_buffer_ref(buffer));
+  if (flow == GST_FLOW_OK) return;
+  const std::vector<Report> errors = harness.errors();
+  const std::string error = errors.empty() ? "no message" : errors[0].text + " (" + errors[0].debug + ")";
+  CHECK(false, "%s: push returned %s: %s", label.c_str(), gst_flow_get_name(flow), error.c_str());
+}
+
 void push_all(Harness& harness, const std::vector<Owned<GstBuffer>>& input, std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < std::min(to, input.size()); ++i)
     CHECK(harness.push(gst_buffer_ref(input[i].get())) == GST_FLOW_OK, "frame %zu is refused", i);

@@ -19,6 +19,8 @@ std::string kernel_is(const oracle::Kernel& kernel);  ///< the property's assign
 oracle::Kernel three();
 oracle::Kernel five();
 
+/// Pushes one buffer, which stays the caller's. Fails with the element's error where it is refused.
+void push(Harness& harness, GstBuffer* buffer, const std::string& label);
 void push_all(Harness& harness, const std::vector<Owned<GstBuffer>>& input, std::size_t from = 0,
               std::size_t to = SIZE_MAX);
 

@@ -262,7 +262,7 @@ constexpr Property properties[] = {
     {"temporal-radius", {"0", "1", "3", "7"}},
     {"radius", {"0", "1", "2", "5"}},
     {"window", {"centered", "causal", "centered", "causal"}},
-    {"border-mode", {"constant", "replicate", "reflect-101", "wrap"}},
+    {"border-mode", {"constant", "replicate", "reflect", "reflect-101", "wrap"}},
     {"bias", {"0", "0.1", "-0.2", "0"}},
     {"scale", {"1", "0.5", "1.25", "1"}},
     {"operation", {"correlate", "convolve", "correlate", "convolve"}},

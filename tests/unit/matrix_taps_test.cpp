@@ -19,8 +19,8 @@
 
 namespace {
 
+using convolve::cuda::Epilogue;
 using convolve::cuda::LimbSums;
-using convolve::cuda::MatrixEpilogue;
 using convolve::cuda::MatrixTaps;
 using convolve::cuda::U16Taps;
 
@@ -47,18 +47,18 @@ int expected(std::int64_t sum, std::int64_t divisor) {
 /// As the kernels do: the sum's bits read as a float, one product, and the lift where there is one.
 int by_one_product(const MatrixTaps& taps, std::int64_t sum) {
   const auto reading = std::bit_cast<float>(static_cast<std::int32_t>(taps.start[0][0] + sum));
-  const float rounding_bias = taps.epilogue == MatrixEpilogue::biased_magic_number ? MatrixTaps::rounding_bias : 0;
+  const float rounding_bias = taps.epilogue == Epilogue::biased_magic_number ? MatrixTaps::rounding_bias : 0;
   const float value = std::fma(reading, taps.gain, rounding_bias - 0x1p23f * taps.gain) - rounding_bias;
   return static_cast<int>(std::clamp(std::nearbyint(value), 0.0f, 255.0f));
 }
 
 TEST(MatrixTaps, QuotientsByOneProductAreExact) {
-  int reading = 0, lifted = 0;
+  int reading = 0, biased = 0;
   for (int divisor = 2; divisor <= 17000; ++divisor) {
     const MatrixTaps taps = taps_over(divisor, LimbSums::joined_biased);
-    if (taps.epilogue == MatrixEpilogue::quotient) continue;
-    ASSERT_TRUE(taps.epilogue == MatrixEpilogue::magic_number || taps.epilogue == MatrixEpilogue::biased_magic_number);
-    ++(taps.epilogue == MatrixEpilogue::magic_number ? reading : lifted);
+    if (taps.epilogue == Epilogue::quotient) continue;
+    ASSERT_TRUE(taps.epilogue == Epilogue::magic_number || taps.epilogue == Epilogue::biased_magic_number);
+    ++(taps.epilogue == Epilogue::magic_number ? reading : biased);
     for (int k = -3; k < 259; ++k)
       for (int beside = -1; beside <= 2; ++beside)
         for (const std::int64_t at : {std::int64_t{k} * divisor, (2 * std::int64_t{k} + 1) * divisor / 2}) {
@@ -70,14 +70,14 @@ TEST(MatrixTaps, QuotientsByOneProductAreExact) {
   }
   // Most divisors need no more, and both ways are taken.
   EXPECT_GT(reading, 12000);
-  EXPECT_GT(lifted, 1000);
+  EXPECT_GT(biased, 1000);
 }
 
 TEST(MatrixTaps, WithoutLiftTiesStayWhereTheyAre) {
   for (int divisor = 2; divisor <= 17000; ++divisor) {
     const MatrixTaps taps = taps_over(divisor, LimbSums::joined);
-    ASSERT_NE(taps.epilogue, MatrixEpilogue::biased_magic_number);
-    if (taps.epilogue != MatrixEpilogue::magic_number || divisor % 2 != 0) continue;
+    ASSERT_NE(taps.epilogue, Epilogue::biased_magic_number);
+    if (taps.epilogue != Epilogue::magic_number || divisor % 2 != 0) continue;
     for (int k = 0; k < 255; ++k) {
       const std::int64_t tie = (2 * std::int64_t{k} + 1) * divisor / 2;
       ASSERT_EQ(by_one_product(taps, tie), k + k % 2) << tie << " over " << divisor;
@@ -100,7 +100,7 @@ TEST(MatrixTaps, RealTapsOverSeveralFramesKeepTheirLevels) {
     std::string why;
     ASSERT_TRUE(make_matrix_taps(desc, how, taps, why)) << why;
     for (int c = 0; c < 2; ++c) {
-      const double start = taps.epilogue == MatrixEpilogue::magic_number ? taps.start[0][c] - 0x4B000000 : 0;
+      const double start = taps.epilogue == Epilogue::magic_number ? taps.start[0][c] - 0x4B000000 : 0;
       EXPECT_NEAR(start * taps.gain + taps.level[0][c], 250.0 - c, 1e-3);
     }
   }

@@ -21,9 +21,10 @@
 namespace {
 
 using namespace convolve;
+using cuda::Epilogue;
 using cuda::half_bits;
 using cuda::half_value;
-using cuda::tensor::TensorEpilogue;
+using cuda::tensor::in_halves;
 using cuda::tensor::TensorTaps;
 
 PlanDesc desc_of(Filter filter, Component component = {}) {
@@ -70,7 +71,7 @@ Sample random_sample(const PlanDesc& desc, const TensorTaps& taps, int low, int 
       v += taps.column[y] * sample * (halves ? 0x1p-24 : 1);
       wanted += frame.factors.column[y] * frame.factors.row[x] * (sample - component.zero);
     }
-    if (taps.epilogue == TensorEpilogue::scaled) {
+    if (taps.epilogue == Epilogue::scaled) {
       EXPECT_EQ(half_value(half_bits(v)), v);  // integers lose nothing on the way
     }
     if (!halves) {
@@ -80,18 +81,20 @@ Sample random_sample(const PlanDesc& desc, const TensorTaps& taps, int low, int 
   }
   wanted += frame.centre * (centre - component.zero);
   switch (taps.epilogue) {
-    case TensorEpilogue::saturate:
+    case Epilogue::saturate:
       return {sum, wanted};
-    case TensorEpilogue::centre_tap:
+    case Epilogue::centre_tap:
       return {sum + taps.centre * centre, wanted};
-    case TensorEpilogue::scaled:
+    case Epilogue::scaled:
       return {sum * taps.gain, wanted};
-    case TensorEpilogue::magic_number:
+    case Epilogue::magic_number:
       return {std::bit_cast<float>(static_cast<std::int32_t>(sum)) * taps.gain + taps.offset, wanted};
-    case TensorEpilogue::rounding_bias:
+    case Epilogue::biased:
       return {sum * taps.gain + taps.level[0][0] - taps.snap, wanted};
+    default:
+      ADD_FAILURE() << "an epilogue that the kernel does not have";
+      return {NAN, wanted};
   }
-  return {NAN, wanted};
 }
 
 void expect_near(const PlanDesc& desc, const TensorTaps& taps, double error) {
@@ -107,7 +110,7 @@ TEST(TensorTaps, RealTapsStayWithinACodeValue) {
     const PlanDesc desc = desc_of(Filter(make_preset(Preset::gaussian_blur, {.radius = radius})));
     TensorTaps taps;
     ASSERT_TRUE(make(desc, taps));
-    ASSERT_EQ(taps.epilogue, TensorEpilogue::saturate);
+    ASSERT_EQ(taps.epilogue, Epilogue::saturate);
     expect_near(desc, taps, 0.2);
   }
 }
@@ -117,7 +120,7 @@ TEST(TensorTaps, ATapAtTheCentreIsAddedToTheProduct) {
     const PlanDesc desc = desc_of(Filter(make_preset(Preset::unsharp, {.radius = radius})), {.zero = 16});
     TensorTaps taps;
     ASSERT_TRUE(make(desc, taps));
-    ASSERT_EQ(taps.epilogue, TensorEpilogue::centre_tap);
+    ASSERT_EQ(taps.epilogue, Epilogue::centre_tap);
     expect_near(desc, taps, 0.2);
   }
 }
@@ -126,18 +129,18 @@ TEST(TensorTaps, IntegerTapsAreExactInWhatHoldsThem) {
   struct Case {
     Filter filter;
     Component component;
-    TensorEpilogue epilogue;
+    Epilogue epilogue;
   };
   for (const Case& c : {
-           Case{integers({1, 2, 1}, {1, 2, 1}, true), {}, TensorEpilogue::scaled},
-           Case{integers({1, 2, 1}, {-1, 0, 1}, false), {.zero = 128}, TensorEpilogue::scaled},
-           Case{integers({1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, true), {.zero = 16}, TensorEpilogue::scaled},
-           Case{integers({1, 4, 6, 4, 1}, {1, 4, 6, 4, 1}, true), {}, TensorEpilogue::scaled},
+           Case{integers({1, 2, 1}, {1, 2, 1}, true), {}, Epilogue::scaled},
+           Case{integers({1, 2, 1}, {-1, 0, 1}, false), {.zero = 128}, Epilogue::scaled},
+           Case{integers({1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, true), {.zero = 16}, Epilogue::scaled},
+           Case{integers({1, 4, 6, 4, 1}, {1, 4, 6, 4, 1}, true), {}, Epilogue::scaled},
            // Columns whose sums pass 2048.
-           Case{integers({9, 10, 9}, {1, 1, 1}, true), {}, TensorEpilogue::magic_number},
-           Case{integers({19, 25, 19}, {1, 2, 1}, true), {.zero = 16}, TensorEpilogue::magic_number},
+           Case{integers({9, 10, 9}, {1, 1, 1}, true), {}, Epilogue::magic_number},
+           Case{integers({19, 25, 19}, {1, 2, 1}, true), {.zero = 16}, Epilogue::magic_number},
            // A quotient by 63 * 72, an even divisor whose reciprocal is rounded by too much.
-           Case{integers({19, 25, 19}, {1, 70, 1}, true), {}, TensorEpilogue::rounding_bias},
+           Case{integers({19, 25, 19}, {1, 70, 1}, true), {}, Epilogue::biased},
        }) {
     const PlanDesc desc = desc_of(c.filter, c.component);
     TensorTaps taps;
@@ -214,7 +217,7 @@ struct Fragments {
   std::vector<std::uint32_t> words;
   bool bytes;
 
-  Fragments(TensorEpilogue epilogue, int side, int components) : bytes(!in_halves(epilogue)) {
+  Fragments(Epilogue epilogue, int side, int components) : bytes(!in_halves(epilogue)) {
     taps.epilogue = epilogue;
     for (int i = 1; i <= side; ++i) taps.column.push_back(i);
     taps.row = taps.column;
@@ -231,7 +234,7 @@ struct Fragments {
 TEST(TensorTaps, TheColumnMatrixIsABand) {
   for (const int side : {1, 2, 5, 14, 15}) {
     Matrix dense, sparse;
-    const Fragments bytes(TensorEpilogue::magic_number, side, 1), halves(TensorEpilogue::saturate, side, 1);
+    const Fragments bytes(Epilogue::magic_number, side, 1), halves(Epilogue::saturate, side, 1);
     for (int lane = 0; lane < 32; ++lane)
       for (int i = 0; i < 4; ++i) {
         // The left operand of m16n8k32: rows g and g + 8, columns 4 t on, and 16 columns on.
@@ -254,8 +257,7 @@ TEST(TensorTaps, TheRowMatricesAreBandsOfFourNeighboursALane) {
   for (const int components : {1, 2, 4})
     for (const int side : {1, 2, 5, 14, 15}) {
       Matrix first, second, third;
-      const Fragments bytes(TensorEpilogue::magic_number, side, components),
-          halves(TensorEpilogue::saturate, side, components);
+      const Fragments bytes(Epilogue::magic_number, side, components), halves(Epilogue::saturate, side, components);
       for (int lane = 0; lane < 32; ++lane)
         for (int i = 0; i < 4; ++i) {
           // Column g of a product is 2 t' or 2 t' + 1 of the lane t' of its sums, which has four pixels of two
@@ -289,7 +291,7 @@ TEST(TensorTaps, TheRowMatricesAreBandsOfFourNeighboursALane) {
 
 TEST(TensorTaps, TheRowMatricesOfThreeComponentsMeetEveryThirdByte) {
   for (const int side : {1, 2, 5, 14, 15}) {
-    const Fragments triples(TensorEpilogue::saturate, side, 3);
+    const Fragments triples(Epilogue::saturate, side, 3);
     std::map<int, std::set<int>> met;  // taps of an output
     for (int n = 0; n < 2; ++n)
       for (int lane = 0; lane < 32; ++lane)

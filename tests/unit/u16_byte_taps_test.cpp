@@ -38,7 +38,7 @@ double by_bytes(const MatrixTaps& taps, int shift, const std::vector<int>& sampl
     low += tap * (samples[i] << shift & 255);
     high += tap * (samples[i] << shift >> 8);
   }
-  if (taps.epilogue == MatrixEpilogue::quotient)
+  if (taps.epilogue == Epilogue::quotient)
     return static_cast<float>(static_cast<std::int32_t>(high * 256 + low)) * taps.gain;
   EXPECT_LE(std::max(std::abs(low), std::abs(high)), std::numeric_limits<std::int32_t>::max());
   return std::fma(static_cast<float>(high), 256 * taps.gain,
@@ -101,7 +101,7 @@ TEST(U16ByteTaps, IntegerSumsAreExact) {
       MatrixTaps taps;
       std::string why;
       ASSERT_TRUE(make_u16_byte_taps(desc, taps, why)) << layout.bits << " bits, side " << side << ": " << why;
-      ASSERT_EQ(taps.epilogue, MatrixEpilogue::quotient);
+      ASSERT_EQ(taps.epilogue, Epilogue::quotient);
       for (const std::vector<int>& samples : samples_for(taps, desc.layout.max_value(), random))
         ASSERT_EQ(by_bytes(taps, layout.shift, samples), in_doubles(desc, values, samples));
     }

@@ -316,9 +316,11 @@ amx::EpilogueForm epilogue_form(const Quantization& q, const IntegerTaps& taps, 
                                           : EpilogueForm::any;
     case Division::two_products:
       return EpilogueForm::two_products;
-    default:
-      return EpilogueForm::any;
+    case Division::remainder:
+    case Division::doubles:
+      break;
   }
+  return EpilogueForm::any;
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ HWY_INLINE void SumTaps(const BankTap* tap, const BankTap* end, const void* cons
   }
 }
 
-// What a combination starts with: combined with a sum, it leaves that sum.
+// The value that a combination starts with: combined with a sum, it leaves that sum.
 template <class T, Combine combine>
 HWY_INLINE Vector<T> Start() {
   const Tag<T> d;

@@ -258,7 +258,7 @@ std::optional<double> largest_element(const PlanDesc& desc, const ComponentGroup
   for (int c = 0; c < group.components; ++c) {
     const Component& k = *group.component[c];
     if (!k.filtered) continue;
-    const double ghost = desc.border == Border::constant ? k.ghost - k.zero : 0;
+    const double ghost = has_ghost_cells(desc.border) ? k.ghost - k.zero : 0;
     for (const double level : {desc.layout.max_value() - k.zero, k.zero, ghost}) {
       if (!is_whole(level)) return std::nullopt;
       largest = std::max(largest, std::abs(level));
@@ -303,7 +303,7 @@ bool make_box(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic
   const double samples = static_cast<double>(column.size() * row.size()), tap = column[0] * row[0];
   const std::optional<double> element = largest_element(desc, group, weights);
   if (!element || (combined && (*element >= exact_in_single || *element * samples > largest_sum)) ||
-      (!combined && desc.border == Border::constant && !ghosts_are_samples(desc, group)))
+      (!combined && has_ghost_cells(desc.border) && !ghosts_are_samples(desc, group)))
     return false;
   Arithmetic sums = arithmetic;
   if (arithmetic.accumulator != Accumulator::exact) {

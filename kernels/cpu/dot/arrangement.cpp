@@ -19,7 +19,7 @@ struct Pair {
   bool is_second = false;  // of the two parts
 };
 
-// As much of `tap` as has room beside the other one.
+// The part of `tap` that has room beside the tap `other`.
 int part_beside(int tap, int other) {
   if (tap >= 0) return std::min({tap, 127, pair_limit - std::max(other, 0)});
   return std::max({tap, -128, -pair_limit - std::min(other, 0)});

@@ -25,7 +25,7 @@ struct Packed {
   std::vector<WindowOrder> window;  // one for all groups, or one for each
   Epilogue epilogue;
   int groups;  // of taps in a filter row
-  // As the kernel takes them: [depth][ring row][groups][output rows it is in], the taps of a group.
+  // The taps of a group, in the order in which the kernel takes them: [depth][ring row][groups][output rows it is in].
   std::vector<std::int32_t> words;
 };
 
@@ -88,7 +88,7 @@ HWY_INLINE void AddGroups(Sums& sum, const std::uint8_t* q, const std::int32_t*&
   for (int g = 0; g < Groups; ++g) AddGroup<Form, First, Last>(sum, window + g, registers, words);
 }
 
-// The same of groups that have an order each.
+// Adds the products of groups that have an order of bytes each.
 template <class Form, int Groups, int First, int Last>
 HWY_INLINE void AddArranged(Sums& sum, const std::uint8_t* q, const std::int32_t*& words,
                             const Bytes (&orders)[Groups]) {

@@ -39,7 +39,7 @@ using Bytes = Vector<std::uint8_t>;
 constexpr int most_rows = 4;  // of a block
 constexpr int samples = lanes<std::uint8_t>;
 
-// Where a block goes. Stores of bytes may change anything, so what is used after them is copied.
+// The destination of a block. Stores of bytes may change anything, so what is used after them is copied.
 struct Target {
   int n;
   std::uint8_t* out[most_rows];
@@ -102,7 +102,7 @@ HWY_INLINE Ints Dot(Ints sum, Ints window, Ints taps) {
   return sum;
 }
 
-// What EpilogueForm::single needs, apart from the offsets.
+// The constants of EpilogueForm::single, apart from the offsets.
 struct EpilogueConstants {
   Floats gain, round;
   Bytes apart, most;
@@ -254,7 +254,7 @@ HWY_INLINE void FinishHalves(const Quantization& q, const EpilogueConstants& con
   }
 }
 
-// Where the sums of a block start, or of a part of it from register `first` on.
+// Starts the sums of a block, or of a part of it from register `first` on.
 template <bool Uniform, int Rows, int Count>
 HWY_INLINE void StartBlock(const Phase& phase, Ints (&sum)[Rows][Count], int first = 0) {
   CONVOLVE_UNROLL

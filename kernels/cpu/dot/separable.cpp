@@ -203,6 +203,82 @@ namespace {
 
 constexpr double sample_limit = 255, word_limit = 32767;
 
+/// Both passes in integers. Sums along the row are moved down by `shift` bits into 16: 1 of a ring row is `unit`. The
+/// taps down the column are the filter's times `scale`.
+struct QuantizedPasses {
+  IntegerTaps along;
+  int shift = 0;
+  double unit = 1, scale = 1;
+  std::vector<std::int32_t> down{};
+};
+
+/// Rounds the taps of both passes; nothing where exact sums do not fit, or where real taps could be off by too much.
+std::optional<QuantizedPasses> quantize_passes(const PlanDesc& desc, const Arithmetic& arithmetic,
+                                               const ComponentGroup& group, const std::vector<double>& column,
+                                               const std::vector<double>& row) {
+  const bool exact = arithmetic.accumulator == Accumulator::exact;
+  const double column_magnitude = magnitude_of(column), row_magnitude = magnitude_of(row);
+  Arithmetic part = arithmetic;
+  part.coefficients = row;
+  std::optional<IntegerTaps> along = make_integer_taps(part, desc.layout, desc.border, group, 32767, column_magnitude);
+  if (!along) return std::nullopt;
+  QuantizedPasses passes{std::move(*along)};
+  double max_sum = 0;
+  for (const int tap : passes.along.taps) max_sum += std::abs(tap) * sample_limit;
+  while (max_sum / (1 << passes.shift) > word_limit - 1) ++passes.shift;
+  if (exact && passes.shift > 0) return std::nullopt;
+  passes.unit = std::ldexp(passes.along.gain, passes.shift);
+  double error = 0;
+  if (!exact) {
+    const double peak = std::abs(
+        *std::max_element(column.begin(), column.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+    if (peak == 0) return std::nullopt;
+    passes.scale = std::min(word_limit / peak, 65000 / column_magnitude);
+    const double gain = passes.along.gain;
+    for (const double tap : row) error += std::abs(std::nearbyint(tap / gain) * gain - tap);
+    error *= sample_limit * column_magnitude;
+    if (passes.shift > 0) error += 0.5 * passes.unit * column_magnitude;
+  }
+  for (const double tap : column) {
+    const auto rounded = static_cast<std::int32_t>(std::nearbyint(tap * passes.scale));
+    error += std::abs(rounded / passes.scale - tap) * sample_limit * row_magnitude;
+    if (std::abs(rounded) > word_limit) return std::nullopt;
+    passes.down.push_back(rounded);
+  }
+  if (error > max_error || column_magnitude * passes.scale > 65500) return std::nullopt;
+  return passes;
+}
+
+std::shared_ptr<dot::PackedRows> pack_rows(const QuantizedPasses& passes, const ComponentGroup& group, int width,
+                                           bool pairs) {
+  using namespace dot;
+  const int components = group.components;
+  auto packed = std::make_shared<PackedRows>(
+      PackedRows{WindowOrder(components, pairs), {}, passes.shift, pack_words(passes.along.taps, width, pairs)});
+  for (int p = 0; p < components; ++p) {
+    auto& start = packed->start.emplace_back();
+    for (int b = 0; b < vectors; ++b)
+      for (int lane = 0; lane < max_lanes; ++lane) {
+        const double zero = group.component[(p + sample_of(b, lane)) % components]->zero;
+        start[b][lane] =
+            static_cast<std::int32_t>(-zero * static_cast<double>(passes.along.sum) + ((1 << passes.shift) >> 1));
+      }
+  }
+  return packed;
+}
+
+/// The taps down the column, by pairs of ring rows: [pair][output rows it is in].
+std::vector<std::int32_t> pack_column(const std::vector<std::int32_t>& down, int rows) {
+  const int height = static_cast<int>(down.size());
+  const auto tap = [&](int i) { return static_cast<std::uint32_t>(i >= 0 && i < height ? down[i] : 0) & 0xffff; };
+  const int last = (height + rows - 2) / 2;  // of the pairs of ring rows
+  std::vector<std::int32_t> words;
+  for (int j = 0; j <= last; ++j)
+    for (int i = j == last ? rows - 2 : 0; i < (j == 0 ? 2 : rows); ++i)
+      words.push_back(static_cast<std::int32_t>(tap(2 * j - i) | tap(2 * j + 1 - i) << 16));
+  return words;
+}
+
 }  // namespace
 
 bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
@@ -213,77 +289,32 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   if (functions.rows == 0 || desc.filter.depth() > 1 || std::ssize(column) > max_compiled_taps ||
       std::ssize(row) > max_compiled_taps)
     return false;
-  const bool exact = arithmetic.accumulator == Accumulator::exact;
-  const double column_magnitude = magnitude_of(column), row_magnitude = magnitude_of(row);
-  Arithmetic part = arithmetic;
-  part.coefficients = row;
-  const std::optional<IntegerTaps> along =
-      make_integer_taps(part, desc.layout, desc.border, group, 32767, column_magnitude);
-  if (!along) return false;
-  // Sums along the row are brought into 16 bits; exact ones must fit.
-  double max_sum = 0;
-  for (const int tap : along->taps) max_sum += std::abs(tap) * sample_limit;
-  int shift = 0;
-  while (max_sum / (1 << shift) > word_limit - 1) ++shift;
-  if (exact && shift > 0) return false;
-  const double unit = std::ldexp(along->gain, shift);  // what 1 of a ring row is
-  double scale = 1, error = 0;
-  if (!exact) {
-    const double peak = std::abs(
-        *std::max_element(column.begin(), column.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
-    if (peak == 0) return false;
-    scale = std::min(word_limit / peak, 65000 / column_magnitude);
-    for (const double tap : row) error += std::abs(std::nearbyint(tap / along->gain) * along->gain - tap);
-    error *= sample_limit * column_magnitude;
-    if (shift > 0) error += 0.5 * unit * column_magnitude;
-  }
-  std::vector<std::int32_t> down;
-  for (const double tap : column) {
-    down.push_back(static_cast<std::int32_t>(std::nearbyint(tap * scale)));
-    error += std::abs(down.back() / scale - tap) * sample_limit * row_magnitude;
-    if (std::abs(down.back()) > word_limit) return false;
-  }
-  if (error > max_error || column_magnitude * scale > 65500) return false;
+  const std::optional<QuantizedPasses> passes = quantize_passes(desc, arithmetic, group, column, row);
+  if (!passes) return false;
 
-  const int components = group.components, height = desc.filter.height();
-  const int width = static_cast<int>(row.size());
-  const bool pairs = needs_pairs(*along, width, vnni);
-  auto rows_packed = std::make_shared<PackedRows>(
-      PackedRows{WindowOrder(components, pairs), {}, shift, pack_words(along->taps, width, pairs)});
-  for (int p = 0; p < components; ++p) {
-    auto& start = rows_packed->start.emplace_back();
-    for (int b = 0; b < vectors; ++b)
-      for (int lane = 0; lane < max_lanes; ++lane) {
-        const double zero = group.component[(p + sample_of(b, lane)) % components]->zero;
-        start[b][lane] = static_cast<std::int32_t>(-zero * static_cast<double>(along->sum) + ((1 << shift) >> 1));
-      }
-  }
+  const int components = group.components, width = static_cast<int>(row.size()), height = desc.filter.height();
+  const bool pairs = needs_pairs(passes->along, width, vnni);
+  const auto rows = pack_rows(*passes, group, width, pairs);
+  const int groups = static_cast<int>(rows->words.size());
   engine.staging = make_copy_staging(desc, group);
-  const std::size_t groups = rows_packed->words.size();
-  engine.row_passes = {
-      {components, row, rows_packed, 0, 1, functions.along(pairs, components, static_cast<int>(groups))}};
+  engine.row_passes = {{components, row, rows, 0, 1, functions.along(pairs, components, groups)}};
   engine.element_size = 2;
   engine.block_rows = functions.rows;
   engine.block_samples = functions.samples;
   engine.copies_passthrough = true;
   engine.name = name_of(vnni, true);
-  const double products = 0.3 * static_cast<double>(groups) + 0.25 * height;
+  const double products = 0.3 * groups + 0.25 * height;
   engine.cost = vnni ? products + 7.5 : 2 * products + 1.5;
 
   Kernel& kernel = engine.kernel;
   kernel.height = height;
   kernel.components = components;
   Quantization& q = kernel.quantization = make_quantization(arithmetic, desc.layout, group);
-  q.gain = static_cast<float>(q.gain * unit / scale);
-  q.divisor *= scale / unit;
-  auto columns = std::make_shared<PackedColumns>(PackedColumns{
-      Epilogue(q, group, 0, (column_magnitude * row_magnitude * sample_limit + 1) / arithmetic.divisor), {}});
-  const auto tap = [&](int i) { return static_cast<std::uint32_t>(i >= 0 && i < height ? down[i] : 0) & 0xffff; };
-  const int last = (height + functions.rows - 2) / 2;  // of the pairs of ring rows
-  for (int j = 0; j <= last; ++j)
-    for (int i = j == last ? functions.rows - 2 : 0; i < (j == 0 ? 2 : functions.rows); ++i)
-      columns->words.push_back(static_cast<std::int32_t>(tap(2 * j - i) | tap(2 * j + 1 - i) << 16));
-  kernel.packed = columns;
+  q.gain = static_cast<float>(q.gain * passes->unit / passes->scale);
+  q.divisor *= passes->scale / passes->unit;
+  const double most = (magnitude_of(column) * magnitude_of(row) * sample_limit + 1) / arithmetic.divisor;
+  kernel.packed = std::make_shared<PackedColumns>(
+      PackedColumns{Epilogue(q, group, 0, most), pack_column(passes->down, functions.rows)});
   kernel.run = functions.down(components == 1, height / 2);
   return true;
 }

@@ -49,7 +49,7 @@ Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& 
 
 Arithmetic choose_arithmetic(const PlanDesc& desc, const ComponentGroup& group) {
   const std::span<const Component* const> components{group.component, static_cast<std::size_t>(group.components)};
-  const bool constant_border = desc.border == Border::constant;
+  const bool constant_border = has_ghost_cells(desc.border);
   if (!desc.bank.empty()) return convolve::choose_arithmetic(desc.bank, desc.layout, constant_border, components);
   return convolve::choose_arithmetic(desc.filter, desc.layout, constant_border, components);
 }

@@ -19,7 +19,7 @@ bool whole_byte(double v) {
 bool holds_bytes(const FrameLayout& layout, Border border, const ComponentGroup& group) {
   return layout.type == SampleType::u8 && layout.shift == 0 &&
          std::all_of(group.component, group.component + group.components, [&](const Component* component) {
-           return whole_byte(component->zero) && (border != Border::constant || whole_byte(component->ghost));
+           return whole_byte(component->zero) && (!has_ghost_cells(border) || whole_byte(component->ghost));
          });
 }
 

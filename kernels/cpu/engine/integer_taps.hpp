@@ -15,7 +15,7 @@
 
 namespace convolve::cpu {
 
-/// What rounding taps and sums may move a result by, in code values.
+/// The most that rounding taps and sums may move a result by, in code values.
 inline constexpr double max_error = 0.25;
 
 /// Whether samples are bytes, and so are the levels that stand for zero and for what is outside the frame.

@@ -134,7 +134,7 @@ HWY_INLINE void SetTaps(const Words& taps, Word (&tap)[N]) {
   for (int i = 0; i < N; ++i) tap[i] = hn::Set(Tag<std::int16_t>(), taps[i]);
 }
 
-// What is under the taps of an axis.
+// The samples under the taps of an axis.
 struct OnRow {
   const std::int16_t* p;
   int step;
@@ -182,7 +182,7 @@ void AlongRow(const RowPass& pass, const void* line, void* elements, int n) {
   }
 }
 
-// What sums are finished with.
+// The constants of the epilogue.
 struct EpilogueConstants {
   Word multiplier, second, divisor, half, one;
   fixed16::Epilogue form;

@@ -32,10 +32,9 @@ struct CellMeans {
   void fill_empty(const CellGrid& grid) noexcept;
 };
 
-/// What pixels first <= x < last of row `y` become: `components` values a pixel.
-void pixelate_row(const CellGrid& grid, const CellMeans& means, const Sampling& sampling, int y, int first, int last,
-                  std::uint16_t* values) noexcept;
-void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& sampling, int y, int first, int last,
-              std::uint16_t* values) noexcept;
+/// Makes pixels first <= x < last of row `y` from the means of cells: `components` values a pixel.
+using RowOfMeans = void(const CellGrid& grid, const CellMeans& means, const Sampling& sampling, int y, int first,
+                        int last, std::uint16_t* values) noexcept;
+RowOfMeans pixelate_row, blur_row;
 
 }  // namespace convolve::cpu

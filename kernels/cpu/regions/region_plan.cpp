@@ -12,7 +12,7 @@ namespace {
 
 // Rows of the frame that a worker treats at a time.
 constexpr int rows_a_task = 16;
-// What a worker is worth waking for, in pixels.
+// The pixels that a worker is worth waking for.
 constexpr double pixels_a_worker = 60000;
 
 }  // namespace
@@ -260,20 +260,30 @@ void CpuRegionPlan::treat_span(const Part& part, int y, int first, int last, Lin
 void CpuRegionPlan::make_values(const Part& part, int y, int first, int last, Lines& lines,
                                 const Frame& frame) noexcept {
   const int n = part.group.components, pixels = last - first;
-  if (treatment_.effect == RegionEffect::filter) {
-    load_values(lines.values.data(), gather(part, *frame.filtered, y, first, last, lines), format_, pixels * n);
-    return;
-  }
-  if (treatment_.effect == RegionEffect::fill) {
-    const Component* components = desc_.layout.plane[part.group.plane].component.data();
-    for (int c = 0; c < n; ++c) {
-      const int level = treatment_.fill[part.group.plane][part.group.component[c] - components];
-      for (int x = 0; x < pixels; ++x) lines.values[x * n + c] = static_cast<std::uint16_t>(level);
+  switch (treatment_.effect) {
+    case RegionEffect::filter:
+      load_values(lines.values.data(), gather(part, *frame.filtered, y, first, last, lines), format_, pixels * n);
+      return;
+    case RegionEffect::fill: {
+      const Component* components = desc_.layout.plane[part.group.plane].component.data();
+      for (int c = 0; c < n; ++c) {
+        const int level = treatment_.fill[part.group.plane][part.group.component[c] - components];
+        for (int x = 0; x < pixels; ++x) lines.values[x * n + c] = static_cast<std::uint16_t>(level);
+      }
+      return;
     }
-    return;
+    case RegionEffect::blur:
+      return make_values_of_means(blur_row, part, y, first, lines);
+    case RegionEffect::pixelate:
+      return make_values_of_means(pixelate_row, part, y, first, lines);
   }
+}
+
+// Turns the means of cells into values by `make`, for each layer that has a sample here. Where there are several
+// layers, a sample takes the value of its owner.
+void CpuRegionPlan::make_values_of_means(RowOfMeans* make, const Part& part, int y, int first, Lines& lines) noexcept {
+  const int n = part.group.components;
   const auto part_index = static_cast<int>(&part - parts_.data());
-  const auto make = treatment_.effect == RegionEffect::blur ? blur_row : pixelate_row;
   for (const int l : lines.members) {
     const auto [from, to] = reach(part, l);
     const bool alone = lines.members.size() == 1;

@@ -61,6 +61,7 @@ class CpuRegionPlan final : public RegionPlan {
   void treat_row(const Part& part, int y, Lines& lines, const Frame& frame) noexcept;
   void treat_span(const Part& part, int y, int first, int last, Lines& lines, const Frame& frame) noexcept;
   void make_values(const Part& part, int y, int first, int last, Lines& lines, const Frame& frame) noexcept;
+  void make_values_of_means(RowOfMeans* make, const Part& part, int y, int first, Lines& lines) noexcept;
   RegionWeights::Span reach(const Part& part, int layer) const noexcept;
   CellMeans& means(int layer, int part) { return means_[static_cast<std::size_t>(layer) * parts_.size() + part]; }
   const void* gather(const Part& part, const Image& image, int y, int first, int last, Lines& lines) const noexcept;

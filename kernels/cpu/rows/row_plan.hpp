@@ -108,6 +108,9 @@ class RowPlan final : public Plan {
     int next_unit = -1;  ///< that goes on where the last one ended
   };
 
+  struct RowWindow;
+  struct SourceRow;
+
   void plan_part(Part& part, std::size_t& bytes);
   void plan_tasks(const Threads& threads);
   void deal(double total_work);
@@ -123,8 +126,17 @@ class RowPlan final : public Plan {
   void filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
   Walk begin(const RowRange& range, int x, unsigned char* memory) const noexcept;
   void filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y, Columns& columns) const noexcept;
+  void stage_rows(const Part& part, const Frame& frame, unsigned char* memory, const RowWindow& rows,
+                  Columns& columns) const noexcept;
+  void find_rows(const Part& part, const Frame& frame, const RowWindow& rows, const Columns& columns,
+                 const void** found) const noexcept;
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
              unsigned char* const* to) const noexcept;
+  const int* beside(const Part& part, int at) const noexcept;
+  void copy_row(const Part& part, const SourceRow& source) const noexcept;
+  void stage_border(const Part& part, const SourceRow& source, unsigned char* memory, int from,
+                    int until) const noexcept;
+  void stage_inside(const Part& part, const SourceRow& source, unsigned char* memory) const noexcept;
   Ahead ahead(const Part& part, const Frame& frame, int y, int x) const noexcept;
   void finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
               int pixels) const noexcept;

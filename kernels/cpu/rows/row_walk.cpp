@@ -41,7 +41,42 @@ void pick_pixels(unsigned char* to, const unsigned char* row, const int* index, 
 
 }  // namespace
 
-// A group of which nothing is filtered.
+/// The rows that a block of output rows from `y` on is made from. They count from the first row that the range needs;
+/// row r, from `top` on, lies in slot r % count of the ring.
+struct RowPlan::RowWindow {
+  int count, needed, top;
+
+  RowWindow(const PlanDesc& desc, const Part& part, const RowRange& range, int y)
+      : count(part.ring_rows),
+        needed(range.last - range.first + part.engine.kernel.height - 1),
+        top(y - range.first),
+        border_(desc.border),
+        first_slot_(top % count),
+        first_row_(range.first - desc.filter.centre_y()),
+        height_(part.group.height) {}
+
+  int slot(int r) const {
+    const int slot = first_slot_ + r - top;
+    return slot < count ? slot : slot - count;
+  }
+  /// The frame's row, or -1 where it is of ghost cells.
+  int source(int r) const { return border_index(border_, first_row_ + std::min(r, needed - 1), height_); }
+
+ private:
+  Border border_;
+  int first_slot_, first_row_, height_;
+};
+
+/// A row on its way into the ring: pixels [begin, end) of it, of which [first, last) lie inside the frame.
+struct RowPlan::SourceRow {
+  const unsigned char* row[max_depth];  ///< the row's first sample, of each frame; null: ghost cells
+  int frames;
+  int begin, end, first, last;
+  std::size_t pixel_step, staged_step;  ///< bytes from pixel to pixel, in the frame and where they are staged
+  unsigned char* line;                  ///< where pixel `begin` is staged
+};
+
+// Copies a group of which nothing is filtered.
 void RowPlan::copy(const RowRange& range, const Frame& frame) const noexcept {
   const ComponentGroup& g = range.part->group;
   const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
@@ -55,88 +90,102 @@ void RowPlan::copy(const RowRange& range, const Frame& frame) const noexcept {
   }
 }
 
-// One source row of a strip, borders included, into `to`, a ring row for each term: of frame `frame_index`, or of all
-// frames combined.
+// Stages one source row of a strip, borders included, into `to`, a ring row for each term: of frame `frame_index`, or
+// of all frames combined.
 void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels,
                     int frame_index, unsigned char* const* to) const noexcept {
   const ComponentGroup& g = part.group;
   const Staging& staging = part.engine.staging;
   const std::vector<RowPass>& passes = part.engine.row_passes;
-  const bool pass = !passes.empty();
-  const std::size_t element = pass ? passes.front().line_element_size : part.engine.element_size;
-  const int first_frame = staging.weights.empty() ? frame_index : 0;
-  const int frames = staging.weights.empty() ? 1 : static_cast<int>(staging.weights.size());
-
-  const unsigned char* source[max_depth];
-  for (int t = 0; t < frames; ++t) {
-    const Image* image = frame.window->image[first_frame + t];
-    source[t] = image ? row_of(image->plane[g.plane], row) + g.offset * sample_size_ : nullptr;
+  const bool pass = !passes.empty(), combined = !staging.weights.empty();
+  SourceRow source;
+  source.frames = combined ? static_cast<int>(staging.weights.size()) : 1;
+  for (int t = 0; t < source.frames; ++t) {
+    const Image* image = frame.window->image[(combined ? 0 : frame_index) + t];
+    source.row[t] = image ? row_of(image->plane[g.plane], row) + g.offset * sample_size_ : nullptr;
   }
-
-  // Pixels [begin, end) are asked for, of which [a, b) lie inside the frame.
-  const int begin = x - desc_.filter.centre_x(), end = begin + pixels + desc_.filter.width() - 1;
-  const int a = std::max(begin, 0), b = std::min(end, g.width);
+  source.begin = x - desc_.filter.centre_x();
+  source.end = source.begin + pixels + desc_.filter.width() - 1;
+  source.first = std::max(source.begin, 0);
+  source.last = std::min(source.end, g.width);
+  source.pixel_step = static_cast<std::size_t>(g.stride) * sample_size_ * g.components;
+  source.staged_step = (pass ? passes.front().line_element_size : part.engine.element_size) * g.components;
   // The frame's own samples start on a cache line: vectors that straddle two are stored at half the speed.
-  const std::size_t before = static_cast<std::size_t>(a - begin) * g.components * element;
-  unsigned char* line = pass ? memory + part.line + (whole_lines(before) - before) : *to;
-  const std::size_t pixel_step = static_cast<std::size_t>(g.stride) * sample_size_ * g.components;
+  const std::size_t before = static_cast<std::size_t>(source.first - source.begin) * source.staged_step;
+  source.line = pass ? memory + part.line + (whole_lines(before) - before) : *to;
 
-  const auto beside = [&](int at) -> const int& {
-    return part.beside[desc_.filter.centre_x() + (at < 0 ? at : at - g.width)];
-  };
-  const auto border = [&](int from, int until) {
-    if (from >= until) return;
-    unsigned char* at = line + static_cast<std::size_t>(from - begin) * g.components * element;
-    const int n = (until - from) * g.components;
-    if (desc_.border == Border::constant) {
-      std::memcpy(at, part.ghost_line.data(), n * element);
-      return;
-    }
-    const void* rows[max_depth];
-    for (int t = 0; t < frames; ++t) {
-      rows[t] = nullptr;
-      if (!source[t]) continue;
-      unsigned char* edge =
-          memory + part.edge + static_cast<std::size_t>(t) * desc_.filter.width() * g.components * sample_size_;
-      pick_pixels(edge, source[t], &beside(from), until - from, g, sample_size_);
-      rows[t] = edge;
-    }
-    staging.run(staging, rows, at, n);
-  };
-
-  if (part.in_place) {
-    // Few samples as they are: no function of the engine is worth its call.
-    const auto edge = [&](int from, int until) {
-      for (int i = from; i < until; ++i)
-        if (const int at = beside(i); at >= 0)
-          std::memcpy(line + (i - begin) * pixel_step, source[0] + at * pixel_step, pixel_step);
-        else
-          std::memcpy(line + (i - begin) * pixel_step, part.ghost_line.data(), pixel_step);
-    };
-    edge(begin, a);
-    std::memcpy(line + (a - begin) * pixel_step, source[0] + a * pixel_step, (b - a) * pixel_step);
-    edge(b, end);
-    return;
-  }
-  border(begin, a);
-  const void* rows[max_depth];
-  for (int t = 0; t < frames; ++t) {
-    rows[t] = nullptr;
-    if (!source[t]) continue;
-    rows[t] = source[t] + a * pixel_step;
-    if (g.stride != 1) {
-      unsigned char* raw = memory + part.raw + t * part.line_pitch;
-      gather(raw, source[t] + a * pixel_step, (b - a) * g.components, g.stride, sample_size_);
-      rows[t] = raw;
-    }
-  }
-  staging.run(staging, rows, line + before, (b - a) * g.components);
-  border(b, end);
+  if (part.in_place) return copy_row(part, source);
+  stage_border(part, source, memory, source.begin, source.first);
+  stage_inside(part, source, memory);
+  stage_border(part, source, memory, source.last, source.end);
   if (!pass) return;
   for (int i = 0; i < part.terms; ++i) {
     const RowPass& each = passes[(frame_index * part.terms + i) % passes.size()];
-    each.run(each, line, to[i], pixels * g.components);
+    each.run(each, source.line, to[i], pixels * g.components);
   }
+}
+
+// Copies a row as it is, with its borders: they are few samples, for which no function of the engine is worth its call.
+void RowPlan::copy_row(const Part& part, const SourceRow& source) const noexcept {
+  const std::size_t step = source.pixel_step;
+  const auto border = [&](int from, int until) {
+    for (int i = from; i < until; ++i) {
+      const int at = *beside(part, i);
+      std::memcpy(source.line + (i - source.begin) * step, at >= 0 ? source.row[0] + at * step : part.ghost_line.data(),
+                  step);
+    }
+  };
+  border(source.begin, source.first);
+  std::memcpy(source.line + (source.first - source.begin) * step, source.row[0] + source.first * step,
+              (source.last - source.first) * step);
+  border(source.last, source.end);
+}
+
+// Where the pixels at position `at` outside of a row and after it come from.
+const int* RowPlan::beside(const Part& part, int at) const noexcept {
+  return &part.beside[desc_.filter.centre_x() + (at < 0 ? at : at - part.group.width)];
+}
+
+// Stages the pixels [from, until) outside the frame.
+void RowPlan::stage_border(const Part& part, const SourceRow& source, unsigned char* memory, int from,
+                           int until) const noexcept {
+  if (from >= until) return;
+  const ComponentGroup& g = part.group;
+  unsigned char* at = source.line + static_cast<std::size_t>(from - source.begin) * source.staged_step;
+  if (has_ghost_cells(desc_.border)) {
+    std::memcpy(at, part.ghost_line.data(), (until - from) * source.staged_step);
+    return;
+  }
+  const void* rows[max_depth];
+  for (int t = 0; t < source.frames; ++t) {
+    rows[t] = nullptr;
+    if (!source.row[t]) continue;
+    unsigned char* edge =
+        memory + part.edge + static_cast<std::size_t>(t) * desc_.filter.width() * g.components * sample_size_;
+    pick_pixels(edge, source.row[t], beside(part, from), until - from, g, sample_size_);
+    rows[t] = edge;
+  }
+  const Staging& staging = part.engine.staging;
+  staging.run(staging, rows, at, (until - from) * g.components);
+}
+
+// Stages the pixels inside the frame.
+void RowPlan::stage_inside(const Part& part, const SourceRow& source, unsigned char* memory) const noexcept {
+  const ComponentGroup& g = part.group;
+  const int samples = (source.last - source.first) * g.components;
+  const void* rows[max_depth];
+  for (int t = 0; t < source.frames; ++t) {
+    rows[t] = nullptr;
+    if (!source.row[t]) continue;
+    rows[t] = source.row[t] + source.first * source.pixel_step;
+    if (g.stride != 1) {
+      unsigned char* raw = memory + part.raw + t * part.line_pitch;
+      gather(raw, rows[t], samples, g.stride, sample_size_);
+      rows[t] = raw;
+    }
+  }
+  const Staging& staging = part.engine.staging;
+  staging.run(staging, rows, source.line + (source.first - source.begin) * source.staged_step, samples);
 }
 
 // Finishes the rows that a kernel has made: puts samples back among those of other groups, and copies components that
@@ -229,63 +278,71 @@ void RowPlan::filter(int first, int last, const Frame& frame, unsigned char* mem
     for (int i = 0; i < walk.count; ++i) filter(walk.range, frame, memory, y, walk.columns[i]);
 }
 
-// A block of rows, from `y` on.
+// Stages what a window of rows lacks in the ring of `columns`.
+void RowPlan::stage_rows(const Part& part, const Frame& frame, unsigned char* memory, const RowWindow& rows,
+                         Columns& columns) const noexcept {
+  const Engine& e = part.engine;
+  const bool combined = !e.staging.weights.empty();
+  int& staged = columns.rows_staged;
+  for (; staged < std::min(rows.top + rows.count, rows.needed); ++staged) {
+    const int row = rows.source(staged);
+    for (int t = 0; t < part.frames; t += part.terms) {
+      unsigned char* slots[max_terms];
+      for (int i = 0; i < part.terms; ++i) slots[i] = part.slot(columns.memory, t + i, rows.slot(staged));
+      const int frame_index = t / part.terms;
+      if (row >= 0 && (combined || frame.window->image[frame_index]))
+        stage(part, frame, memory, row, columns.x, columns.pixels, frame_index, slots);
+      else if (e.paired_rows)
+        e.row_passes.front().run(e.row_passes.front(), part.ghost_line.data(), *slots,
+                                 columns.pixels * part.group.components);
+    }
+  }
+}
+
+// Where the rows of a window lie, of each frame: in the ring, in the frame, or as ghost cells.
+void RowPlan::find_rows(const Part& part, const Frame& frame, const RowWindow& rows, const Columns& columns,
+                        const void** found) const noexcept {
+  const ComponentGroup& g = part.group;
+  const Engine& e = part.engine;
+  const bool combined = !e.staging.weights.empty();
+  const std::ptrdiff_t first_sample =
+      (g.offset + static_cast<std::ptrdiff_t>(columns.x - desc_.filter.centre_x()) * g.components) * sample_size_;
+  for (int t = 0; t < part.frames; ++t) {
+    const Image* image = frame.window->image[t / part.terms];
+    const bool ghosts = !combined && !image;
+    const PlaneView* in = image ? &image->plane[g.plane] : nullptr;
+    for (int i = 0; i < rows.count; ++i) {
+      // Of a column whose sums are kept, rows come in and leave at the ends alone.
+      if (part.state_size && columns.started && i == e.block_rows) i = std::max(i, e.kernel.height - 1);
+      const int row = rows.source(rows.top + i);
+      const void*& to = found[t * rows.count + i];
+      if ((row < 0 || ghosts) && !e.paired_rows)
+        to = part.ghost_rows[t % part.ghost_rows.size()].data();
+      else if (columns.staged)
+        to = part.slot(columns.memory, t, rows.slot(rows.top + i));
+      else
+        to = row_of(*in, row) + first_sample;
+    }
+  }
+}
+
+// Filters a block of rows, from `y` on.
 void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y,
                      Columns& columns) const noexcept {
   const Part& part = *range.part;
   const ComponentGroup& g = part.group;
   const Engine& e = part.engine;
-  const int height = e.kernel.height, window_rows = part.ring_rows, x = columns.x, pixels = columns.pixels;
-  const bool combined = !e.staging.weights.empty();
-  assert(height == desc_.filter.height() && e.block_rows <= max_block_rows);
-
-  // Rows count from the first that the range needs; row r, from `top` on, lies in slot r % ring_rows.
-  const int needed = range.last - range.first + height - 1, top = y - range.first, first_slot = top % window_rows;
-  const auto slot_of = [&](int r) {
-    const int slot = first_slot + r - top;
-    return slot < window_rows ? slot : slot - window_rows;
-  };
-  const auto source_row = [&](int r) {
-    return border_index(desc_.border, range.first - desc_.filter.centre_y() + std::min(r, needed - 1), g.height);
-  };
-  int& staged = columns.rows_staged;
-  for (; columns.staged && staged < std::min(top + window_rows, needed); ++staged) {
-    const int row = source_row(staged);
-    for (int t = 0; t < part.frames; t += part.terms) {
-      unsigned char* slots[max_terms];
-      for (int i = 0; i < part.terms; ++i) slots[i] = part.slot(columns.memory, t + i, slot_of(staged));
-      const int frame_index = t / part.terms;
-      if (row >= 0 && (combined || frame.window->image[frame_index]))
-        stage(part, frame, memory, row, x, pixels, frame_index, slots);
-      else if (e.paired_rows)
-        e.row_passes.front().run(e.row_passes.front(), part.ghost_line.data(), *slots, pixels * g.components);
-    }
-  }
+  assert(e.kernel.height == desc_.filter.height() && e.block_rows <= max_block_rows);
+  const RowWindow window(desc_, part, range, y);
+  if (columns.staged) stage_rows(part, frame, memory, window, columns);
   const auto rows = reinterpret_cast<const void**>(memory + part.rows);
-  const std::ptrdiff_t first_sample =
-      (g.offset + static_cast<std::ptrdiff_t>(x - desc_.filter.centre_x()) * g.components) * sample_size_;
-  for (int t = 0; t < part.frames; ++t) {
-    const Image* image = frame.window->image[t / part.terms];
-    const bool ghosts = !combined && !image;
-    const PlaneView* in = image ? &image->plane[g.plane] : nullptr;
-    for (int i = 0; i < window_rows; ++i) {
-      // Of a column whose sums are kept, rows come in and leave at the ends alone.
-      if (part.state_size && columns.started && i == e.block_rows) i = std::max(i, height - 1);
-      const int row = source_row(top + i);
-      const void*& to = rows[t * window_rows + i];
-      if ((row < 0 || ghosts) && !e.paired_rows)
-        to = part.ghost_rows[t % part.ghost_rows.size()].data();
-      else if (columns.staged)
-        to = part.slot(columns.memory, t, slot_of(top + i));
-      else
-        to = row_of(*in, row) + first_sample;
-    }
-  }
+  find_rows(part, frame, window, columns, rows);
+
   void* out[max_block_rows] = {};
   const void* passthrough[max_block_rows] = {};
   const bool copies_passthrough = e.copies_passthrough && g.stride == 1 && part.copies;
   const int wanted = std::min(e.block_rows, range.last - y);
-  const std::ptrdiff_t at = (g.offset + static_cast<std::ptrdiff_t>(x) * g.components) * sample_size_;
+  const std::ptrdiff_t at = (g.offset + static_cast<std::ptrdiff_t>(columns.x) * g.components) * sample_size_;
   for (int i = 0; i < wanted; ++i) {
     out[i] =
         g.stride == 1 ? row_of_output(frame.out->plane[g.plane], y + i) + at : memory + part.out + i * part.line_pitch;
@@ -293,16 +350,16 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
       passthrough[i] = row_of(frame.window->image[desc_.filter.centre_t()]->plane[g.plane], y + i) + at;
   }
   const Block b{rows,
-                window_rows,
+                part.ring_rows,
                 out,
-                pixels * g.components,
+                columns.pixels * g.components,
                 copies_passthrough ? passthrough : nullptr,
                 memory + part.scratch,
                 part.state_size ? columns.memory + part.ring_size - part.state_size : nullptr,
                 !std::exchange(columns.started, true),
-                ahead(part, frame, y + e.block_rows, x)};
+                ahead(part, frame, y + e.block_rows, columns.x)};
   e.kernel.run(e.kernel, b);
-  finish(part, frame, memory + part.out, y, wanted, x, pixels);
+  finish(part, frame, memory + part.out, y, wanted, columns.x, columns.pixels);
 }
 
 }  // namespace convolve::cpu

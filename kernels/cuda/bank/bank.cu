@@ -133,7 +133,7 @@ __device__ __forceinline__ void sum_kernel(const Sum* cells, const Sum* taps, in
   }
 }
 
-/// The same for a kernel of 3x3, whose taps stay in registers meanwhile.
+/// Sums one kernel of 3x3, whose taps stay in registers meanwhile.
 template <class Sum>
 __device__ __forceinline__ void sum_3x3(const Sum* cells, const Sum* taps, Sum (&sum)[outputs_y<Sum>][outputs_x]) {
   constexpr int rows = outputs_y<Sum>, pitch = pitch_of<Sum>(small_side);
@@ -178,7 +178,7 @@ __device__ __forceinline__ void combine_sums(Combine combine, Sum (&all)[outputs
       return each([](Sum before, Sum one) { return before + fabs(one); });
     case Combine::max_abs:
       return each([](Sum before, Sum one) { return fmax(before, fabs(one)); });
-    default:
+    default:  // Combine::max
       return each([](Sum before, Sum one) { return fmax(before, one); });
   }
 }
@@ -257,10 +257,10 @@ __global__ void __launch_bounds__(32 * warps) bank_kernel(const __grid_constant_
 }
 
 Arithmetic arithmetic_of(const PlanDesc& desc) {
-  return choose_arithmetic(desc.bank, desc.layout, desc.border == Border::constant, components_of(desc.layout));
+  return choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), components_of(desc.layout));
 }
 
-/// What the taps take in parameters, in bytes.
+/// Bytes of kernel parameters that the taps take.
 std::size_t bytes_of_taps(const PlanDesc& desc, const Arithmetic& arithmetic) {
   const std::size_t rows = desc.bank.kernels().size() * desc.filter.height();
   const int width = desc.filter.width();

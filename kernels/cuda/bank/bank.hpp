@@ -27,7 +27,7 @@ bool serves_bank_tensor(const Device& device, const PlanDesc& desc, std::string&
 /// Called only where it serves. Throws PlanError, std::bad_alloc.
 std::unique_ptr<Plan> make_bank_tensor(const Device& device, const PlanDesc& desc);
 
-/// Of all planes.
+/// The components of all planes, in order.
 std::vector<const Component*> components_of(const FrameLayout& layout);
 
 }  // namespace convolve::cuda

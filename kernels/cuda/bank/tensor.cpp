@@ -23,7 +23,8 @@ namespace {
 /// The taps of all kernels as whole numbers of one unit, and what turns their combined sums into samples.
 struct BankTaps {
   std::vector<std::int32_t> whole;  ///< [kernel][row][column]
-  BankEpilogue epilogue = BankEpilogue::max;
+  Combine combine = Combine::max;
+  bool exact_root = false;  ///< of Combine::magnitude: a comparison of squares decides next to a tie
   float gain = 1, divisor = 1;
   float snap = 0;
   float moved = 0;  ///< what the levels' base has beyond what is added to the value
@@ -53,10 +54,11 @@ std::optional<double> whole_taps(const std::vector<double>& taps, std::vector<do
   return std::nullopt;
 }
 
-/// How exact taps' magnitudes are rounded right; nothing where neither way does. Roots compare with ties by their
-/// squares, whole numbers that have to be exact as floats, and multiples of 1/16. An approximate root is off by 2^-22
-/// of its value at the most, and its distance from a tie that is none, where ties are halves, is 1 / (8 * tie) or more.
-std::optional<BankEpilogue> exact_root(const FrameLayout& layout, double divisor) {
+/// Whether exact taps' magnitudes are rounded right without comparing squares next to a tie (false), or by that alone
+/// (true); nothing where neither does it. Roots compare with ties by their squares, whole numbers that have to be exact
+/// as floats, and multiples of 1/16. An approximate root is off by 2^-22 of its value at the most, and its distance
+/// from a tie that is none, where ties are halves, is 1 / (8 * tie) or more.
+std::optional<bool> needs_exact_root(const FrameLayout& layout, double divisor) {
   bool whole = true, quarters = true;
   double most = 0;
   all_filtered(layout, [&](const Component& component, int, int) {
@@ -66,34 +68,25 @@ std::optional<BankEpilogue> exact_root(const FrameLayout& layout, double divisor
     most = std::max(most, divisor * (layout.max_value() + 1 + std::abs(offset)));
     return true;
   });
-  if (divisor == 1 && whole && most <= 512) return BankEpilogue::root;
-  if (quarters && most < 4096) return BankEpilogue::exact_root;
+  if (divisor == 1 && whole && most <= 512) return false;
+  if (quarters && most < 4096) return true;
   return std::nullopt;
 }
 
-BankEpilogue epilogue_of(const Bank& bank) {
-  switch (bank.combine()) {
-    case Combine::magnitude:
-      // The magnitude of one kernel is its absolute value.
-      return bank.kernels().size() == 1 ? BankEpilogue::max_abs : BankEpilogue::root;
-    case Combine::sum_abs:
-      return BankEpilogue::sum_abs;
-    case Combine::max_abs:
-      return BankEpilogue::max_abs;
-    default:
-      return BankEpilogue::max;
-  }
+/// The magnitude of one kernel is its absolute value.
+Combine combine_of(const Bank& bank) {
+  return bank.combine() == Combine::magnitude && bank.kernels().size() == 1 ? Combine::max_abs : bank.combine();
 }
 
 /// Exact sums, and what they combine to, are whole numbers below 2^24, exact as floats; so the value has to be right as
 /// well.
 bool round_exactly(const PlanDesc& desc, Arithmetic arithmetic, BankTaps& taps) {
   taps.divisor = static_cast<float>(arithmetic.divisor);
-  if (taps.epilogue == BankEpilogue::root) {
-    const std::optional<BankEpilogue> root = exact_root(desc.layout, arithmetic.divisor);
-    if (root) taps.epilogue = *root;
-    if (root == BankEpilogue::exact_root) taps.moved = -0.5f;
-    return root.has_value();
+  if (taps.combine == Combine::magnitude) {
+    const std::optional<bool> exact_root = needs_exact_root(desc.layout, arithmetic.divisor);
+    taps.exact_root = exact_root.value_or(false);
+    if (taps.exact_root) taps.moved = -0.5f;
+    return exact_root.has_value();
   }
   arithmetic.accumulator = Accumulator::exact;
   return all_filtered(desc.layout, [&](const Component& component, int, int) {
@@ -104,9 +97,9 @@ bool round_exactly(const PlanDesc& desc, Arithmetic arithmetic, BankTaps& taps) 
 }
 
 bool make_bank_taps(const PlanDesc& desc, BankTaps& taps, std::string& why) {
-  taps.epilogue = epilogue_of(desc.bank);
+  taps.combine = combine_of(desc.bank);
   const Arithmetic arithmetic =
-      choose_arithmetic(desc.bank, desc.layout, desc.border == Border::constant, components_of(desc.layout));
+      choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), components_of(desc.layout));
   std::vector<double> whole = arithmetic.coefficients;
   double unit = 1 / arithmetic.divisor;
   if (!arithmetic.exact_taps) {
@@ -164,7 +157,7 @@ class BankTensorPlan final : public Plan {
         for (std::size_t n = 0; n < kernels; ++n)
           args_.none[p][c][n] = none_of(plane.component[c], &taps.whole[n * count], static_cast<int>(count));
     }
-    kernel_ = bank_tensor_kernel(taps.epilogue, max_, kernels == 2);
+    kernel_ = bank_tensor_kernel(taps.combine, taps.exact_root, max_, kernels == 2);
     const int resident = bank_tile(max_, max_).blocks_resident;
     matrix.wave = static_cast<unsigned>(device.multiprocessors * dense_warps * resident);
     more_memory_ = residency_limit(reinterpret_cast<const void*>(kernel_), 32 * dense_warps, resident);

@@ -27,34 +27,35 @@ constexpr int radius = bank_tensor_radius;
 using RightTaps = Right<radius, 1>;
 constexpr int words_of_kernel = RightTaps::taken * 32;  ///< as lanes load them
 
-/// A sum that stands for itself alone.
-template <BankEpilogue epilogue>
+/// What a first sum is combined to.
+template <Combine combine>
 __device__ __forceinline__ float begun(float sum) {
-  if constexpr (epilogue == BankEpilogue::root || epilogue == BankEpilogue::exact_root)
+  if constexpr (combine == Combine::magnitude)
     return __fmul_rn(sum, sum);
   else
-    return epilogue == BankEpilogue::max ? sum : fabsf(sum);
+    return combine == Combine::max ? sum : fabsf(sum);
 }
-/// What sums came to so far, and one more.
-template <BankEpilogue epilogue>
+/// Combines the sums so far, `all`, with one more.
+template <Combine combine>
 __device__ __forceinline__ float combined(float all, float sum) {
-  if constexpr (epilogue == BankEpilogue::root || epilogue == BankEpilogue::exact_root)
+  if constexpr (combine == Combine::magnitude)
     return __fmaf_rn(sum, sum, all);
-  else if constexpr (epilogue == BankEpilogue::sum_abs)
+  else if constexpr (combine == Combine::sum_abs)
     return __fadd_rn(all, fabsf(sum));
   else
-    return fmaxf(all, epilogue == BankEpilogue::max ? sum : fabsf(sum));
+    return fmaxf(all, combine == Combine::max ? sum : fabsf(sum));
 }
 
-/// What a sum starts from, and what it then reads as. The largest of sums is taken of them as they read, from one start
-/// less each kernel's own levels; other epilogues need the sums themselves.
-template <BankEpilogue epilogue>
+/// The bits that a kernel's sum starts from, and the float that the finished bits are read as. Combine::max compares
+/// sums as they read, so that each starts less by its kernel's own levels; other combinations need the sums themselves,
+/// and take away `none`, which a sum of 0 reads as.
+template <Combine combine>
 __device__ __forceinline__ int start_of(float none) {
-  return epilogue == BankEpilogue::max ? bank_sum_start - (__float_as_int(none) - bank_sum_start) : bank_sum_start;
+  return combine == Combine::max ? bank_sum_start - (__float_as_int(none) - bank_sum_start) : bank_sum_start;
 }
-template <BankEpilogue epilogue>
+template <Combine combine>
 __device__ __forceinline__ float read(int sum, float none) {
-  return epilogue == BankEpilogue::max ? __int_as_float(sum) : __fsub_rn(__int_as_float(sum), none);
+  return combine == Combine::max ? __int_as_float(sum) : __fsub_rn(__int_as_float(sum), none);
 }
 
 /// `value` is about the root of a whole number below 2^24 over the divisor, plus the base, which is 1/2 less than what
@@ -69,42 +70,42 @@ __device__ __forceinline__ float near_tie(const BankTensorArgs& args, float squa
 }
 
 /// The value that rounds to the sample.
-template <BankEpilogue epilogue>
+template <Combine combine, bool exact_root>
 __device__ __forceinline__ float finished(const BankTensorArgs& args, float all, float base) {
-  if constexpr (epilogue == BankEpilogue::root || epilogue == BankEpilogue::exact_root) {
+  if constexpr (combine == Combine::magnitude) {
     const float value = __fmaf_rn(ptx::approximate_root(all), args.matrix.gain, base);
-    return epilogue == BankEpilogue::root ? value : near_tie(args, all, value, base);
+    return exact_root ? near_tie(args, all, value, base) : value;
   } else {
-    if (epilogue == BankEpilogue::max) all = __fsub_rn(all, static_cast<float>(bank_sum_offset));
+    if (combine == Combine::max) all = __fsub_rn(all, static_cast<float>(bank_sum_offset));
     return __fadd_rn(__fmaf_rn(all, args.matrix.gain, base), -args.snap);
   }
 }
 
 /// One kernel's sums of two rows of a component: four neighbours of the lane's strip g, then four of strip g + 8.
 /// left(i): row pair i. `none`: what a sum of 0 reads as.
-template <BankEpilogue epilogue, class LeftRows>
+template <Combine combine, class LeftRows>
 __device__ __forceinline__ void sum_rows(const int (&start)[4], const RightTaps& right, const LeftRows& left,
                                          float none, float (&sum)[8]) {
-  const int own = start_of<epilogue>(none), own_start[4] = {own, own, own, own};
+  const int own = start_of<combine>(none), own_start[4] = {own, own, own, own};
   int made[2][4];
 #pragma unroll
   for (int i = 0; i <= radius; ++i)
 #pragma unroll
     for (int q = 0; q < 2; ++q)
       ptx::mma_u8_s8(made[q], left(i), right.word[0][i] + 2 * q,
-                     i > 0                           ? made[q]
-                     : epilogue == BankEpilogue::max ? own_start
-                                                     : start);
+                     i > 0                     ? made[q]
+                     : combine == Combine::max ? own_start
+                                               : start);
 #pragma unroll
-  for (int e = 0; e < 8; ++e) sum[e] = read<epilogue>(made[e % 4 / 2][e / 4 * 2 + e % 2], none);
+  for (int e = 0; e < 8; ++e) sum[e] = read<combine>(made[e % 4 / 2][e / 4 * 2 + e % 2], none);
 }
 
 template <int C, int most>
 using TileInput =
     Input<C, bank_tile(C, most).rows + 2 * radius, C == 4 ? 2 * radius + 2 : bank_tile(C, most).rows + 2 * radius>;
 
-/// What a lane keeps while it makes a tile. `passthroughs`: some components stay as they were.
-template <BankEpilogue epilogue, bool pair, int C, bool passthroughs>
+/// The state of a lane while it makes a tile. `passthroughs`: some components stay as they were.
+template <Combine combine, bool exact_root, bool pair, int C, bool passthroughs>
 struct TileMaker {
   const BankTensorArgs& args;
   const MatrixPlane& plane;
@@ -142,18 +143,18 @@ struct TileMaker {
     return !passthroughs || !(plane.passthrough_components >> c & 1);
   }
 
-  /// What the bank comes to, by the sums of two rows of a component, as four samples of either strip.
+  /// Turns the combined sums of two rows of a component into four samples of either strip.
   __device__ __forceinline__ void pack(const float (&all)[8], int c, std::uint32_t (&words)[2][C]) const {
 #pragma unroll
     for (int strip = 0; strip < 2; ++strip) {
       float value[4];
 #pragma unroll
-      for (int e = 0; e < 4; ++e) value[e] = finished<epilogue>(args, all[4 * strip + e], base[c]);
+      for (int e = 0; e < 4; ++e) value[e] = finished<combine, exact_root>(args, all[4 * strip + e], base[c]);
       words[strip][c] = pack_bytes(value[0], value[1], value[2], value[3]);
     }
   }
 
-  /// Two rows by a pair of kernels. left[i]: row pair i of each component.
+  /// Filters two rows by a pair of kernels. left[i]: row pair i of each component.
   __device__ __forceinline__ void make_pair(const std::uint32_t (*left)[C][4], std::uint32_t (&words)[2][C]) const {
 #pragma unroll
     for (int c = 0; c < C; ++c) {
@@ -161,15 +162,15 @@ struct TileMaker {
       if (!is_filtered(c)) continue;
       float all[8], sum[8];
       const auto rows_of = [&](int i) { return left[i][c]; };
-      sum_rows<epilogue>(start, first, rows_of, none_of[0][c], all);
-      sum_rows<epilogue>(start, second, rows_of, none_of[1][c], sum);
+      sum_rows<combine>(start, first, rows_of, none_of[0][c], all);
+      sum_rows<combine>(start, second, rows_of, none_of[1][c], sum);
 #pragma unroll
-      for (int e = 0; e < 8; ++e) all[e] = combined<epilogue>(begun<epilogue>(all[e]), sum[e]);
+      for (int e = 0; e < 8; ++e) all[e] = combined<combine>(begun<combine>(all[e]), sum[e]);
       pack(all, c, words);
     }
   }
 
-  /// Several times two rows by all kernels.
+  /// Filters `together` pairs of rows by all kernels.
   template <int together>
   __device__ __forceinline__ void make_bank(const std::uint32_t (*left)[C][4],
                                             std::uint32_t (&words)[together][2][C]) const {
@@ -183,10 +184,10 @@ struct TileMaker {
 #pragma unroll
         for (int k = 0; k < together; ++k) {
           float sum[8];
-          sum_rows<epilogue>(
+          sum_rows<combine>(
               start, right, [&](int i) { return left[k + i][c]; }, none[c][n], sum);
 #pragma unroll
-          for (int e = 0; e < 8; ++e) all[k][c][e] = combined<epilogue>(all[k][c][e], sum[e]);
+          for (int e = 0; e < 8; ++e) all[k][c][e] = combined<combine>(all[k][c][e], sum[e]);
         }
       }
     }
@@ -214,7 +215,7 @@ struct TileMaker {
   }
 };
 
-template <BankEpilogue epilogue, bool pair, int C, int most, bool passthroughs>
+template <Combine combine, bool exact_root, bool pair, int C, int most, bool passthroughs>
 __device__ __forceinline__ void make_tile(const BankTensorArgs& args, const MatrixPlane& plane,
                                           const MatrixLevels& levels, unsigned tile, std::uint8_t* memory) {
   constexpr int rows = bank_tile(C, most).rows, steps = rows / 2;
@@ -222,7 +223,7 @@ __device__ __forceinline__ void make_tile(const BankTensorArgs& args, const Matr
   const unsigned wave = args.matrix.wave;
   const int2 origin = tile_origin(plane, tile, rows);
   if (tile < wave) prefetch_tile<C, rows>(plane, origin);
-  TileMaker<epilogue, pair, C, passthroughs> maker(args, plane, levels, origin);
+  TileMaker<combine, exact_root, pair, C, passthroughs> maker(args, plane, levels, origin);
   if (most > 1) ptx::hide_here(maker.out);  // as in matrix/dense.cu
   In::start(memory, plane, levels, origin, radius);
   if (tile + wave < plane.tiles) prefetch_tile<C, rows>(plane, tile_origin(plane, tile + wave, rows));
@@ -256,7 +257,7 @@ __device__ __forceinline__ void make_tile(const BankTensorArgs& args, const Matr
 }
 
 /// Sample i of the columns that no tile makes.
-template <BankEpilogue epilogue>
+template <Combine combine, bool exact_root>
 __device__ __forceinline__ void make_sample(const BankTensorArgs& args, const MatrixPlane& plane,
                                             const MatrixLevels& levels, unsigned i) {
   const MatrixArgs& matrix = args.matrix;
@@ -276,7 +277,7 @@ __device__ __forceinline__ void make_sample(const BankTensorArgs& args, const Ma
   const int* tap = matrix.fixed;
   float all = 0;
   for (int n = 0; n < args.kernels; ++n) {
-    int sum = start_of<epilogue>(none[n]);
+    int sum = start_of<combine>(none[n]);
     for (int r = 0; r < matrix.taps_y; ++r) {
       const int from = border_index(matrix.border, static_cast<int>(y) - matrix.centre_y + r, plane.height);
       const std::uint8_t* row = plane.in + from * plane.in_stride + c;
@@ -285,13 +286,13 @@ __device__ __forceinline__ void make_sample(const BankTensorArgs& args, const Ma
         sum += __ldg(tap) * (column < 0 ? ghost : __ldg(row + column * static_cast<int>(C)));
       }
     }
-    all = combined<epilogue>(all, read<epilogue>(sum, none[n]));
+    all = combined<combine>(all, read<combine>(sum, none[n]));
   }
-  const float value = finished<epilogue>(args, all, levels.base[c]);
+  const float value = finished<combine, exact_root>(args, all, levels.base[c]);
   out = static_cast<std::uint8_t>(min(max(__float2int_rn(value), 0), 255));
 }
 
-template <BankEpilogue epilogue, bool pair, int C, int most>
+template <Combine combine, bool exact_root, bool pair, int C, int most>
 __device__ __forceinline__ void make_tile_of(const BankTensorArgs& args, const MatrixPlane& plane,
                                              const MatrixLevels& levels, unsigned tile, std::uint8_t* memory) {
   constexpr int rows = bank_tile(C, most).rows;
@@ -301,14 +302,14 @@ __device__ __forceinline__ void make_tile_of(const BankTensorArgs& args, const M
   }
   if constexpr (C > 1)
     if (plane.passthrough_components)
-      return make_tile<epilogue, pair, C, most, true>(args, plane, levels, tile, memory);
-  make_tile<epilogue, pair, C, most, false>(args, plane, levels, tile, memory);
+      return make_tile<combine, exact_root, pair, C, most, true>(args, plane, levels, tile, memory);
+  make_tile<combine, exact_root, pair, C, most, false>(args, plane, levels, tile, memory);
 }
 
 #endif
 
 /// `most`: the most components of a plane; 4 comes alone.
-template <BankEpilogue epilogue, bool pair, int most>
+template <Combine combine, bool exact_root, bool pair, int most>
 __global__ void __launch_bounds__(32 * dense_warps, bank_tile(most, most).blocks_resident)
     bank_kernel(const __grid_constant__ BankTensorArgs args) {
 #if __CUDA_ARCH__ >= 800
@@ -319,46 +320,48 @@ __global__ void __launch_bounds__(32 * dense_warps, bank_tile(most, most).blocks
       args.matrix, dense_warps,
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned tile) {
         if (most != 2 || plane.components == most)
-          make_tile_of<epilogue, pair, most, most>(args, plane, levels, tile, memory[threadIdx.y]);
+          make_tile_of<combine, exact_root, pair, most, most>(args, plane, levels, tile, memory[threadIdx.y]);
         else
-          make_tile_of<epilogue, pair, 1, most>(args, plane, levels, tile, memory[threadIdx.y]);
+          make_tile_of<combine, exact_root, pair, 1, most>(args, plane, levels, tile, memory[threadIdx.y]);
       },
       [&](const MatrixPlane& plane, const MatrixLevels& levels, unsigned block) {
         pdl_wait();
-        make_sample<epilogue>(args, plane, levels, block * 32 * dense_warps + threadIdx.y * 32 + threadIdx.x);
+        make_sample<combine, exact_root>(args, plane, levels,
+                                         block * 32 * dense_warps + threadIdx.y * 32 + threadIdx.x);
       });
 #endif
 }
 
-template <BankEpilogue epilogue, bool pair>
+template <Combine combine, bool exact_root, bool pair>
 BankTensorKernel kernel_for(int components) {
-  return components == 1   ? bank_kernel<epilogue, pair, 1>
-         : components == 2 ? bank_kernel<epilogue, pair, 2>
-                           : bank_kernel<epilogue, pair, 4>;
+  return components == 1   ? bank_kernel<combine, exact_root, pair, 1>
+         : components == 2 ? bank_kernel<combine, exact_root, pair, 2>
+                           : bank_kernel<combine, exact_root, pair, 4>;
 }
 
-template <BankEpilogue epilogue>
+template <Combine combine, bool exact_root>
 BankTensorKernel kernel_for(int components, bool pair) {
-  if constexpr (epilogue != BankEpilogue::max)  // for which a pair's taps in registers gain nothing
-    if (pair) return kernel_for<epilogue, true>(components);
-  return kernel_for<epilogue, false>(components);
+  if constexpr (combine != Combine::max)  // for which a pair's taps in registers gain nothing
+    if (pair) return kernel_for<combine, exact_root, true>(components);
+  return kernel_for<combine, exact_root, false>(components);
 }
 
 }  // namespace
 
-BankTensorKernel bank_tensor_kernel(BankEpilogue epilogue, int components, bool pair) {
-  switch (epilogue) {
-    case BankEpilogue::root:
-      return kernel_for<BankEpilogue::root>(components, pair);
-    case BankEpilogue::exact_root:
-      return kernel_for<BankEpilogue::exact_root>(components, pair);
-    case BankEpilogue::sum_abs:
-      return kernel_for<BankEpilogue::sum_abs>(components, pair);
-    case BankEpilogue::max_abs:
-      return kernel_for<BankEpilogue::max_abs>(components, pair);
-    default:
-      return kernel_for<BankEpilogue::max>(components, pair);
+BankTensorKernel bank_tensor_kernel(Combine combine, bool exact_root, int components, bool pair) {
+  switch (combine) {
+    case Combine::magnitude:
+      return exact_root ? kernel_for<Combine::magnitude, true>(components, pair)
+                        : kernel_for<Combine::magnitude, false>(components, pair);
+    case Combine::sum_abs:
+      return kernel_for<Combine::sum_abs, false>(components, pair);
+    case Combine::max_abs:
+      return kernel_for<Combine::max_abs, false>(components, pair);
+    case Combine::none:  // of no bank
+    case Combine::max:
+      break;
   }
+  return kernel_for<Combine::max, false>(components, pair);
 }
 
 }  // namespace convolve::cuda

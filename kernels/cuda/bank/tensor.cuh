@@ -16,15 +16,6 @@ inline constexpr int bank_tensor_radius = 1;  ///< rows above and below the cent
 inline constexpr std::int32_t bank_sum_start = 0x4B400000;
 inline constexpr double bank_sum_offset = 0x1.8p23;
 
-/// How the kernels' sums become one value.
-enum class BankEpilogue : std::uint8_t {
-  root,        ///< the magnitude by an approximate root
-  exact_root,  ///< the same, and a comparison of squares decides next to a tie
-  sum_abs,
-  max_abs,
-  max,
-};
-
 /// Taps of all kernels, one after the other, and their levels; `gain` and the levels' `base` turn what the kernels
 /// combine to into samples.
 struct BankTensorArgs {
@@ -39,7 +30,8 @@ static_assert(sizeof(BankTensorArgs) <= 4096);
 
 using BankTensorKernel = void (*)(BankTensorArgs);
 
-/// `components`: the most of a plane. `pair`: of banks of two.
-BankTensorKernel bank_tensor_kernel(BankEpilogue epilogue, int components, bool pair);
+/// The kernel for sums that are combined like this. `exact_root`: the root of a magnitude is an approximate one, and
+/// next to a tie a comparison of squares decides. `components`: the most of a plane. `pair`: of banks of two.
+BankTensorKernel bank_tensor_kernel(Combine combine, bool exact_root, int components, bool pair);
 
 }  // namespace convolve::cuda

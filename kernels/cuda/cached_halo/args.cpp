@@ -62,7 +62,7 @@ bool has_many_taps(const Filter& filter, SampleType type) {
 
 bool serves_cached_halo(std::size_t parameter_bytes, const PlanDesc& desc, std::string& why) {
   const SampleType type = desc.layout.type;
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   if (arithmetic.accumulator == Accumulator::double_)
     why = "its sums need double precision";
   else if (type == SampleType::u8 && desc.layout.shift != 0)

@@ -20,7 +20,7 @@ namespace {
 
 using namespace cached_halo_tuning;
 
-// What a warp works on: rows x strip_width outputs of one component.
+// A warp makes rows x strip_width outputs of one component.
 struct Strip {
   int component, x, y;  ///< of the frame, and the first output
   int tile_y;           ///< the first output's row within the tile
@@ -270,7 +270,7 @@ std::unique_ptr<Plan> make_with(const PlanDesc& desc, const Arithmetic& arithmet
 }
 
 std::unique_ptr<Plan> make(const Device&, const PlanDesc& desc) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
 #if CUDART_VERSION >= 12010
   if (has_many_taps(desc.filter, desc.layout.type)) return make_with<max_filter_taps>(desc, arithmetic);
 #endif

@@ -240,7 +240,7 @@ __device__ __forceinline__ void fill_tile(const HaloFrame& args, const Tile& til
     right = max(left, min(tile.pitch, (leader.width - start) / piece * piece));
     bottom = min(tile.height, leader.height - tile.y);
   }
-  // What is left: beside the whole pieces, and below them.
+  // The rest: beside the whole pieces, and below them.
 #pragma unroll 1
   for (int part = 0; part < 3; ++part)
     fill_cells<Sample>(args, tile, frames, cells, part == 1 ? right : 0, part == 0 ? left : tile.pitch,

@@ -15,7 +15,7 @@ inline constexpr int strip_width =
 /// The columns to either side of the centre for which kernels are compiled; narrower filters are padded with zeros.
 inline constexpr std::array radii{1, 2, 3, 4, 7};
 
-/// Which of them are worth their compile time: all in 8 bits, fewer in 16, one for the many taps of deep filters.
+/// The shapes that are worth their compile time: all in 8 bits, fewer in 16, one for the many taps of deep filters.
 constexpr bool compiled(int radius, int sample_bytes, bool many_taps) {
   if (many_taps) return radius == 7;
   return sample_bytes != 2 || radius == 2 || radius == 4 || radius == 7;

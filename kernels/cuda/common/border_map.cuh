@@ -26,12 +26,12 @@ struct EdgeAxis {
   bool ghost;  ///< outside lie ghost cells (and the indices are any valid ones)
 };
 
-/// What Border means on an axis of `length` samples.
+/// A border mode as such a map of an axis of `length` samples.
 inline EdgeAxis edge_axis(Border border, int length) {
   const int n = length;
   switch (border) {
     case Border::constant:
-      return {n, 0, 0, 0, n - 1, 0x0000, 0x7777, true};
+      break;
     case Border::replicate:
       return {n, 0, 0, 0, n - 1, 0x0000, 0x7777, false};
     case Border::reflect:
@@ -41,7 +41,7 @@ inline EdgeAxis edge_axis(Border border, int length) {
     case Border::wrap:
       return {n, 1, n, 1, -n, 0x3210, 0x7654, false};
   }
-  return {};
+  return {n, 0, 0, 0, n - 1, 0x0000, 0x7777, true};
 }
 
 /// True where no position up to `radius` outside an axis needs more than one fold.

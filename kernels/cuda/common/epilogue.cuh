@@ -31,8 +31,9 @@ __device__ __forceinline__ int to_code(double value, float max) {
   return __double2int_rn(fmin(fmax(value, 0.0), static_cast<double>(max)));
 }
 
-/// The same by what takes longer. Kept out of line: long, rare, and in line it would cost the others registers.
-/// By value: a kernel parameter whose address is taken is no longer read as a constant.
+/// The code value of a sum by Division::remainder or Division::doubles. It is kept out of line: it is long and rare,
+/// and would cost the other divisions registers. It takes values, since a kernel parameter whose address is taken is no
+/// longer read as a constant.
 static __device__ __noinline__ int code_apart(Division division, float sum, float gain, double divisor, double offset,
                                               float max) {
   return division == Division::doubles

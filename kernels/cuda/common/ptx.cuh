@@ -255,7 +255,7 @@ __device__ __forceinline__ void mma_f16_sparse(std::uint32_t (&d)[2], const std:
         "r"(where));
 }
 
-/// The same with sums in single precision.
+/// A sparse product of halves with sums in single precision.
 __device__ __forceinline__ void mma_f16_sparse(float (&d)[4], const std::uint32_t* a, const std::uint32_t* b,
                                                const float* c, std::uint32_t where) {
   asm(CONVOLVE_MMA_SPARSE

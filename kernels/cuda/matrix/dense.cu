@@ -54,12 +54,12 @@ struct TileInput<radius, limbs, 1, 1> {
 /// Makes a tile. `passthroughs`: some components stay as they were, which has code of its own, since asking for each
 /// would be in the others' way. Of several components `out` is hidden from the compiler: it then reads rows from shared
 /// memory only after the rows before them are stored, and not as soon as it has registers, which more warps can have.
-template <int radius, int limbs, int C, int most, MatrixEpilogue epilogue, bool passthroughs>
+template <int radius, int limbs, int C, int most, Epilogue epilogue, bool passthroughs>
 __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
                                           unsigned tile, std::uint8_t* memory) {
   constexpr int rows = matrix_tile(C, most, radius, limbs).rows, steps = rows / 2;
-  constexpr bool one_start = C == 1 || epilogue == MatrixEpilogue::separate_limbs;
-  // Of all components from the beginning on, where there are registers: else each is waited for.
+  constexpr bool one_start = C == 1 || epilogue == Epilogue::separate_limbs;
+  // What all components' sums start from is loaded at the beginning where there are registers: else each is waited for.
   constexpr int starts = !one_start && (C == 4 || radius <= 2) ? C : 1;
   using In = typename TileInput<radius, limbs, C, most>::type;
   const int2 origin = tile_origin(plane, tile, rows);
@@ -176,7 +176,7 @@ __device__ __forceinline__ void make_sample(const MatrixArgs& args, const Matrix
   out = sample_of(args, levels, c, sum);
 }
 
-template <int radius, int limbs, int C, int most, MatrixEpilogue epilogue, MatrixEpilogue... others>
+template <int radius, int limbs, int C, int most, Epilogue epilogue, Epilogue... others>
 __device__ __forceinline__ void make_tile_of(const MatrixArgs& args, const MatrixPlane& plane,
                                              const MatrixLevels& levels, unsigned tile, std::uint8_t* memory) {
   if constexpr (sizeof...(others) > 0)
@@ -191,7 +191,7 @@ __device__ __forceinline__ void make_tile_of(const MatrixArgs& args, const Matri
 #endif
 
 /// `most`: the most components of a plane; 4 comes alone. `finishes`: of the sums, those it is for.
-template <int radius, int limbs, int most, MatrixEpilogue... epilogues>
+template <int radius, int limbs, int most, Epilogue... epilogues>
 __global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, most, radius, limbs).blocks_resident)
     dense_kernel(const __grid_constant__ MatrixArgs args) {
 #if __CUDA_ARCH__ >= 800
@@ -219,21 +219,20 @@ __global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, most, 
 }
 
 template <int radius, int limbs, int most>
-MatrixKernel kernel_for(MatrixEpilogue epilogue) {
-  constexpr MatrixEpilogue other = limbs == 1 ? MatrixEpilogue::saturate : MatrixEpilogue::separate_limbs;
+MatrixKernel kernel_for(Epilogue epilogue) {
+  constexpr Epilogue other = limbs == 1 ? Epilogue::saturate : Epilogue::separate_limbs;
   if constexpr (most == 1 && in_quads(radius, limbs)) {
-    return dense_kernel<radius, limbs, most, MatrixEpilogue::quotient, other>;
+    return dense_kernel<radius, limbs, most, Epilogue::quotient, other>;
   } else {
     if constexpr (limbs == 1)
-      if (epilogue == MatrixEpilogue::magic_number)
-        return dense_kernel<radius, limbs, most, MatrixEpilogue::magic_number>;
-    return epilogue == MatrixEpilogue::quotient ? dense_kernel<radius, limbs, most, MatrixEpilogue::quotient>
-                                                : dense_kernel<radius, limbs, most, other>;
+      if (epilogue == Epilogue::magic_number) return dense_kernel<radius, limbs, most, Epilogue::magic_number>;
+    return epilogue == Epilogue::quotient ? dense_kernel<radius, limbs, most, Epilogue::quotient>
+                                          : dense_kernel<radius, limbs, most, other>;
   }
 }
 
 template <int radius, int limbs>
-MatrixKernel kernel_for(MatrixEpilogue epilogue, int components) {
+MatrixKernel kernel_for(Epilogue epilogue, int components) {
   return components == 1   ? kernel_for<radius, limbs, 1>(epilogue)
          : components == 2 ? kernel_for<radius, limbs, 2>(epilogue)
                            : kernel_for<radius, limbs, 4>(epilogue);

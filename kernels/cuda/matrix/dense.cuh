@@ -42,7 +42,7 @@ struct MatrixPlane {
   std::uint8_t components, passthrough_components;  ///< the latter: a bit mask
 };
 
-/// What the sums of a plane's components start from and are moved by.
+/// Where the sums of a plane's components start, and what is added to their values.
 struct MatrixLevels {
   int4 start[max_components];     ///< four times the same, as a product takes it
   float base[max_components];     ///< sums read as floats: what is added to their value
@@ -61,15 +61,15 @@ struct MatrixArgs {
   std::uint32_t max;                ///< the largest sample, in each byte
   float gain, gain_low, gain_high;  ///< high: of the limb of 256
   int taps_x, taps_y, centre_x, centre_y;
-  MatrixEpilogue epilogue;
+  Epilogue epilogue;
   Border border;
 };
 
 using MatrixKernel = void (*)(MatrixArgs);
 
-/// `reach`: rows above and below the centre; `components`: the most of a plane.
+/// `radius`: rows above and below the centre; `components`: the most of a plane.
 MatrixKernel dense_matrix_kernel(int radius, const MatrixTaps& taps, int components);
-/// Which taps the kernel for them takes.
+/// What that kernel does with the sums of limbs.
 LimbSums dense_limb_sums(int radius, int components);
 /// The taps as lanes hold them, [limb][row pair][lane], words in the order of a lane's two products.
 std::vector<uint4> dense_matrix_taps(const Filter& filter, const MatrixTaps& taps, int radius);
@@ -149,7 +149,8 @@ __device__ __forceinline__ Word<C> interleaved(const std::uint32_t (&c)[C]) {
   }
 }
 
-/// Writes four pixels to `to`: of those at `low` and at `high`, as __byte_perm takes bytes.
+/// Chooses four pixels among the four at `low` and the four at `high` by a __byte_perm selector, and writes them to
+/// `to`.
 template <int C>
 __device__ __forceinline__ void choose_pixels(const std::uint8_t* low, const std::uint8_t* high, std::uint8_t* to,
                                               std::uint32_t selector) {
@@ -175,13 +176,13 @@ __device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
 }
 
 /// The sample that a sum stands for, before it is rounded or clamped.
-template <MatrixEpilogue epilogue>
+template <Epilogue epilogue>
 __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum)[2], float base) {
-  if constexpr (epilogue == MatrixEpilogue::saturate) {
+  if constexpr (epilogue == Epilogue::saturate) {
     return sum[0];
-  } else if constexpr (epilogue == MatrixEpilogue::magic_number) {
+  } else if constexpr (epilogue == Epilogue::magic_number) {
     return __fmaf_rn(__int_as_float(sum[0]), args.gain, base);
-  } else if constexpr (epilogue == MatrixEpilogue::separate_limbs) {
+  } else if constexpr (epilogue == Epilogue::separate_limbs) {
     return __fmaf_rn(__int_as_float(sum[1]), args.gain, __fmaf_rn(__int_as_float(sum[0]), args.gain_high, base));
   } else {
     const float whole = __int2float_rn(sum[0]);
@@ -189,7 +190,7 @@ __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum
   }
 }
 
-/// The input rows of a tile as the border's rule finds them, of ghosts from where they lie in memory.
+/// Finds the input rows of a tile: inside the frame, where the border mode says, or as ghost cells in memory.
 struct InputRows {
   const MatrixPlane& plane;
   const std::uint8_t* ghosts;
@@ -197,7 +198,7 @@ struct InputRows {
 
   __device__ __forceinline__ InputRows(const MatrixPlane& plane, const MatrixLevels& levels, int first)
       : plane(plane), ghosts(reinterpret_cast<const std::uint8_t*>(&levels.ghosts)), first(first) {}
-  /// Row r from `x` bytes on. `ghost`: what is there is one at any rate.
+  /// The address of row r from `x` bytes on. `ghost`: the columns there are ghost cells, whatever the row.
   __device__ __forceinline__ const std::uint8_t* at(int r, int x, bool ghost) const {
     const int y = first + r, stands = edge_index(plane.down, y);
     ghost |= plane.down.ghost && stands != y;
@@ -205,7 +206,7 @@ struct InputRows {
   }
 };
 
-/// What a warp multiplies by: one filter's taps, as dense_matrix_taps() makes them.
+/// The right operand of a warp's products: one filter's taps, as dense_matrix_taps() makes them.
 template <int radius, int limbs>
 struct Right {
   static constexpr int taken = radius + 1;  ///< row pairs that a pair of output rows takes
@@ -222,14 +223,14 @@ struct Right {
   }
 };
 
-/// Where a tile of so many rows begins.
+/// The first pixel (x) and row (y) of a tile of so many rows.
 __device__ __forceinline__ int2 tile_origin(const MatrixPlane& plane, unsigned tile, int rows) {
   const unsigned y = plane.tiles_x == 1 ? tile : __umulhi(tile, plane.reciprocal), x = tile - y * plane.tiles_x;
   return {min(max(static_cast<int>(x) * matrix_tile_width, plane.left), plane.right - matrix_tile_width),
           min(static_cast<int>(y) * rows, plane.height - rows)};
 }
 
-/// Asks for a tile's rows; for those around them, its neighbours do.
+/// Asks the second level cache for a tile's rows; the tiles around it ask for the rows around them.
 template <int C, int rows>
 __device__ __forceinline__ void prefetch_tile(const MatrixPlane& plane, int2 origin) {
   prefetch_rows<rows, C, 32>(plane.in + origin.y * plane.in_stride + static_cast<std::ptrdiff_t>(origin.x) * C,
@@ -247,8 +248,8 @@ __device__ __forceinline__ void copy_inner(const MatrixPlane& plane, int2 origin
     }
 }
 
-/// What a block does: edge(plane, levels, number of the edge block), or inner(plane, levels, number of the warp's
-/// tile).
+/// Finds the plane that the block belongs to, and what it does there: edge(plane, levels, number of the edge block), or
+/// inner(plane, levels, number of the warp's tile).
 template <class Inner, class Edge>
 __device__ __forceinline__ void for_plane(const MatrixArgs& args, int warps, const Inner& inner, const Edge& edge) {
   unsigned p = 0;

@@ -30,8 +30,7 @@ void set_dense_filter(MatrixArgs& args, const PlanDesc& desc, const MatrixTaps& 
 
 std::vector<MatrixLevels> dense_levels(const MatrixTaps& taps, const MatrixArgs& args) {
   std::vector<MatrixLevels> all(args.planes);
-  const bool real = taps.epilogue == MatrixEpilogue::separate_limbs,
-             reading = taps.epilogue == MatrixEpilogue::magic_number;
+  const bool real = taps.epilogue == Epilogue::separate_limbs, reading = taps.epilogue == Epilogue::magic_number;
   for (unsigned p = 0; p < args.planes; ++p) {
     MatrixLevels& levels = all[p];
     const unsigned ghost = args.plane[p].ghost;

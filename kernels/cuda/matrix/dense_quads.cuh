@@ -28,7 +28,7 @@ struct QuadInput {
   static constexpr int bytes = rows * pitch;
 
   static __device__ __forceinline__ int at(int quad, int slot) { return quad * quad_step + slot * group; }
-  /// Where group n lies, as one of the first 18 and as one of the last 18.
+  /// The offset of group n as one of the first 18, and as one of the last 18.
   static __device__ __forceinline__ int at_first(int n) { return at(n >> 1, 2 * (n & 1)); }
   static __device__ __forceinline__ int at_last(int n) { return at((n >> 1) - 8, 2 * (n & 1) + 1); }
 

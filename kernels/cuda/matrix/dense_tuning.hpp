@@ -26,7 +26,7 @@ constexpr MatrixTile matrix_tile(int components, int most, int radius, int limbs
   return {8, limbs == 2 && radius == 1 ? 5 : 4};
 }
 
-/// Of packed 4:2:2: one plane, whose pixels are pairs.
+/// The tile of packed 4:2:2, which is one plane whose pixels are pairs.
 constexpr MatrixTile packed_422_tile(int radius, int limbs) {
   return {8, radius == 1 ? 5 : radius == 3 && limbs == 2 ? 3 : 4};
 }

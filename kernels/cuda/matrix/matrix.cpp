@@ -172,7 +172,7 @@ bool serves_planes(const PlanDesc& desc, std::string& why) {
     const double ghost = component.ghost;
     return ghost == static_cast<int>(ghost) && ghost >= 0 && ghost <= layout.max_value();
   });
-  if (desc.border != Border::constant || whole_ghosts) return true;
+  if (!has_ghost_cells(desc.border) || whole_ghosts) return true;
   why = "a border value that is no whole code value";
   return false;
 }

@@ -88,8 +88,8 @@ class Packed422Plan final : public Plan {
   }
 
  private:
-  /// As set_dense_tiles(): tiles leave out the columns whose inputs reach a side where rows are no whole groups of four
-  /// pairs.
+  /// Lays out the tiles, as set_dense_tiles() does for other planes: they leave out the columns whose inputs reach a
+  /// side where rows are no whole groups of four pairs.
   unsigned set_tiles(MatrixPlane& plane, bool aligned) const noexcept {
     const int rest = plane.width & 3, pairs = (args_.luma_width + 1) / 2;
     const bool whole = args_.luma_width % 8 == 0;

@@ -32,13 +32,13 @@ struct TileRows {
 };
 
 /// Makes a tile. `passthroughs`: some components stay as they were.
-template <int radius, int limbs, MatrixEpilogue epilogue, bool passthroughs>
+template <int radius, int limbs, Epilogue epilogue, bool passthroughs>
 __device__ __forceinline__ void make_tile(const Packed422Args& args, const MatrixPlane& plane,
                                           const MatrixLevels& levels, unsigned tile, std::uint8_t* memory) {
   using Rows = TileRows<radius, limbs>;
   using In = typename Rows::In;
   constexpr int steps = Rows::steps, components = 3;
-  constexpr bool one_start = epilogue == MatrixEpilogue::separate_limbs;
+  constexpr bool one_start = epilogue == Epilogue::separate_limbs;
   constexpr int starts = one_start ? 1 : components;
   const int2 origin = tile_origin(plane, tile, Rows::made);
   if (tile < args.matrix.wave) prefetch_tile<4, Rows::made>(plane, origin);
@@ -46,7 +46,7 @@ __device__ __forceinline__ void make_tile(const Packed422Args& args, const Matri
   const Right<radius, limbs> right(args.matrix.taps);
   Start start[starts];
   float base[components];
-  // Of the luma, and of either chroma.
+  // A pair's bytes: the first luma, and either chroma.
   const int byte[components] = {args.luma_offset, 1 - args.luma_offset, 3 - args.luma_offset};
 #pragma unroll
   for (int c = 0; c < starts; ++c) {
@@ -142,7 +142,7 @@ __device__ __forceinline__ void make_sample(const Packed422Args& args, const Mat
 
 #endif
 
-template <int radius, int limbs, MatrixEpilogue epilogue>
+template <int radius, int limbs, Epilogue epilogue>
 __global__ void __launch_bounds__(32 * dense_warps, packed_422_tile(radius, limbs).blocks_resident)
     packed_kernel(const __grid_constant__ Packed422Args args) {
 #if __CUDA_ARCH__ >= 800
@@ -165,11 +165,11 @@ __global__ void __launch_bounds__(32 * dense_warps, packed_422_tile(radius, limb
 template <int radius>
 Packed422Kernel kernel_for(const MatrixTaps& taps) {
   if (taps.limbs == 2)
-    return taps.epilogue == MatrixEpilogue::quotient ? packed_kernel<radius, 2, MatrixEpilogue::quotient>
-                                                     : packed_kernel<radius, 2, MatrixEpilogue::separate_limbs>;
-  return taps.epilogue == MatrixEpilogue::magic_number ? packed_kernel<radius, 1, MatrixEpilogue::magic_number>
-         : taps.epilogue == MatrixEpilogue::quotient   ? packed_kernel<radius, 1, MatrixEpilogue::quotient>
-                                                       : packed_kernel<radius, 1, MatrixEpilogue::saturate>;
+    return taps.epilogue == Epilogue::quotient ? packed_kernel<radius, 2, Epilogue::quotient>
+                                               : packed_kernel<radius, 2, Epilogue::separate_limbs>;
+  return taps.epilogue == Epilogue::magic_number ? packed_kernel<radius, 1, Epilogue::magic_number>
+         : taps.epilogue == Epilogue::quotient   ? packed_kernel<radius, 1, Epilogue::quotient>
+                                                 : packed_kernel<radius, 1, Epilogue::saturate>;
 }
 
 }  // namespace

@@ -61,10 +61,10 @@ __device__ __forceinline__ EdgeAxis luma_axis(EdgeAxis axis) {
   return axis;
 }
 
-/// Makes the four pairs to the left of a frame, at `to`, beside the first four of the frame. Of what is to be the luma,
-/// the four before the edge alone: filters reach no farther. `across`: the axis of pairs; that of the luma is the same
-/// but for its length. There are groups of four pairs: what was read to `to` holds what the chroma's rule asks for, and
-/// for Border::wrap the last pairs of the row.
+/// Makes the four pairs to the left of a frame, at `to`, beside the frame's first four. Of their luma it makes the four
+/// samples before the edge, since filters reach no farther. `across`: the axis of pairs; that of the luma is the same
+/// but for its length. The frame's rows are whole groups of four pairs. `to` already holds the group that the chroma's
+/// border mode asks for: with Border::wrap the last pairs of the row.
 __device__ __forceinline__ void mend_left(const Packed422Order& order, const EdgeAxis& across, std::uint8_t* to) {
   const uint4 beside = *reinterpret_cast<const uint4*>(to), inner = *reinterpret_cast<const uint4*>(to + 16);
   choose_pixels<4>(to, to + 16, to, across.low_selector);
@@ -74,7 +74,7 @@ __device__ __forceinline__ void mend_left(const Packed422Order& order, const Edg
                                                          : begin;
   put_luma(order, to + 8, __byte_perm(source, begin, across.low_selector));
 }
-/// The same of those to the right.
+/// Makes the four pairs to the right of a frame, at `to`, beside the frame's last four: as mend_left() does.
 __device__ __forceinline__ void mend_right(const Packed422Order& order, const EdgeAxis& across, std::uint8_t* to) {
   const uint4 beside = *reinterpret_cast<const uint4*>(to), inner = *reinterpret_cast<const uint4*>(to - 16);
   choose_pixels<4>(to - 16, to, to, across.high_selector);

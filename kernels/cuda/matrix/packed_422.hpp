@@ -21,8 +21,9 @@ bool is_packed_422_u8(const FrameLayout& layout);
 bool serves_matrix_packed_422(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_packed_422(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
-/// Of filters over several frames; `pairs`: the case with a pair of pixels as one pixel of four components, which a
-/// frame of an even width is but for what its luma's filter and borders mean. `luma`: the first luma's byte.
+/// Packed 4:2:2 and filters over several frames. `pairs`: the case with a pair of pixels as one pixel of four
+/// components, which a frame of an even width is but for what its luma's filter and borders mean. `luma`: the first
+/// luma's byte.
 bool serves_matrix_temporal_422(const PlanDesc& pairs, std::string& why);
 std::unique_ptr<Plan> make_matrix_temporal_422(const Device& device, const PlanDesc& pairs, int luma,
                                                const MatrixTaps& taps);

@@ -43,10 +43,10 @@ constexpr int rows_of_tile(int limbs) {
 template <int C>
 struct Lane {
   int g = static_cast<int>(threadIdx.x >> 2), t = static_cast<int>(threadIdx.x & 3);
-  /// What it loads: strip and component n = g of the right matrix; t: the group of four pixels of its strip.
+  /// A lane loads strip and component n = g of the right matrix; t: the group of four pixels of its strip.
   int strip = C == 1 ? (g >> 1) + 4 * (g & 1) : C == 2 ? g >> 1 : g >> 2;
   int component = C == 1 ? 0 : C == 2 ? g & 1 : (g >> 1 & 1) + 2 * (g & 1);
-  /// What it makes: of single components strips t and t + 4, else components first and second of a strip.
+  /// A lane makes strips t and t + 4 of single components, else components first and second of a strip.
   int made_strip = C == 4 ? t >> 1 : t;
   int first = C == 4 ? t & 1 : 0, second = C == 4 ? first + 2 : C - 1;
 };
@@ -61,7 +61,8 @@ struct Group {
   __device__ __forceinline__ Group(const EdgeAxis& axis, int at) {
     const int lane = static_cast<int>(threadIdx.x);
     const EdgeGroup group = edge_group(axis, at);
-    // Of the two groups that may make it the outer one is loaded, and another lane's is the inner one.
+    // A group outside is made from two groups inside: this lane loads the outer of them, and another lane has the
+    // inner.
     x = at < 0 ? group.first : group.last;
     const bool outside = at < 0 || at >= axis.length;
     neighbour = lane + (outside ? (at < 0 ? group.last - at : group.first - at) / 4 : 0);
@@ -129,7 +130,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
   const std::uint32_t where[2] = {both.x, both.y};
   const int start[2] = {plane.start[lane.first], plane.start[lane.second]};
   // Exact sums of two limbs start once.
-  const bool real = args.epilogue == MatrixEpilogue::separate_limbs;
+  const bool real = args.epilogue == Epilogue::separate_limbs;
   int sum[limbs][steps][2][4];
 #pragma unroll
   for (int i = 0; i < limbs * steps * 8; ++i)
@@ -157,7 +158,7 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
                     return value_of(sum[0][s][i / 2][e], sum[limbs - 1][s][i / 2][e], half);
                   });
   };
-  if (limbs == 1 && args.epilogue == MatrixEpilogue::saturate)
+  if (limbs == 1 && args.epilogue == Epilogue::saturate)
     epilogue([](int sum, int, int) { return sum; });
   else if (limbs == 1 || !real)
     epilogue([&](int high, int low, int) {
@@ -219,7 +220,8 @@ std::vector<uint4> left_matrices(const Filter& filter, const MatrixTaps& taps, i
             }
           words.push_back({word[0], word[1], word[2], word[3]});
         }
-  // Of every four in k, the two that the taps belong to: lane t tells for m = g + 8 (t & 1), groups 8 (t >> 1) .. + 7.
+  // The selectors of the sparse operand name, of every four columns, the two that have taps: lane t tells for m = g + 8
+  // (t & 1), groups 8 (t >> 1) .. + 7.
   for (int lane = 0; lane < 32; ++lane) {
     unsigned where[2] = {};
     for (int q = 0; q < 2; ++q)

@@ -29,7 +29,7 @@ std::vector<std::int32_t> round_keeping_sum(const std::vector<double>& taps, dou
   }
   const std::int64_t missing = std::clamp<std::int64_t>(std::llround(sum) - floors, 0, std::ssize(taps));
   const auto end = order.begin() + missing;
-  // Of taps with equal remainders the first are rounded up.
+  // Where remainders are equal the first taps are rounded up.
   if (end != order.end())
     std::nth_element(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
       return remainder[a] != remainder[b] ? remainder[a] > remainder[b] : a < b;
@@ -104,8 +104,8 @@ double start_of(const Component& k, double units, double sum_fixed) {
   return (k.zero + k.bias) * units - k.zero * sum_fixed;
 }
 
-// one_product_divides() of sum * gain + lift, rounded once, to 2^-14: ties are multiples of that, what the product is
-// off by is less than half of it, and no other quotient is that near to a tie.
+// one_product_divides() of sum * gain + rounding bias, rounded once, to 2^-14: ties are multiples of that, what the
+// product is off by is less than half of it, and no other quotient is that near to a tie.
 bool biased_product_divides(double divisor, float gain) {
   const double offset = static_cast<double>(MatrixTaps::rounding_bias) - 0x1p23 * static_cast<double>(gain);
   return divisor <= 8192 && static_cast<double>(static_cast<float>(offset)) == offset;
@@ -139,13 +139,13 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, LimbSums how
   taps.fixed.assign(scaled.begin(), scaled.end());
   // The two-term product is right to 2^-40, so that rounding it to single precision leaves ties, which single
   // precision holds, and does not reach one from where the nearest other quotients are, 1 / (2 * divisor) away.
-  taps.epilogue = divisor == 1 && taps.limbs == 1 ? MatrixEpilogue::saturate : MatrixEpilogue::quotient;
+  taps.epilogue = divisor == 1 && taps.limbs == 1 ? Epilogue::saturate : Epilogue::quotient;
   taps.gain = static_cast<float>(1 / divisor);
   taps.gain_low = static_cast<float>(1 / divisor - static_cast<double>(taps.gain));
   const double sum = std::accumulate(scaled.begin(), scaled.end(), 0.0);
   const bool one = one_product_divides(divisor, taps.gain);
   const bool as_float = joins(how) || (how == LimbSums::separate_float && taps.limbs == 1);
-  bool reads = taps.epilogue == MatrixEpilogue::quotient &&
+  bool reads = taps.epilogue == Epilogue::quotient &&
                ((as_float && one) || (how == LimbSums::joined_biased && biased_product_divides(divisor, taps.gain)));
   double largest = 0;
   for (const double t : scaled) largest += std::abs(t) * max_input;
@@ -157,7 +157,7 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, LimbSums how
     return true;
   });
   if (reads) {
-    taps.epilogue = one ? MatrixEpilogue::magic_number : MatrixEpilogue::biased_magic_number;
+    taps.epilogue = one ? Epilogue::magic_number : Epilogue::biased_magic_number;
     for (auto& plane : taps.start)
       for (std::int32_t& start : plane) start += float_bits;
   }
@@ -174,7 +174,7 @@ std::int64_t move_into_float(std::int64_t low) {
 bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
   const TapRange range(arithmetic.coefficients);
   taps.limbs = 2;
-  taps.epilogue = MatrixEpilogue::separate_limbs;
+  taps.epilogue = Epilogue::separate_limbs;
   double error = 0;
   for (int shift = max_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
@@ -206,13 +206,13 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
 }
 
 // Real taps for sums that are joined before they are floats: many taps leave no room in 23 bits. `reads`: for
-// MatrixEpilogue::magic_number, with levels in the sums.
+// Epilogue::magic_number, with levels in the sums.
 bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int limbs, bool reads, MatrixTaps& taps,
                  std::string& why) {
   const TapRange range(arithmetic.coefficients);
   taps = {};
   taps.limbs = limbs;
-  taps.epilogue = reads ? MatrixEpilogue::magic_number : MatrixEpilogue::scaled;
+  taps.epilogue = reads ? Epilogue::magic_number : Epilogue::scaled;
   for (int shift = reads ? max_reading_shift : max_scaled_shift; shift >= 0; --shift) {
     const double units = std::ldexp(1.0, shift);
     if (!rounded_in_limbs(range, units, limbs)) continue;
@@ -332,15 +332,15 @@ std::vector<std::int8_t> MatrixTaps::limbs_from_highest(int d) const {
   return limbs_of(fixed, limbs - 1 - d);
 }
 
-const char* name(MatrixEpilogue epilogue) {
-  return epilogue == MatrixEpilogue::saturate                                                      ? "packed"
-         : epilogue == MatrixEpilogue::quotient || epilogue == MatrixEpilogue::biased_magic_number ? "quotient"
-                                                                                                   : "fixed point";
+const char* name(Epilogue epilogue) {
+  return epilogue == Epilogue::saturate                                                ? "packed"
+         : epilogue == Epilogue::quotient || epilogue == Epilogue::biased_magic_number ? "quotient"
+                                                                                       : "fixed point";
 }
 
 bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std::string& why, int max_limbs) {
   taps = {};
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   if (arithmetic.accumulator == Accumulator::exact) return exact_taps(desc, arithmetic, how, taps, why);
   if (arithmetic.accumulator != Accumulator::single) {
     why = "sums that need double precision";
@@ -364,7 +364,7 @@ std::vector<std::int8_t> U16Taps::limbs_from_highest(int d) const {
 }
 
 Arithmetic u16_arithmetic(const PlanDesc& desc) {
-  Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   if (arithmetic.accumulator == Accumulator::double_) arithmetic.accumulator = Accumulator::single;
   return arithmetic;
 }

@@ -16,41 +16,28 @@
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/common/epilogue.hpp"
 
 namespace convolve::cuda {
 
-/// How the sum of a sample's products becomes the sample.
-enum class MatrixEpilogue : std::uint8_t {
-  saturate,        ///< The sum is the sample: it is clamped and stored.
-  quotient,        ///< The sum is multiplied by a reciprocal of two floats, exactly enough for ties to stay ties.
-  separate_limbs,  ///< The sums of the two limbs are read as floats one by one, and added by two multiply-adds.
-  scaled,          ///< The limbs' sums are joined as integers, converted, multiplied by the unit, and the level added.
-  /// The integer sum starts at 0x4B000000. Those bits, read as a float, are 2^23 + sum, so that one multiply-add both
-  /// takes 2^23 away and multiplies by the unit. Chosen where that one rounding cannot move a sample.
-  magic_number,
-  /// As magic_number, and the multiply-add also adds `rounding_bias`, which a subtraction takes away: what is left is
-  /// rounded to 2^-14, so that exact ties stay ties.
-  biased_magic_number,
-};
-
-/// What a kernel can do with the sums of a tap's limbs, and so which epilogues its taps may ask for.
+/// What a kernel does with the sums of a tap's limbs, which decides the epilogues that its taps may ask for.
 enum class LimbSums : std::uint8_t {
   separate,        ///< Each limb's sums are read as floats of their own; exact sums are joined as integers.
   separate_float,  ///< As `separate`; exact sums of one limb are read as floats, too, where that is right.
   joined,          ///< The limbs' sums are joined as integers first.
-  joined_biased,   ///< As `joined`, and the kernel has MatrixEpilogue::biased_magic_number.
+  joined_biased,   ///< As `joined`, and the kernel has Epilogue::biased_magic_number.
 };
 
-const char* name(MatrixEpilogue epilogue);
+const char* name(Epilogue epilogue);  ///< as plans of `matrix` describe themselves
 
 struct MatrixTaps {
   static constexpr double max_error = 0.45;
 
   int limbs = 1;
-  MatrixEpilogue epilogue = MatrixEpilogue::saturate;
+  Epilogue epilogue = Epilogue::saturate;
   std::vector<std::int32_t> fixed;             ///< as Filter::taps()
   float gain = 1, gain_low = 0;                ///< the unit, and what it lacks of the true reciprocal
-  static constexpr float rounding_bias = 512;  ///< of MatrixEpilogue::biased_magic_number
+  static constexpr float rounding_bias = 512;  ///< of Epilogue::biased_magic_number
   std::int32_t real_start = 0;                 ///< real: what the sums of either limb start from, to read as floats
   /// By plane and component, levels and bias: exact, what a sum starts from; real, what is added to its value, less
   /// what the float readings are off by.
@@ -62,12 +49,12 @@ struct MatrixTaps {
   std::vector<std::int8_t> limbs_from_highest(int d) const;  ///< of all taps
 };
 
-/// True where the filter can be had in so many limbs, of more than two joined sums alone; else `why` says what is in
-/// the way.
+/// Makes the taps. Returns false where they do not fit into `max_limbs` limbs (over two: with joined sums alone), and
+/// says in `why` what is in the way.
 bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std::string& why, int max_limbs = 2);
 
-/// The same for samples of 16 bits, or fewer that are moved up to the highest of 16: of these, low byte and high byte
-/// by themselves. The product of byte b and limb d, numbered from the lowest, has weight b + d.
+/// Taps for samples of 16 bits, or of fewer that are moved up to the highest of 16, whose low and high bytes are
+/// multiplied by themselves. The product of byte b and limb d, numbered from the lowest, has weight b + d.
 ///
 /// Sums that begin with the highest weight are multiplied by 256 from one to the next, and exact where the taps are;
 /// those that begin with the lowest are divided and rounded, so that 32 bits hold what counts of them.
@@ -87,7 +74,7 @@ struct U16Taps {
   std::vector<std::int8_t> limbs_from_highest(int d) const;  ///< of all taps; d = 0: the highest
 };
 
-/// What the sums become samples by: theirs is no rounding that would ask for double precision.
+/// The arithmetic that makes samples of those sums, which are exact or near enough: never double precision.
 Arithmetic u16_arithmetic(const PlanDesc& desc);
 
 /// True where the filter can be had in at most so many limbs; else `why` says what is in the way.

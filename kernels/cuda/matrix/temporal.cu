@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(radius, 
     temporal_kernel(const __grid_constant__ TileArgs args) {
 #if __CUDA_ARCH__ >= 800
   constexpr int rows = tile_rows(radius, limbs, most);
-  // As many for any number of components.
+  // Tiles take as many bytes with any number of components.
   __shared__ __align__(16) std::uint8_t memory[warps_per_block][held * TemporalInput<1, rows + 2 * radius>::bytes];
   std::uint8_t* const mine = memory[threadIdx.y];
   for_tile<most == 1>(args, warps_per_block, rows, [&](const TilePlane& plane, unsigned p, int2 origin) {

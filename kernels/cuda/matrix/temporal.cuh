@@ -163,12 +163,12 @@ __device__ __forceinline__ void make_tile(const TileArgs& args, const TilePlane&
 template <int limbs, class Lane, class Store>
 __device__ __forceinline__ void with_epilogue(const TileArgs& args, const TilePlane& plane, const Lane& lane,
                                               const Store& store) {
-  if (args.epilogue == MatrixEpilogue::magic_number) {
+  if (args.epilogue == Epilogue::magic_number) {
     const float off = -0x1p23f * args.gain;
     store([&](int sum, int) { return __fmaf_rn(__int_as_float(sum), args.gain, off); });
-  } else if (limbs == 1 && args.epilogue == MatrixEpilogue::saturate) {
+  } else if (limbs == 1 && args.epilogue == Epilogue::saturate) {
     store([](int sum, int) { return sum; });
-  } else if (limbs == 1 || args.epilogue == MatrixEpilogue::quotient) {
+  } else if (limbs == 1 || args.epilogue == Epilogue::quotient) {
     store([&](int sum, int) {
       const float whole = __int2float_rn(sum);
       return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));

@@ -58,7 +58,8 @@ class PairsInput : public TemporalInput<4, rows> {
     ptx::hide(luma_from_chroma_), ptx::hide(chroma_selector_);
   }
 
-  /// As TemporalInput's; the luma beside a side is not that of the pairs whose chroma is there.
+  /// Makes the cells beside the frame's sides, as TemporalInput::mend() does; here the luma beside a side comes from
+  /// other pairs than the chroma.
   __device__ __forceinline__ void mend(std::uint8_t* memory, const TilePlane& plane) const {
     if (plane.x.ghost) return In::mend(memory, plane);
     std::uint8_t* const row = memory + static_cast<int>(threadIdx.x) * In::pitch;

@@ -90,15 +90,15 @@ class TemporalInput {
     __syncwarp();
   }
 
-  /// Where a lane's part of the first pair of rows begins, of strip `strip` and the one 8 further in the product.
+  /// The address of a lane's part of the first pair of rows, for strip `strip` and the one 8 further in the product.
   __device__ __forceinline__ unsigned part(int strip) const {
     const int t = threadIdx.x & 3;
     unsigned at = memory_ + (t >> 1) * pitch + (strip + (t & 1)) * (C == 1 ? 16 : 2 * group);
     ptx::hide(at);
     return at;
   }
-  /// The lane's words of the left matrix from a pair of rows. `first`: its first component; of four the other is the
-  /// next one where they are bytes of a sample, else the one after.
+  /// Loads the lane's words of the left matrix from a pair of rows. `first`: its first component; of four components
+  /// the second is the next one where they are bytes of a sample (`bytes_apart`), else the one after.
   template <bool bytes_apart>
   static __device__ __forceinline__ void take(unsigned part, int pair, int first, std::uint32_t (&left)[4]) {
     const unsigned from = part + 2 * pair * pitch;
@@ -110,7 +110,7 @@ class TemporalInput {
       left[2] = __byte_perm(u.z, u.w, 0x6420), left[3] = __byte_perm(u.z, u.w, 0x7531);
     } else {
       const uint4 v = ptx::load_shared(from + group);
-      // Of two pixels: the first of both, then the other.
+      // Two pixels at a time: component `first` of both, then the next component.
       const std::uint32_t selector = (bytes_apart ? 0x5140u : 0x6240u) + 0x1111u * first;
       const std::uint32_t a = __byte_perm(u.x, u.y, selector), b = __byte_perm(u.z, u.w, selector),
                           c = __byte_perm(v.x, v.y, selector), d = __byte_perm(v.z, v.w, selector);

@@ -48,10 +48,9 @@ struct LaneAndInput<8> {
 
 /// The sum of code values that the sums of a sample's bytes come to; `c`: the low byte's component.
 __device__ __forceinline__ float joined(const TileArgs& args, const TilePlane& levels, int c, int low, int high) {
-  return args.epilogue == MatrixEpilogue::quotient
-             ? __int2float_rn(high * 256 + low) * args.gain
-             : __fmaf_rn(__int2float_rn(high), 256 * args.gain,
-                         __fmaf_rn(__int2float_rn(low), args.gain, levels.level[c]));
+  return args.epilogue == Epilogue::quotient ? __int2float_rn(high * 256 + low) * args.gain
+                                             : __fmaf_rn(__int2float_rn(high), 256 * args.gain,
+                                                         __fmaf_rn(__int2float_rn(low), args.gain, levels.level[c]));
 }
 
 /// Two lanes, `partner` apart, hold two pieces each, as words, of what one of them is to have both of the first piece,

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
     return;
   }
   const int ghost = plane.ghost >> 8 * c & 255;
-  int sum = args.epilogue == MatrixEpilogue::separate_limbs ? 0 : plane.start[c];
+  int sum = args.epilogue == Epilogue::separate_limbs ? 0 : plane.start[c];
   for (int f = 0; f < args.frames; ++f) {
     const TileFrame frame = args.in[f][p];
     const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
@@ -85,7 +85,7 @@ class TilePlan final : public Plan {
     args_.mask[0] = (kernel.mask & 255) * 0x01010101u;
     args_.mask[1] = (kernel.mask >> 8 & 255) * 0x01010101u;
     args_.numbers = kernel.numbers;
-    // What each frame of ghost cells of level 1 would add.
+    // ghosts: what each frame of ghost cells of level 1 would add.
     const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(depth_);
     for (std::size_t i = 0; i < taps.fixed.size(); ++i) frame_sum_[i / area] += taps.fixed[i];
     for (int p = 0; p < desc.layout.planes; ++p) add_plane(desc, p);
@@ -114,7 +114,7 @@ class TilePlan final : public Plan {
         TilePlane& levels = args_.plane[p + byte / max_components];
         const int c = byte / bytes_, at = byte % max_components;
         const int ghosts = ghost_sum * static_cast<int>(levels.ghost >> 8 * at & 255);
-        levels.start[at] = taps_.epilogue == MatrixEpilogue::separate_limbs
+        levels.start[at] = taps_.epilogue == Epilogue::separate_limbs
                                ? taps_.real_start
                                : (byte % bytes_ == 0 ? taps_.start[p][c] : 0) + ghosts;
         levels.base[at] = taps_.base[p][c];

@@ -56,10 +56,10 @@ struct TileArgs {
   const int* fixed;                       ///< taps as integers: [frame][row][column]
   int taps_x, taps_y, centre_x, centre_y;
   float gain, gain_low;
-  MatrixEpilogue epilogue;
+  Epilogue epilogue;
   Border border;
   unsigned wave;  ///< blocks that run at once, of the kernels that ask for what they read
-  // Of 16-bit samples, whose bytes are components here:
+  // For 16-bit samples, whose bytes are components here:
   std::uint32_t mask[2];  ///< the bits that are theirs of four low bytes, and of four high ones
   SampleNumbers numbers;
 };
@@ -71,7 +71,8 @@ struct TileKernel {
   const char* name;
   int early = 0;  ///< launch_pdl()'s capability, where the kernel calls pdl_wait()
   unsigned wave = 0;
-  /// Of 16-bit samples, whose bytes are the plan's components: those of TileArgs, and what makes single samples.
+  /// For 16-bit samples, whose bytes are the plan's components: what TileArgs has for them, and the kernel that makes
+  /// single samples.
   std::uint32_t mask = ~0u;  ///< of two samples
   SampleNumbers numbers{};
   void (*sample)(TileArgs) = nullptr;
@@ -87,7 +88,7 @@ std::unique_ptr<Plan> make_tile_plan(const Device& device, const PlanDesc& desc,
 #ifdef __CUDACC__
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Where a tile begins, in bytes and rows; those that would end outside the plane move back.
+/// The first byte (x) and row (y) of a tile; tiles that would end outside the plane move back.
 __device__ __forceinline__ int2 tile_origin(const TilePlane& plane, unsigned tile, int rows) {
   // Two rows of tiles at a time, so that the warps of a block are neighbours both ways and share what they load.
   const unsigned band = __umulhi(tile, plane.reciprocal), in_band = tile - band * plane.band;
@@ -144,8 +145,8 @@ __device__ __forceinline__ void copy_tile(const TileArgs& args, const TilePlane&
 
 /// The sample of component c, of 8 bits, that a sum of its plain products and its start stands for.
 __device__ __forceinline__ std::uint8_t sample_of(const TileArgs& args, const TilePlane& plane, int c, int sum) {
-  const bool exact = args.epilogue == MatrixEpilogue::saturate || args.epilogue == MatrixEpilogue::quotient,
-             reading = args.epilogue == MatrixEpilogue::magic_number;
+  const bool exact = args.epilogue == Epilogue::saturate || args.epilogue == Epilogue::quotient,
+             reading = args.epilogue == Epilogue::magic_number;
   const float v = reading ? __int_as_float(sum) : __int2float_rn(sum);
   const float low = exact ? __fmul_rn(v, args.gain_low) : reading ? -0x1p23f * args.gain : plane.level[c];
   const int code = __float2int_rn(__fmaf_rn(v, args.gain, low));
@@ -164,7 +165,7 @@ template <bool one_plane = false, class Make>
 __device__ __forceinline__ void for_tile(const TileArgs& args, int warps, int rows, const Make& make) {
   const unsigned p = one_plane ? 0 : plane_of_block(args);
   const TilePlane& plane = args.plane[p];
-  // The same in all lanes, as the compiler cannot know of threadIdx.y.
+  // All lanes have the same threadIdx.y. From the shuffle the compiler knows it.
   const unsigned warp = __shfl_sync(~0u, threadIdx.y, 0);
   const unsigned tile = (blockIdx.x - plane.first_block) * warps + warp;
   if (tile >= plane.tiles) return;

@@ -17,11 +17,11 @@ namespace convolve::cuda {
 bool serves_matrix_temporal(const PlanDesc& desc, std::string& why);
 std::unique_ptr<Plan> make_matrix_temporal(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
-/// The same of 16-bit samples; `taps` are then those that it is made with.
+/// Filters over several frames of 16-bit samples. serves...() fills in the `taps` that make...() wants.
 bool serves_matrix_temporal_u16(const PlanDesc& desc, MatrixTaps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_temporal_u16(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
-/// The same of a filter of one frame, of any size.
+/// Filters of one frame, of any size, by sparse products.
 bool serves_matrix_sparse(const PlanDesc& desc, std::string& why);
 std::unique_ptr<Plan> make_matrix_sparse(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 

@@ -42,7 +42,7 @@ struct TripleArgs {
   std::uint8_t ghost;
   bool wide, out_wide;  ///< addresses and strides allow 16 bytes at once
   const uint4* taps;    ///< [frame][product][limb], 32 lanes of each, then which columns of the products are there
-  MatrixEpilogue epilogue;
+  Epilogue epilogue;
   float gain, gain_low, level;
   int start;  ///< of the sums
 };
@@ -100,11 +100,10 @@ struct TripleWindow {
 };
 
 __device__ __forceinline__ float value_of(const TripleArgs& args, int sum) {
-  if (args.epilogue == MatrixEpilogue::magic_number)
-    return __fmaf_rn(__int_as_float(sum), args.gain, -0x1p23f * args.gain);
+  if (args.epilogue == Epilogue::magic_number) return __fmaf_rn(__int_as_float(sum), args.gain, -0x1p23f * args.gain);
   const float whole = __int2float_rn(sum);
-  if (args.epilogue == MatrixEpilogue::saturate) return whole;
-  if (args.epilogue == MatrixEpilogue::quotient) return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
+  if (args.epilogue == Epilogue::saturate) return whole;
+  if (args.epilogue == Epilogue::quotient) return __fmaf_rn(whole, args.gain, __fmul_rn(whole, args.gain_low));
   return __fmaf_rn(whole, args.gain, args.level);
 }
 

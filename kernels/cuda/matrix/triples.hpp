@@ -25,7 +25,7 @@ constexpr int max_radius = 3, max_reach_x = 5;
 constexpr int products(int radius) {
   return (3 * (2 * radius + 1) + 3) / 4;
 }
-/// What the taps of a frame take, in words of four.
+/// The size of a frame's taps, in words of four.
 constexpr int taps_of(int radius, int limbs) {
   return products(radius) * limbs * 32;
 }

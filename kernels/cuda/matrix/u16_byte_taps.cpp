@@ -21,7 +21,7 @@ bool exact_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixT
     why = "integer taps that need more than 24 bits";
     return false;
   }
-  taps.epilogue = MatrixEpilogue::quotient;
+  taps.epilogue = Epilogue::quotient;
   taps.fixed.assign(values.begin(), values.end());
   taps.gain = static_cast<float>(std::ldexp(1.0, -desc.layout.shift));
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
@@ -40,7 +40,7 @@ bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTa
   const std::vector<double>& values = arithmetic.coefficients;
   const double max = desc.layout.max_value();
   const TapRange range(values);
-  taps.epilogue = MatrixEpilogue::scaled;
+  taps.epilogue = Epilogue::scaled;
   for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs)
     for (int shift = 30; shift >= 0; --shift) {
       const double units = std::ldexp(1.0, shift);

@@ -39,7 +39,7 @@ struct ColumnSums {
   }
 };
 
-/// What a lane's columns belong to.
+/// The cells that a lane's columns belong to.
 template <class Sample>
 struct Columns {
   static constexpr int n = word_samples<Sample>;

@@ -159,7 +159,7 @@ class CudaRegionPlan final : public RegionPlan {
 };
 
 bool CudaRegionPlan::set_regions(std::span<const Region> regions, const RegionTreatment& treatment) {
-  // What has not changed is neither made nor sent again.
+  // Lists that have not changed are neither made nor sent again.
   if (last_.same(regions, treatment)) return tiles_ > 0;
   try {
     return make(regions, treatment);

@@ -183,7 +183,8 @@ __device__ __forceinline__ int weight_of(const RegionArgs& args, const RegionLay
   return map_weight(args.map + layer.at, layer.window, pixels);
 }
 
-/// Of overlapping layers the one of the largest weight counts, of equal ones the first: 0 where another has the sample.
+/// The layer's weight at a sample, or 0 where another layer has it: that of the largest weight, and the first of equal
+/// ones.
 static __device__ __noinline__ int weight_won(const RegionArgs& args, const RegionTile& tile, const OtherLayers& others,
                                               PixelRect pixels) {
   const int weight = weight_of(args, tile.layer, pixels);
@@ -231,7 +232,7 @@ __device__ __forceinline__ RowSpan core_of(const RegionArgs& args, const RegionL
   if (layer.kind == static_cast<std::uint8_t>(LayerKind::rectangle)) {
     if (top < bottom) core = {layer.box.left, layer.box.right};
   } else if (layer.kind == static_cast<std::uint8_t>(LayerKind::spans) && top < bottom) {
-    // Of the rows the one nearest to the middle is the widest.
+    // The row nearest to the middle is the widest.
     const RowSpan span =
         args.spans[layer.at + static_cast<std::uint64_t>(min(max(layer.middle, top), bottom - 1) - layer.first_row)];
     if (span.begin < span.end) core = span;

@@ -31,8 +31,8 @@ __device__ __forceinline__ int rounded(double value) {
 
 // --- Means -----------------------------------------------------------------------------------------------------------
 
-/// Which of two neighbouring cells' centres a pixel lies between, and how far on to the second. In cells that the layer
-/// keeps.
+/// The two neighbouring cells whose centres a pixel lies between, and how far it is on the way to the second. In cells
+/// that the layer keeps.
 struct Between {
   int first, second;
   double weight;

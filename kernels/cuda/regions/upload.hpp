@@ -23,7 +23,7 @@ class Upload {
 
   /// Room for a list of so many bytes, in a slot that no copy reads any more. Throws std::bad_alloc or PlanError.
   std::byte* prepare(std::size_t bytes);
-  /// Where the list prepared last lies, or will lie once send() has been called.
+  /// The device address of the list prepared last, valid once send() has been called.
   std::byte* device() const { return device_.get(); }
   /// Queues the copy of the list prepared last: behind all that reads the list before it on the stream.
   void send(cudaStream_t stream) noexcept;

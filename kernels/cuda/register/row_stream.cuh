@@ -29,7 +29,7 @@ struct RowStreamRow {
   Side left, right;
   Own own;
 
-  /// As floats less their zero level.
+  /// Turns what was read into floats, and takes their zero level away.
   __device__ __forceinline__ void convert(Floats& f, const float* zero, int shift) const {
 #pragma unroll
     for (int i = 0; i < radius * C; ++i) f[i] = left.value((4 - radius) * C + i, shift, zero[i % C]);

@@ -28,7 +28,7 @@ struct WindowShape {
   static __host__ __device__ constexpr int at(int n, int o) { return (4 * (n - halo) + o + radius) * C; }
   static __host__ __device__ constexpr bool holds(int n, int o) { return at(n, o) >= 0 && at(n, o) < samples; }
 
-  /// As floats less their zero level.
+  /// Turns what was read into floats, and takes their zero level away.
   static __device__ __forceinline__ void convert(float (&f)[samples], const Group (&raw)[all], const float* zero,
                                                  int shift) {
 #pragma unroll
@@ -60,7 +60,7 @@ struct Window1D {
   __device__ void convert(float (&f)[samples], const Group (&raw)[all]) const {
     Shape::convert(f, raw, plane.zero, args.numbers.shift);
   }
-  /// Where this thread's window crosses a side: the columns that stand in for its own, or -1.
+  /// The columns that stand in for this thread's own where its window crosses a side of the frame; -1: ghost cells.
   __device__ void find_columns(int (&column)[pixels]) const {
 #pragma unroll
     for (int k = 0; k < pixels; ++k) {

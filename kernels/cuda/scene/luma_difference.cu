@@ -69,7 +69,7 @@ __device__ __forceinline__ Sum sample_differences(const DifferenceArgs& args, st
   return sum;
 }
 
-/// The same of one component whose samples lie side by side, a vector at a time.
+/// The sum over row y of one component whose samples lie side by side, read a vector at a time.
 template <class Sample>
 __device__ __forceinline__ Sum vector_differences(const DifferenceArgs& args, std::ptrdiff_t y) {
   constexpr int samples = vector_bytes / sizeof(Sample);

@@ -16,7 +16,7 @@ double sum_of(const std::vector<double>& taps) {
 
 double ghost_rounding(const PlanDesc& desc, const SpaceFactors& factors) {
   double largest = 0;
-  if (desc.border == Border::constant)
+  if (has_ghost_cells(desc.border))
     all_filtered(desc.layout, [&](const Component& c, int, int) {
       largest = std::max(largest, std::abs(std::nearbyint(c.ghost) - c.ghost));
       return true;
@@ -29,9 +29,9 @@ bool is_of_bytes(const PlanDesc& desc, const Arithmetic& arithmetic, const Space
   if (layout.type != SampleType::u8 || layout.bits != 8 || layout.shift != 0) return false;
   if (arithmetic.accumulator == Accumulator::double_) return false;
   if (magnitude_of(factors.column) == 0 || magnitude_of(factors.row) == 0) return false;
-  return desc.border != Border::constant || all_filtered(layout, [](const Component& c, int, int) {
-           return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
-         });
+  return !has_ghost_cells(desc.border) || all_filtered(layout, [](const Component& c, int, int) {
+    return std::nearbyint(c.ghost) >= 0 && std::nearbyint(c.ghost) <= 255;
+  });
 }
 
 }  // namespace convolve::cuda

@@ -199,7 +199,7 @@ class LargePlan final : public Plan {
     sums_ = Table<std::uint16_t>(device.tables, static_cast<std::size_t>(sums));
     for (int p = 0; p < args_.planes; ++p) args_.plane[p].sums = sums_.get() + first_sum[p];
     const bool halves = numbers_ == LargeNumbers::halves;
-    // Of 255 taps as well within the 48 KiB that need no asking.
+    // Even with 255 taps this is within the 48 KiB that a kernel has without asking.
     const int column_memory = sums_pitch * (ColumnTile::rows + (args_.column_units - 1) * unit_of(numbers_));
     launch_[0] = {halves ? row_kernel_for<Halves>(components) : row_kernel_for<Limbs>(components), checked(row_blocks),
                   threads, static_cast<unsigned>(memory)};

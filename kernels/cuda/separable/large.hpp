@@ -46,7 +46,7 @@ template <class Numbers, int units>
 struct Strip {
   static constexpr int stages =
       64 / Numbers::unit + (Numbers::unit == 32);  ///< units of rows that lie in shared memory
-  /// Of more taps those of the column pass do not fit the registers and lie in shared memory.
+  /// Where there are more units, the taps of the column pass do not fit the registers and lie in shared memory.
   static constexpr bool column_taps_in_registers = units * Numbers::unit <= 64;
   static constexpr int taps_bytes = column_taps_in_registers ? 0 : units * Numbers::parts * 512;
 };
@@ -78,7 +78,7 @@ struct Args {
   float row_start, gain, snap, divisor, centre;
 };
 
-/// What a block of the row pass reads of a row begins that many pixels before its tile.
+/// A block of the row pass reads a row from that many pixels before its tile on.
 CONVOLVE_HD constexpr int row_margin(int centre_x) {
   return (centre_x + 15) / 16 * 16;
 }
@@ -87,7 +87,7 @@ CONVOLVE_HD constexpr int row_window(int unit, int units, int centre_x, int tile
   const int pixels = row_margin(centre_x) - (centre_x + 3) / 4 * 4 + tile_pixels + unit * (units - 1);
   return (pixels + 15) / 16 * 16 * components;
 }
-/// The same of a strip, whose warps take in `units` units from their first pixel on.
+/// Bytes of a row that a block reads of a strip, whose warps take in `units` units from their first pixel on.
 CONVOLVE_HD constexpr int strip_window(int unit, int units, int centre_x, int strip_pixels, int components) {
   return row_window(unit, units, centre_x, strip_pixels + (components == 1 ? 0 : unit - 16), components);
 }

@@ -40,7 +40,7 @@ __device__ __forceinline__ void load_sums(const Args& args, const Plane& plane, 
   ptx::wait_for_all_copies();
 }
 
-/// Where a lane's sums go: rows g and g + 8 of 16, bytes 8 t to 8 t + 7 of a warp's 32.
+/// Stores a lane's samples: rows g and g + 8 of 16, bytes 8 t to 8 t + 7 of a warp's 32.
 struct Samples8 {
   const Args& args;
   const Plane& plane;
@@ -160,7 +160,7 @@ __device__ __forceinline__ void filter_columns(Halves, const Args& args, const S
   samples.store<2 * units>([&](int i, int k) { return sum[i / 2][k / 2][i % 2 * 2 + k % 2]; }, 0);
 }
 
-/// Of limbs 32 rows at a time, with sums of V's low and high limbs.
+/// The column pass of limbs: 32 rows at a time, with sums of V's low and of its high limbs.
 __device__ __forceinline__ void filter_columns(Limbs, const Args& args, const SumsView& sums, const uint4* taps,
                                                const Samples8& samples) {
   const int lane = threadIdx.x & 31;
@@ -195,7 +195,7 @@ __device__ __forceinline__ void filter_columns(Limbs, const Args& args, const Su
   }
 }
 
-/// Where nothing is filtered: a warp's samples as they are.
+/// Copies a warp's samples, where nothing is filtered.
 __device__ __forceinline__ void copy_columns(const Samples8& samples) {
   samples.store<ColumnTile::warp_rows / 8>([](int, int) { return 0.f; }, 0);
 }

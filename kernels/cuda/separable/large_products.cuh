@@ -24,7 +24,7 @@ struct Halves {
   static constexpr LargeNumbers numbers = LargeNumbers::halves;
   static constexpr int unit = 16, parts = 1, tiles = 2;  ///< tiles: products of 8 columns that a unit of outputs takes
 
-  /// What four neighbouring pixels of rows g and g + 8 are as the left operand, component c.
+  /// Four neighbouring pixels of rows g and g + 8 as the left operand, component c.
   template <int C>
   static __device__ void left(std::uint32_t (&a)[4], const std::uint32_t (&word)[2][1][C], int c) {
 #pragma unroll
@@ -80,7 +80,7 @@ struct Limbs {
   static constexpr LargeNumbers numbers = LargeNumbers::limbs;
   static constexpr int unit = 32, parts = 2, tiles = 4;
 
-  /// The same of twice four pixels, 16 apart.
+  /// Twice four neighbouring pixels, 16 apart, of rows g and g + 8 as the left operand, component c.
   template <int C>
   static __device__ void left(std::uint32_t (&a)[4], const std::uint32_t (&word)[2][2][C], int c) {
 #pragma unroll
@@ -96,7 +96,7 @@ struct Limbs {
   static __device__ std::uint32_t stored(int a, int b) {
     return __byte_perm(a, b, 0x5410);
   }
-  /// The same as the right operand.
+  /// Twice four neighbouring pixels, 16 apart, as the right operand, component c.
   template <int C>
   static __device__ void right(std::uint32_t (&b)[2], const std::uint32_t (&word)[2][C], int c) {
 #pragma unroll

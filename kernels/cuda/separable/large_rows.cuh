@@ -31,14 +31,14 @@ __device__ __forceinline__ std::uint32_t word_at(const Args& args, const Plane& 
   return word;
 }
 
-/// What is loaded of a row: `window` bytes, a tile's pixels and what its taps reach beside it.
+/// The part of a row that is loaded: `window` bytes, a tile's pixels and what its taps reach beside it.
 template <int C>
 struct RowWindow {
   int first, bytes;  ///< where it begins in the frame's row, and its size
   int begin, end;    ///< bytes from `begin` to `end` of it lie inside of the frame, in whole pieces of 16
   int words;         ///< of four bytes beside those
 
-  /// What lies farther from the frame than the taps reach is met by no output that is there, and left out.
+  /// Positions farther from the frame than the taps reach are left out: no output meets them.
   __device__ RowWindow(const Args& args, const Plane& plane, int left, int window)
       : first((left - row_margin(args.centre_x)) * C),
         bytes(min(window, (plane.row_bytes - first + args.reach_x * C + 15) & ~15)),
@@ -121,8 +121,8 @@ __device__ __forceinline__ void ask_for_rows(const Args& args, const Plane& plan
   }
 }
 
-/// What a lane takes of a unit of pixels: four of each component from pixel 4 t on, and with units of 32 pixels four
-/// from 16 + 4 t on; of rows g and g + 8 of each band.
+/// The words of a unit of pixels that a lane takes: four of each component from pixel 4 t on, and with units of 32
+/// pixels four from 16 + 4 t on; of rows g and g + 8 of each band.
 template <class Numbers, int C>
 struct RowInput {
   static constexpr int bands = RowTile<C>::bands, fours = Numbers::unit / 16;

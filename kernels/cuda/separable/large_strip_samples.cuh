@@ -14,7 +14,7 @@ namespace convolve::cuda::large {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Where a warp's samples go: of rows g and g + 8 of 16 four pixels from pixel 4 t on, of each tile of 16 pixels.
+/// Stores a warp's samples. A lane has, of each tile of 16 pixels, rows g and g + 8 and four pixels from pixel 4 t on.
 template <int C>
 struct StripSamples {
   static constexpr int words = StripWarp<C>::tiles * C;  ///< of a row that a lane makes

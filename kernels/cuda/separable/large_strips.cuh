@@ -182,7 +182,7 @@ struct StripLoader {
     second = at + reach >= window.begin && at + reach < window.end;
     ptx::hide(from);
     ptx::hide(to);
-    // Where all that one fold leads to is in the window, and the frame's rows end with a whole piece.
+    // Only where the window holds all that one fold leads to, and the frame's rows end with a whole piece.
     const int begins = window.first, ends = window.first + window.end, far = (plane.width - 1 - args.reach_x) * C;
     mends = window.words > 0 && plane.simple && plane.wide && args.border != Border::wrap &&
             (begins >= 0 || (args.reach_x + 1) * C <= ends) &&

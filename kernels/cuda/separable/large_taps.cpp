@@ -53,7 +53,7 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps)
     const double level = middle * all - c.zero * (all + frame.centre) + c.zero + c.bias;
     taps.level[p][i] = static_cast<float>(level);
     taps.ghost[p][i] = half_bits(sum_of(taps.row) * std::nearbyint(c.ghost) * sample_unit + taps.row_start);
-    // Of sums of some 300 products in single precision, 16 at a time.
+    // What single precision rounds of sums of some 300 products, 16 at a time.
     const double rounded = (2 * v * column_magnitude + std::abs(level) + 255 * std::abs(frame.centre)) * 0x1p-17;
     return error + rounded + ghost_rounding(desc, f) < max_sample_error;
   });

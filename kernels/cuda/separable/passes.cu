@@ -325,9 +325,9 @@ class PassesPlan final : public Plan {
   Table<Sum> rows_, centres_, sums_;
 };
 
-/// What a filter comes to on all components of a layout.
+/// The factors and the arithmetic of a filter on all components of a layout.
 Arithmetic arithmetic_of(const PlanDesc& desc) {
-  const bool constant = desc.border == Border::constant;
+  const bool constant = has_ghost_cells(desc.border);
   std::vector<const Component*> components;
   for (int p = 0; p < desc.layout.planes; ++p)
     for (int c = 0; c < desc.layout.plane[p].components; ++c) components.push_back(&desc.layout.plane[p].component[c]);

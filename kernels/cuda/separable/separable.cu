@@ -115,17 +115,17 @@ Factors factors_of(const PlanDesc& desc, const Arithmetic& arithmetic) {
   if (space.space_factors())
     factors.space = {in_numbers_of(arithmetic, *space.space_factors())};
   else
-    factors.space = low_rank_terms(filter, arithmetic, desc.layout, desc.border == Border::constant);
+    factors.space = low_rank_terms(filter, arithmetic, desc.layout, has_ghost_cells(desc.border));
   return factors;
 }
 
-/// What a filter comes to on a layout.
+/// The factors and the arithmetic of a filter on a layout.
 struct Decomposition {
   Arithmetic arithmetic;
   Factors factors;
 };
 Decomposition decompose(const PlanDesc& desc) {
-  const bool constant = desc.border == Border::constant;
+  const bool constant = has_ghost_cells(desc.border);
   const Arithmetic arithmetic =
       low_rank_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant), desc.layout, constant);
   return {arithmetic, factors_of(desc, arithmetic)};

@@ -29,7 +29,7 @@ struct SingleRow {
   static constexpr int extras = (2 * radius - 1) / lanes + 1;  ///< samples of the sides, for a lane
   static_assert(lanes == 16);
 
-  /// Where group g of four floats lies.
+  /// The offset of group g of four floats.
   static __device__ constexpr int at(int g) { return (g & 1) * plane + (g >> 1) * 4; }
 };
 
@@ -147,7 +147,7 @@ struct RowPass {
 #pragma unroll
     for (int k = 0; k < extras; ++k) to.extra[k] = __ldg(row + extra[k]);
   }
-  /// As floats less their zero level.
+  /// Turns what was read into floats, and takes their zero level away.
   __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
     const int shift = args.numbers.shift;
 #pragma unroll

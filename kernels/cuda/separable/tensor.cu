@@ -19,7 +19,7 @@ namespace {
 
 using namespace tensor;
 
-template <TensorEpilogue epilogue>
+template <Epilogue epilogue>
 auto kernel_for(PlaneMix mix) {
   if constexpr (in_halves(epilogue))
     if (mix == PlaneMix::three) return triples_kernel<epilogue>;
@@ -28,20 +28,19 @@ auto kernel_for(PlaneMix mix) {
                                         : tensor_kernel<epilogue, 4>;
 }
 
-auto kernel_for(TensorEpilogue epilogue, PlaneMix mix) {
+auto kernel_for(Epilogue epilogue, PlaneMix mix) {
   switch (epilogue) {
-    case TensorEpilogue::saturate:
-      return kernel_for<TensorEpilogue::saturate>(mix);
-    case TensorEpilogue::centre_tap:
-      return kernel_for<TensorEpilogue::centre_tap>(mix);
-    case TensorEpilogue::scaled:
-      return kernel_for<TensorEpilogue::scaled>(mix);
-    case TensorEpilogue::magic_number:
-      return kernel_for<TensorEpilogue::magic_number>(mix);
-    case TensorEpilogue::rounding_bias:
-      break;
+    case Epilogue::saturate:
+      return kernel_for<Epilogue::saturate>(mix);
+    case Epilogue::centre_tap:
+      return kernel_for<Epilogue::centre_tap>(mix);
+    case Epilogue::scaled:
+      return kernel_for<Epilogue::scaled>(mix);
+    case Epilogue::magic_number:
+      return kernel_for<Epilogue::magic_number>(mix);
+    default:  // make_tensor_taps() chooses among these five
+      return kernel_for<Epilogue::biased>(mix);
   }
-  return kernel_for<TensorEpilogue::rounding_bias>(mix);
 }
 
 /// Threads of a block, and blocks of a multiprocessor.
@@ -62,7 +61,7 @@ bool has_kernel(const Device& device, const PlanDesc& desc) {
 class TensorPlan final : public Plan {
  public:
   TensorPlan(const Device& device, const PlanDesc& desc, const TensorArgs& args,
-             const std::vector<std::uint32_t> (&fragments)[max_planes], TensorEpilogue epilogue, PlaneMix mix,
+             const std::vector<std::uint32_t> (&fragments)[max_planes], Epilogue epilogue, PlaneMix mix,
              unsigned blocks)
       : shape_(desc.filter.shape()),
         args_(args),
@@ -77,7 +76,7 @@ class TensorPlan final : public Plan {
     fragments_ = Table<std::byte>(device.tables, tables.bytes());
     for (int p = 0; p < args_.planes; ++p) args_.plane[p].fragments = array_at<uint4>(fragments_, first[p]);
     args_.wave = device.multiprocessors * block_shape(mix).blocks;
-    // Of one wave, a multiprocessor's share.
+    // The limit is a multiprocessor's share of one wave.
     more_memory_ =
         residency_limit(reinterpret_cast<const void*>(kernel_), threads_, (blocks_ - 1) / device.multiprocessors + 1);
   }
@@ -98,7 +97,7 @@ class TensorPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + (epilogue_ == TensorEpilogue::centre_tap ? " with a centre tap" : "") +
+    return "separable " + shape_ + (epilogue_ == Epilogue::centre_tap ? " with a centre tap" : "") +
            ", tensor cores, " + (in_halves(epilogue_) ? "half precision" : "8-bit integers");
   }
 
@@ -106,7 +105,7 @@ class TensorPlan final : public Plan {
   std::string shape_;
   Table<std::byte> fragments_;
   TensorArgs args_;
-  TensorEpilogue epilogue_;
+  Epilogue epilogue_;
   void (*kernel_)(TensorArgs);
   int capability_;
   unsigned blocks_, threads_, more_memory_ = 0;
@@ -148,7 +147,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.above = filter.centre_y();
     to.lines = TensorTile::rows + filter.height() - 1;
     to.simple = edge_folds_once(to.width, max_radius) && edge_folds_once(to.height, max_radius) &&
-                (desc.border != Border::wrap || to.row_bytes % block_bytes == 0);
+                (!is_periodic(desc.border) || to.row_bytes % block_bytes == 0);
     const PlaneMasks masks = plane_masks(from);
     to.passthrough = masks.passthrough;
     to.ghost = masks.ghost;

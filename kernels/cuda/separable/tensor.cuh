@@ -52,7 +52,7 @@ __device__ __forceinline__ std::uint32_t settled(const void* pointer) {
   return address;
 }
 
-template <TensorEpilogue epilogue, int C, int warps, bool staged>
+template <Epilogue epilogue, int C, int warps, bool staged>
 __device__ __forceinline__ void filter_tile(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* shared,
                                             Arrivals* arrived) {
   using In = Window<C, 32 * warps, staged>;
@@ -121,7 +121,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float* const v = code[h][0];
-      if constexpr (epilogue == TensorEpilogue::centre_tap) {
+      if constexpr (epilogue == Epilogue::centre_tap) {
 #pragma unroll
         for (int w = 0; w < C; ++w) {
           const std::uint32_t in = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
@@ -216,11 +216,11 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
 #endif
 
 /// `components`: the sum of the numbers of components that the frame's planes have, each counted once: 1, 3 or 4.
-template <TensorEpilogue epilogue, int components>
+template <Epilogue epilogue, int components>
 __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::blocks(components))
     tensor_kernel(const __grid_constant__ TensorArgs args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  // Of one component all blocks are resident at once.
+  // The blocks of planes of one component are all resident at once.
   constexpr bool staged = components == 1;
   constexpr int most = components == 3 ? 2 : components, warps = TensorTile::warps(components);
   constexpr int bytes = Window<most, 32 * warps, staged>::bytes + unread + warps * Outlet<most>::size;

@@ -96,7 +96,7 @@ __device__ __noinline__ void gather(const TensorArgs& args, const TensorPlane& p
   }
 }
 
-/// The same byte by byte, of three components, since a window's first pixel is not whole there.
+/// Loads a window of three components byte by byte, since its first pixel is not whole there.
 template <int threads>
 __device__ __noinline__ void gather_triples(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* cells,
                                             int left, int top) {
@@ -223,7 +223,7 @@ struct Window {
 #pragma unroll
     for (int i = 0; i < main_passes; ++i) {
       main.send(i, stride, lines);
-      // What a band needs ends with the 16 rows after its own.
+      // A band needs the 16 rows after its own, and none beyond.
       if (staged && (i + 1) % band_passes == 0 && i + 1 >= 2 * band_passes)
         arrived[(i + 1) / band_passes - 2].arrive_after_copies();
     }

@@ -31,10 +31,10 @@ __device__ __forceinline__ void load_fragment(std::uint32_t (&to)[4], const Tens
 
 /// The matrices' fragments of one lane, and the two passes with them. Fragments come from memory, so that the compiler
 /// keeps them in registers.
-template <TensorEpilogue epilogue, int C>
+template <Epilogue epilogue, int C>
 struct Products;
 
-template <TensorEpilogue epilogue, int C>
+template <Epilogue epilogue, int C>
 requires(in_halves(epilogue)) struct Products<epilogue, C> {
   /// A half of a set's window: V, as the column pass leaves it and as the row pass takes it.
   struct Half {
@@ -105,12 +105,12 @@ requires(in_halves(epilogue)) struct Products<epilogue, C> {
       ptx::mma_f16(d, window.half[first ^ 1].v[c], row[n] + 2, e);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        code[i >> 1][2 * n + (i & 1)] = epilogue == TensorEpilogue::scaled ? __fmul_rn(d[i], args.gain) : d[i];
+        code[i >> 1][2 * n + (i & 1)] = epilogue == Epilogue::scaled ? __fmul_rn(d[i], args.gain) : d[i];
     }
   }
 };
 
-template <TensorEpilogue epilogue, int C>
+template <Epilogue epilogue, int C>
 struct Products {
   /// V by block and tile, as the column pass leaves it.
   struct Half {
@@ -192,7 +192,7 @@ struct Products {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         code[i >> 1][2 * n + (i & 1)] =
-            epilogue == TensorEpilogue::magic_number
+            epilogue == Epilogue::magic_number
                 ? __fmaf_rn(__int_as_float(d[i]), args.gain, args.offset)
                 : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.snap);
     }

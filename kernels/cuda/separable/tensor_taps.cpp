@@ -51,7 +51,7 @@ bool exact_halves(const PlanDesc& desc, double divisor, const SpaceFactors& f, T
   const double start = -std::floor(127.5 * sum);
   if (std::max(std::abs(start + 127.5 * (sum + magnitude)), std::abs(start + 127.5 * (sum - magnitude))) > 2048)
     return false;
-  taps = {TensorEpilogue::scaled, f.column, f.row, start * unit};
+  taps = {Epilogue::scaled, f.column, f.row, start * unit};
   const double times = join_divisor(desc, divisor, 2048, taps);
   if (times == 0) return false;
   for (double& v : taps.column) v *= unit / sample;
@@ -70,7 +70,7 @@ bool exact_limbs(const PlanDesc& desc, const Arithmetic& arithmetic, const Space
   const double sum = sum_of(f.column);
   if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
   if (128 * magnitude_of(f.column) > 32767) return false;  // V's two limbs
-  taps = {TensorEpilogue::magic_number, f.column, f.row, -128 * sum};
+  taps = {Epilogue::magic_number, f.column, f.row, -128 * sum};
   const double times = join_divisor(desc, arithmetic.divisor, 127, taps);
   taps.offset = -0x1p23 * taps.gain;
   const auto start = [&](const Component& c) { return -(c.zero * sum + taps.start) * sum_of(taps.row); };
@@ -80,7 +80,7 @@ bool exact_limbs(const PlanDesc& desc, const Arithmetic& arithmetic, const Space
                        return std::abs(from) < 0x1p28;
                      });
   if (reads) return true;
-  taps = {TensorEpilogue::rounding_bias, f.column, f.row, -128 * sum};
+  taps = {Epilogue::biased, f.column, f.row, -128 * sum};
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const Quantizer q = make_quantizer(arithmetic, desc.layout, c);
     taps.gain = q.gain;
@@ -100,7 +100,7 @@ bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, Ten
   const int scale = 15 - 1 - std::ilogb(largest);
   const double unit = std::ldexp(sample, scale);  // of V
   double sum = 0, column_magnitude = 0, column_error = 0, row_magnitude = 0, row_error = 0;
-  taps.epilogue = centre == 0 ? TensorEpilogue::saturate : TensorEpilogue::centre_tap;
+  taps.epilogue = centre == 0 ? Epilogue::saturate : Epilogue::centre_tap;
   taps.centre = centre;
   for (const double v : f.column) {
     const double wanted = std::ldexp(v, scale);
@@ -190,7 +190,7 @@ struct TripleRow {
   }
 };
 
-/// As chosen_columns(), of such a product.
+/// The selectors of such a product, in the order of chosen_columns().
 std::array<std::uint32_t, 32> chosen_of_triples(int n) {
   std::array<std::uint32_t, 32> chosen{};
   for (int lane = 0; lane < 32; ++lane)

@@ -10,33 +10,26 @@
 
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
+#include "cuda/common/epilogue.hpp"
 
 namespace convolve::cuda::tensor {
 
 /// A window reaches over 8 rows and pixels, and whole blocks, on either side of the outputs; filters over 7.
 constexpr int radius = 8, max_radius = 7;
 
-/// How a sum H of the row pass becomes the sample. The first three are of half precision, the others of 8-bit integers.
-enum class TensorEpilogue : std::uint8_t {
-  saturate,       ///< H is the sample: it is rounded, clamped and stored.
-  centre_tap,     ///< The tap at the centre times the input's sample is added to H.
-  scaled,         ///< H is multiplied by `gain`.
-  magic_number,   ///< H starts at the bits of 2^23, is read as a float, multiplied by `gain`, and `offset` is added.
-  rounding_bias,  ///< H is converted, multiplied by `gain`, `level` is added and `snap` taken away: ties stay ties.
-};
-
-constexpr bool in_halves(TensorEpilogue epilogue) {
-  return epilogue <= TensorEpilogue::scaled;
+/// Whether the sums are of half precision; those of the kernel's other epilogues are of 8-bit integers.
+constexpr bool in_halves(Epilogue epilogue) {
+  return epilogue == Epilogue::saturate || epilogue == Epilogue::centre_tap || epilogue == Epilogue::scaled;
 }
 
 /// The column pass makes V = sum(column * in) + start of bytes, the row pass H = sum(row * V) + from.
 struct TensorTaps {
-  TensorEpilogue epilogue;
+  Epilogue epilogue;
   std::vector<double> column, row;  ///< as the matrices hold them
   double start;                     ///< what V starts at
   double gain = 1, offset = 0, snap = 0, centre = 0;
   double from[max_planes][4]{};  ///< what H starts at
-  float level[max_planes][4]{};  ///< of TensorEpilogue::rounding_bias: the quantizer's offset and snap
+  float level[max_planes][4]{};  ///< of Epilogue::biased: the quantizer's offset and snap
 };
 
 /// The taps that the kernel computes with, for column times row and, of real taps, `centre` more at the centre; false

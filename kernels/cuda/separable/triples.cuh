@@ -28,7 +28,7 @@ struct TripleFragments {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-template <TensorEpilogue epilogue>
+template <Epilogue epilogue>
 struct TripleProducts {
   static_assert(in_halves(epilogue));
   using Columns = Products<epilogue, 1>;
@@ -59,7 +59,7 @@ struct TripleProducts {
     float sum[4];
     ptx::mma_f16_sparse(sum, row[0], left, from, where[0]);
     ptx::mma_f16_sparse(code, row[1], right, sum, where[1]);
-    if (epilogue == TensorEpilogue::scaled)
+    if (epilogue == Epilogue::scaled)
 #pragma unroll
       for (float& v : code) v = __fmul_rn(v, gain);
   }
@@ -73,7 +73,7 @@ struct TripleOutlet {
   static_assert(chunks * bytes == TripleTile::bytes);
 };
 
-template <TensorEpilogue epilogue>
+template <Epilogue epilogue>
 __device__ __forceinline__ void filter_triples(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* shared) {
   using In = Window<3, TripleTile::threads, false>;
   using Out = TripleOutlet;
@@ -124,12 +124,12 @@ __device__ __forceinline__ void filter_triples(const TensorArgs& args, const Ten
   const auto step = [&](int first) {
     take(v[(first + 3) % 4]);
     std::uint32_t was[4];
-    if (epilogue == TensorEpilogue::centre_tap) ptx::load_matrices(was, samples_at);
+    if (epilogue == Epilogue::centre_tap) ptx::load_matrices(was, samples_at);
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       float code[4];
       products.rows(code, v[first % 4], v[(first + 1) % 4], v[(first + 2) % 4], v[(first + 3) % 4], k, args.gain);
-      if (epilogue == TensorEpilogue::centre_tap) {
+      if (epilogue == Epilogue::centre_tap) {
         const std::uint32_t pairs = lane < 16 ? was[2 + k] : was[k];
         constexpr int order[4] = {0, 2, 1, 3};
 #pragma unroll
@@ -176,7 +176,7 @@ __device__ __forceinline__ void filter_triples(const TensorArgs& args, const Ten
 
 #endif
 
-template <TensorEpilogue epilogue>
+template <Epilogue epilogue>
 __global__ void __launch_bounds__(TripleTile::threads, TripleTile::blocks)
     triples_kernel(const __grid_constant__ TensorArgs args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900

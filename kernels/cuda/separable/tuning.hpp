@@ -17,16 +17,16 @@ struct SharedTile {
 /// The kernel on the tensor cores: a block makes a tile of so many bytes of bands of 16 rows.
 struct TensorTile {
   static constexpr int bands = 4, rows = 16 * bands, bytes = 256;
-  /// Of three components whole pixels and whole cache lines.
+  /// Bytes of a tile's row: of three components a number that has whole pixels and whole cache lines.
   static constexpr int bytes_of(int components) { return components == 3 ? 384 : bytes; }
-  /// Of one component two warps share a band, for a frame is less than one wave of blocks.
+  /// Two warps share a band of planes of one component, for a frame of them is less than one wave of blocks.
   static constexpr int warps(int components) { return components == 1 ? 2 * bands : bands; }
   static constexpr int threads(int components) { return 32 * warps(components); }
   /// Blocks to be resident on a multiprocessor: bounds the registers.
   static constexpr int blocks(int components) { return components == 3 ? 6 : 4; }
 };
 
-/// The same of planes of three components.
+/// The tile of planes of three components.
 struct TripleTile {
   static constexpr int bytes = TensorTile::bytes_of(3), warps = TensorTile::bands, threads = 32 * warps;
   /// Blocks to be resident on a multiprocessor: bounds the registers.

@@ -62,7 +62,7 @@ bool serves(const Device&, const PlanDesc&, std::string&) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
     return std::make_unique<Basic<Sample, Sum>>(device, desc, arithmetic);
   });

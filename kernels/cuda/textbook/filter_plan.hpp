@@ -66,7 +66,7 @@ inline bool parameters_hold(const Device& device, const PlanDesc& desc, std::str
 
 template <class Launcher>
 std::unique_ptr<Plan> make_filter_plan(const PlanDesc& desc, const typename Launcher::Tuning& tuning) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
 #if CUDART_VERSION >= 12010
     if (desc.filter.count() > few_taps)

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(1024)
   const TileId tile = find_component(frame, blockIdx.x);
   const ComponentArgs& component = frame.component[tile.component];
   const int left = tile.x * tile_width, top = tile.y * tile_height;
-  // As input tile, the threads past the outputs only load.
+  // Where the block is the input tile, the threads past the outputs only load.
   const int column = threadIdx.x, row = threadIdx.y;
   const int x = left + column, y = top + row;
   const bool works = column < tile_width && row < tile_height && x < component.width && y < component.height;

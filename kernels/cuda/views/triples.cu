@@ -84,7 +84,7 @@ bool is_triple(const PlanDesc& desc) {
     if (!k.filtered || k.zero != plane.component[0].zero || k.bias != plane.component[0].bias ||
         k.ghost != plane.component[0].ghost)
       return false;
-  // Of one frame alone, `register` and the warpgroups' kernel are faster: they need no second launch.
+  // Filters of one frame are left to `register` and to the warpgroups' kernel, which need no second launch.
   if (filter.depth() == 1) return false;
   if (plane.component[0].width < 4 * filter.reach_x() + 1) return false;
   // A new filter has its centre in the middle.
@@ -115,7 +115,7 @@ PlanDesc as_one_component(const PlanDesc& desc) {
 }
 
 std::unique_ptr<Plan> make_triple(const Device& device, const PlanDesc& desc, std::unique_ptr<Plan> view) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
+  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
   if (arithmetic.accumulator == Accumulator::double_)
     return std::make_unique<TriplePlan<double>>(device, desc, arithmetic, std::move(view));
   return std::make_unique<TriplePlan<float>>(device, desc, arithmetic, std::move(view));

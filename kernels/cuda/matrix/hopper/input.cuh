@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -38,12 +39,8 @@ struct Unit<8> {
 
 namespace convolve::cuda::group {
 
-/// How a sum becomes a sample of 8 bits: the epilogues of MatrixEpilogue that this kernel has.
-enum class WgmmaEpilogue : std::uint8_t {
-  magic_number,
-  biased_magic_number,
-  quotient,  ///< sum * (gain + gain_low) + level
-};
+/// The epilogues that the kernel has for samples of 8 bits. A quotient is sum * (gain + gain_low) + level.
+inline constexpr std::array wgmma_epilogues{Epilogue::magic_number, Epilogue::biased_magic_number, Epilogue::quotient};
 
 struct WgmmaPlane {
   const std::uint8_t* in;
@@ -74,9 +71,9 @@ struct WgmmaArgs {
   const uint4* taps;  ///< [limb][row, last first][512 bytes]
   int planes, limbs;
   unsigned tiles;
-  WgmmaEpilogue epilogue;
+  std::uint8_t epilogue;  ///< its place in `wgmma_epilogues`
   float gain, gain_low;
-  // Of 16-bit samples:
+  // For 16-bit samples:
   U16Product product[2 * U16Taps::max_limbs];
   int products;
   SampleNumbers numbers;
@@ -169,7 +166,7 @@ struct Input {
     ptx::prefetch_l2(from, bytes);
   }
 
-  /// What lies in whole groups in the frame, or above or below it. `inside`: all rows are the frame's.
+  /// Loads the groups of pixels that lie in the frame, or above or below it. `inside`: all rows are the frame's.
   template <bool inside>
   static __device__ __forceinline__ void load_groups(std::uint8_t* memory, const WgmmaPlane& plane, int x, int y) {
     const int id = number(), first = id / groups, column = group * (id - first * groups);
@@ -274,8 +271,8 @@ struct Input {
     }
   }
 
-  /// Where the luma of a row of pairs has its pair `column`, of either half of the tile: outside the row where it is
-  /// not in that half. The halves are as wide as the tile has pairs, with a margin of as many pixels.
+  /// The place of the luma of pair `column` in the row of either half of the tile; outside the row where that half does
+  /// not hold it. The halves are as wide as the tile has pairs, with a margin of as many pixels.
   static constexpr int luma_column(int half, int column) {
     return 2 * column - margin - half * tile_width;
   }
@@ -283,7 +280,7 @@ struct Input {
     return column >= 0 && column < pitch;
   }
 
-  /// The same of four pairs, the row's `column` on, whose chroma goes to `to`.
+  /// Stores four pairs, from the row's `column` on: their chroma at `to`, their luma where put_pair() has it.
   static __device__ __forceinline__ void put_pairs(std::uint8_t* to, int column, const Loaded& four) {
     constexpr Packed422Order order = packed_422_order(luma_byte<Sample>);
     const std::uint32_t ab = __byte_perm(four.word[0], four.word[1], order.chroma),
@@ -296,7 +293,7 @@ struct Input {
       if (const int n = luma_column(half, column); in_row(n))
         *reinterpret_cast<uint2*>(to - column + half * shape.input_bytes() + n) = luma;
   }
-  /// One pair, of positions that may lie outside the frame. `from`, `row`: the frame's row and the tile's.
+  /// Stores one pair, whose position may lie outside the frame. `from`, `row`: the frame's row and the tile's.
   static __device__ __forceinline__ void put_pair(std::uint8_t* row, int column, const WgmmaPlane& plane,
                                                   const std::uint8_t* from, int x, bool ghost) {
     const EdgeAxis luma = luma_axis(plane.across);

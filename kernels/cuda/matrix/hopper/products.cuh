@@ -22,7 +22,7 @@ using ptx::MatrixDescriptor;
 __device__ __forceinline__ MatrixDescriptor describe_matrix(unsigned address, int across, int down) {
   return {(address & 0x3FFFFu) >> 4 | static_cast<unsigned>(across >> 4) << 16, static_cast<unsigned>(down >> 4)};
 }
-/// The same matrix, so many bytes further on.
+/// A matrix of the same layout that begins so many bytes further on.
 __device__ __forceinline__ MatrixDescriptor moved(MatrixDescriptor matrix, int bytes) {
   return {matrix.low + static_cast<unsigned>(bytes >> 4), matrix.high};
 }

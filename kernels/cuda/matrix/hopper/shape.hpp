@@ -19,7 +19,7 @@ inline constexpr int tile_width = 128;  ///< pixels
 inline constexpr int group_rows = 4;    ///< of a warpgroup's 8 groups of strips: their sums are registers
 inline constexpr int warpgroup_rows = 8 * group_rows, tile_rows = makers * warpgroup_rows;
 
-/// What a kernel is compiled for. Lengths in shared memory are in bytes.
+/// The filters that a kernel is compiled for. Lengths in shared memory are in bytes.
 struct WgmmaShape {
   int height;  ///< rows of the filter, its centre in the middle; odd
   int margin;  ///< pixels that a window reaches on either side of its strip of 16: 8, or 16 of long windows
@@ -30,7 +30,7 @@ struct WgmmaShape {
   constexpr int input_bytes() const { return input_rows() * pitch(); }  ///< of a tile's input rows of a component
   /// Rows of taps: group_rows - 1 empty ones are below the filter's, of long windows above them.
   constexpr int tap_rows() const { return height + group_rows - 1; }
-  /// Of long windows: where the taps of the last 16 pixels begin, one more row of them.
+  /// Where the taps of the last 16 pixels of long windows begin, which have one more row.
   constexpr int ends_at() const { return tap_rows() * 512; }
   constexpr int taps_bytes() const {  ///< of a limb's right matrix
     return ends_at() + (has_long_windows() ? (tap_rows() + 1) * 256 : 0);

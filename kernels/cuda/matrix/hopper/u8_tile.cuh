@@ -46,14 +46,14 @@ __device__ __forceinline__ void static_for(const What& what) {
   (std::make_integer_sequence<int, count>{});
 }
 
-template <WgmmaEpilogue epilogue>
+template <Epilogue epilogue>
 __device__ __forceinline__ float value_of(const WgmmaArgs& args, int sum, float level) {
-  if (epilogue == WgmmaEpilogue::quotient) {
+  if (epilogue == Epilogue::quotient) {
     const float whole = __int2float_rn(sum);
     return __fmaf_rn(whole, args.gain, __fmaf_rn(whole, args.gain_low, level));
   }
   const float value = __fmaf_rn(__int_as_float(sum), args.gain, level);
-  return epilogue == WgmmaEpilogue::biased_magic_number ? __fsub_rn(value, MatrixTaps::rounding_bias) : value;
+  return epilogue == Epilogue::biased_magic_number ? __fsub_rn(value, MatrixTaps::rounding_bias) : value;
 }
 
 /// Adds the products of all input rows by the rows of taps that lead from them to output rows. The first input rows
@@ -70,8 +70,8 @@ __device__ __forceinline__ void multiply_short_windows(int (&sum)[8 * group_rows
   });
 }
 
-/// The same of windows of 48 pixels, and of pairs of input rows: the first 32 pixels of either by themselves, the last
-/// 16 of both in one product. Here it is the last input rows whose products are narrower.
+/// Adds the products where windows are 48 pixels long, by pairs of input rows: the first 32 pixels of either row by
+/// themselves, the last 16 of both in one product. Here the products of the last input rows are the narrower ones.
 template <WgmmaShape shape>
 __device__ __forceinline__ void multiply_long_windows(int (&sum)[8 * group_rows], MatrixDescriptor left,
                                                       MatrixDescriptor right) {
@@ -117,21 +117,21 @@ __device__ __forceinline__ void make_sums(const WgmmaArgs& args, MatrixDescripto
   }
 }
 
-/// Where a thread's sums of the pixels of its row r begin: two pixels, and four further on the other two.
+/// The index of a thread's sums of its row r: two pixels there, and the other two four further on.
 template <WgmmaShape shape>
 constexpr int first_sum(int r) {
   const int row = r % group_rows;
   return 8 * (shape.has_long_windows() ? group_rows - 1 - row : row) + r / group_rows * 2;
 }
 
-/// What a thread makes of a tile: four neighbouring pixels of 8 rows.
+/// The part of a tile that a thread makes: four neighbouring pixels of 8 rows.
 template <WgmmaShape shape>
 struct Part {
   MatrixDescriptor left;  ///< its warpgroup's, of the first component
   int at, first_row;      ///< of the tile: the first pixel, and row
 
   __device__ __forceinline__ explicit Part(const std::uint8_t* input) {
-    // The same in all lanes, as the compiler cannot know of threadIdx.
+    // All lanes have the same threadIdx.y. From the shuffle the compiler knows it.
     const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
     const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
     left = describe_matrix(ptx::address_in_shared(input) + group * warpgroup_rows * shape.pitch(), 16,
@@ -140,7 +140,7 @@ struct Part {
     at = 4 * lane;
     first_row = warpgroup_rows * group + 8 * warp;
   }
-  /// Where the input has its first row.
+  /// The address of its first input row.
   __device__ __forceinline__ const std::uint8_t* own(const std::uint8_t* input) const {
     return input + (first_row + shape.height / 2) * shape.pitch() + shape.margin + at;
   }
@@ -212,7 +212,7 @@ __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& til
     make_sums<shape>(args, moved(part.left, c * shape.input_bytes()), right, plane.start[c], sum);
     if (c == C - 1) done();
     const float level = plane.level[c];
-    const auto finish_by = [&]<WgmmaEpilogue epilogue>(std::integral_constant<WgmmaEpilogue, epilogue>) {
+    const auto finish_by = [&]<Epilogue epilogue>(std::integral_constant<Epilogue, epilogue>) {
 #pragma unroll
       for (int r = 0; r < 2 * group_rows; ++r) {
         const int* of = sum + first_sum<shape>(r);
@@ -220,12 +220,12 @@ __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& til
                                   value_of<epilogue>(args, of[4], level), value_of<epilogue>(args, of[5], level));
       }
     };
-    if (args.epilogue == WgmmaEpilogue::magic_number)
-      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::magic_number>{});
-    else if (args.epilogue == WgmmaEpilogue::biased_magic_number)
-      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::biased_magic_number>{});
+    if (args.epilogue == 0)
+      finish_by(std::integral_constant<Epilogue, wgmma_epilogues[0]>{});
+    else if (args.epilogue == 1)
+      finish_by(std::integral_constant<Epilogue, wgmma_epilogues[1]>{});
     else
-      finish_by(std::integral_constant<WgmmaEpilogue, WgmmaEpilogue::quotient>{});
+      finish_by(std::integral_constant<Epilogue, wgmma_epilogues[2]>{});
   }
 
   store_part<std::uint8_t, C>(tile, part, [&](int r) {

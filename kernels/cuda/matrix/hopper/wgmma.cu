@@ -82,14 +82,20 @@ WgmmaArgs args_of(const PlanDesc& desc) {
   return args;
 }
 
+/// The place in `wgmma_epilogues` of the one that makes samples with these taps. A quotient also serves sums that are
+/// scaled, whose `gain_low` is 0, and those that are only saturated, whose divisor is 1.
+std::uint8_t epilogue_for(const MatrixTaps& taps) {
+  const auto found = std::find(wgmma_epilogues.begin(), wgmma_epilogues.end() - 1, taps.epilogue);
+  return static_cast<std::uint8_t>(found - wgmma_epilogues.begin());
+}
+
 WgmmaArgs args_of(const PlanDesc& desc, const MatrixTaps& taps) {
   WgmmaArgs args = args_of(desc);
   args.limbs = taps.limbs;
   args.gain = taps.gain;
   args.gain_low = taps.gain_low;
-  args.epilogue = taps.epilogue == MatrixEpilogue::magic_number          ? WgmmaEpilogue::magic_number
-                  : taps.epilogue == MatrixEpilogue::biased_magic_number ? WgmmaEpilogue::biased_magic_number
-                                                                         : WgmmaEpilogue::quotient;
+  args.epilogue = epilogue_for(taps);
+  const Epilogue epilogue = wgmma_epilogues[args.epilogue];
   for (int p = 0; p < args.planes; ++p) {
     const PlaneLayout& layout = desc.layout.plane[p];
     WgmmaPlane& plane = args.plane[p];
@@ -98,10 +104,9 @@ WgmmaArgs args_of(const PlanDesc& desc, const MatrixTaps& taps) {
     plane.passthrough_components = masks.passthrough_components;
     for (int c = 0; c < layout.components; ++c) {
       plane.start[c] = taps.start[p][c];
-      plane.level[c] = args.epilogue == WgmmaEpilogue::quotient ? taps.level[p][c]
-                       : args.epilogue == WgmmaEpilogue::biased_magic_number
-                           ? MatrixTaps::rounding_bias - 0x1p23f * taps.gain
-                           : -0x1p23f * taps.gain;
+      plane.level[c] = epilogue == Epilogue::quotient              ? taps.level[p][c]
+                       : epilogue == Epilogue::biased_magic_number ? MatrixTaps::rounding_bias - 0x1p23f * taps.gain
+                                                                   : -0x1p23f * taps.gain;
     }
   }
   return args;
@@ -159,7 +164,7 @@ class WgmmaPlan final : public Plan {
     memory_ = static_cast<unsigned>(bytes);
     blocks_ = static_cast<unsigned>(device.multiprocessors *
                                     std::min(tuning(shape, most).blocks_resident, blocks_by_memory(bytes)));
-    // Of the kernel, whichever plan it serves.
+    // The attribute is the kernel's, whichever plan it serves: it is set to the most that any plan asks for.
     const int largest = memory_of(shape, most, max_limbs(shape, most));
     if (cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, largest) != cudaSuccess)
       throw PlanError(std::string("shared memory for the filter: ") + launch_error());

@@ -17,12 +17,12 @@ namespace convolve::cuda {
 /// what is not served.
 bool serves_matrix_wgmma(const Device& device, const PlanDesc& desc, MatrixTaps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_wgmma(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
-/// The same of packed 4:2:2 of an even width, `pairs` being the case with a pair of pixels as one pixel of four
+/// Packed 4:2:2 of an even width, `pairs` being the case with a pair of pixels as one pixel of four
 /// components, and `luma` the byte of a pair's first.
 bool serves_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, MatrixTaps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, int luma,
                                             const MatrixTaps& taps);
-/// The same of 16-bit samples.
+/// 16-bit samples of one and two components.
 bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_u16(const Device& device, const PlanDesc& desc, const U16Taps& taps);
 #else  // built without code for that chip

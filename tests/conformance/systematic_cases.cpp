@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "cases.hpp"
+
+namespace conformance {
+namespace {
+
+using convolve::BorderRow;
+using convolve::borders;
+
+bool makes_exact_taps(const KindRow& kind) {
+  constexpr std::string_view names[] = {"fraction",       "integer", "integer-separable",
+                                        "integer-sparse", "box",     "wide-integer"};
+  return std::find(std::begin(names), std::end(names), kind.name) != std::end(names);
+}
+
+// A border level that is no whole number beside taps that are exact: samples that do not see it are exact too.
+std::vector<Case> beside_fractional_borders(Random& random) {
+  constexpr std::array border_shapes{Shape{1, 3, 3}, Shape{1, 1, 6}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 3, 5}};
+  const auto all_kinds = kinds();
+  CaseList list{random};
+  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "gray16", "p010", "i420-10", "yuy2"})
+    for (const KindRow& kind : all_kinds)
+      for (const Shape& shape : border_shapes) {
+        if (!makes_exact_taps(kind)) continue;
+        CaseOptions o = list.draw(name);
+        o.border = convolve::Border::constant;
+        o.kind = &kind;
+        o.shape = shape;
+        o.width = rotate(std::array{61, 132, 388, 20}, list.turn());
+        o.height = rotate(std::array{23, 40, 19}, list.turn());
+        o.levels = {rotate(std::array{0.5, 0.37, 0.01}, list.turn()), 0.5};
+        list.add(o);
+      }
+  return list.cases;
+}
+
+void add_layouts(CaseList& list) {
+  for (const LayoutRow& layout : layouts())
+    for (const BorderRow& border : borders)
+      for (const Shape& shape : shapes) {
+        CaseOptions o = list.draw(layout.name);
+        o.border = border.value;
+        o.shape = shape;
+        o.kind = kind_in_turn(list.turn());
+        list.add(o);
+      }
+}
+
+void add_kinds(CaseList& list) {
+  const auto all_kinds = kinds();
+  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "yuy2"})
+    for (const KindRow& kind : all_kinds)
+      for (const Shape& shape : shapes) {
+        CaseOptions o = list.draw(name);
+        o.kind = &kind;
+        o.shape = shape;
+        list.add(o);
+      }
+}
+
+void add_sizes(CaseList& list) {
+  for (const char* name : {"gray8", "rgb8", "i420", "p010"})
+    for (const Size& size : sizes)
+      for (const BorderRow& border : borders)
+        for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 15, 15}, Shape{1, 4, 7}}) {
+          CaseOptions o = list.draw(name);
+          o.border = border.value;
+          o.shape = shape;
+          o.width = size.width;
+          o.height = size.height;
+          o.kind = kind_in_turn(list.turn());
+          list.add(o);
+        }
+}
+
+void add_depths(CaseList& list) {
+  constexpr std::array spatial{Shape{1, 3, 3}, Shape{1, 1, 1}, Shape{1, 5, 5}, Shape{1, 2, 3}, Shape{1, 7, 1}};
+  for (const char* name : {"gray8", "nv12", "rgba8", "gray16", "p010", "yuy2", "rgbx8", "uyvy-chroma", "gray-f32"})
+    for (int depth = 1; depth <= convolve::max_depth; ++depth)
+      for (const BorderRow& border : borders) {
+        CaseOptions o = list.draw(name);
+        o.border = border.value;
+        o.shape = rotate(spatial, list.turn());
+        o.shape.depth = depth;
+        o.kind = kind_in_turn(list.turn() / 5);
+        if (o.width > 300 && o.height > 5) o.width = 131;
+        list.add(o);
+      }
+}
+
+// Large enough to be worth several threads, and several tiles each way.
+void add_large_frames(CaseList& list) {
+  for (const char* name : {"gray8", "rgba8", "nv12", "gray16", "i420-10", "yuy2"})
+    for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 7, 7}, Shape{1, 15, 15}, Shape{3, 5, 5}}) {
+      CaseOptions o = list.draw(name);
+      o.shape = shape;
+      o.width = 523;
+      o.height = 301;
+      o.kind = kind_in_turn(list.turn());
+      list.add(o);
+    }
+}
+
+// Rows of whole words, as camera frames have them: several tiles each way, their last ones moved back.
+void add_whole_words(CaseList& list) {
+  constexpr std::array whole_words{Size{388, 75}, Size{132, 40}, Size{512, 33}, Size{256, 18}};
+  for (const char* name : {"gray8", "rgba8", "nv12", "gray-alpha8", "rgbx8", "i420"})
+    for (const BorderRow& border : borders)
+      for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 9}, Shape{1, 6, 2}, Shape{1, 15, 15}}) {
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = rotate(whole_words, turn / 4).width;
+        o.height = rotate(whole_words, turn / 4).height;
+        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
+        o.kind = kind_in_turn(turn);
+        list.add(o);
+      }
+}
+
+// Wide enough to be cut into strips.
+void add_wide_frames(CaseList& list) {
+  for (const char* name : {"gray8", "rgba8", "gray16", "uyvy", "gray-f32"})
+    for (const BorderRow& border : borders) {
+      CaseOptions o = list.draw(name);
+      o.border = border.value;
+      o.width = 4099;
+      o.height = 7;
+      o.kind = kind_in_turn(list.turn());
+      list.add(o);
+    }
+}
+
+// Shapes that the matrix kernels cut planes into tiles for.
+constexpr std::array tiled{Shape{1, 15, 15}, Shape{1, 9, 9}, Shape{1, 11, 11}, Shape{1, 13, 4}, Shape{1, 14, 12},
+                           Shape{5, 3, 3},   Shape{5, 1, 1}, Shape{2, 7, 9},   Shape{3, 5, 5},  Shape{4, 2, 4},
+                           Shape{15, 1, 3},  Shape{7, 7, 7}, Shape{3, 6, 8},   Shape{3, 7, 10}, Shape{2, 11, 4}};
+
+constexpr std::array tiled_layouts{"gray8",   "nv12",         "rgba8",  "i420",   "p010", "gray16",
+                                   "i420-10", "gray-alpha16", "argb64", "ayuv64", "y412", "gray-f32"};
+
+void add_tiles(CaseList& list) {
+  for (const char* name : tiled_layouts)
+    for (const BorderRow& border : borders)
+      for (const Shape& shape : tiled) {
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = turn % 3 == 0 ? 256 : 392;
+        o.height = turn % 2 == 0 ? 37 : 18;
+        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.out = turn % 5 == 0 ? Placement::bottom_up : Placement::tight;
+        o.kind = kind_in_turn(turn);
+        list.add(o);
+      }
+}
+
+// Packed 4:2:2, whose luma and chroma are made at once: tiles, and rows that are no whole ones.
+std::vector<Case> packed_in_tiles(Random& random) {
+  std::vector<Shape> all_shapes{{1, 3, 3}, {1, 5, 5}, {1, 7, 7}, {1, 7, 9}, {1, 2, 8}, {1, 6, 3}};
+  all_shapes.insert(all_shapes.end(), tiled.begin(), tiled.end());
+  CaseList list{random};
+  for (const char* name : {"yuy2", "uyvy", "yuy2-luma", "uyvy-chroma"})
+    for (const BorderRow& border : borders)
+      for (const Shape& shape : all_shapes) {
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
+        o.border = border.value;
+        o.shape = shape;
+        o.width = rotate(std::array{512, 776, 256, 524, 521}, turn);
+        o.height = rotate(std::array{37, 20, 70}, turn);
+        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
+        o.kind = kind_in_turn(turn);
+        list.add(o);
+      }
+  return list.cases;
+}
+
+// The largest filter of full rank that there is.
+std::vector<Case> largest_filter(Random& random) {
+  CaseList list{random};
+  for (const BorderRow& border : borders) {
+    CaseOptions o = draw_options(random);
+    o.shape = {15, 15, 15};
+    o.border = border.value;
+    o.width = 37;
+    o.height = 11;
+    list.add(o);
+  }
+  return list.cases;
+}
+
+}  // namespace
+
+std::vector<Case> systematic_cases(std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Case> fractional = beside_fractional_borders(random);
+  CaseList list{random};
+  for (const auto add :
+       {add_layouts, add_kinds, add_sizes, add_depths, add_large_frames, add_whole_words, add_wide_frames, add_tiles})
+    add(list);
+  list.append(packed_in_tiles(random));
+  list.append(largest_filter(random));
+  list.append(cases_of_large_filters(random));
+  list.cases.insert(list.cases.begin(), fractional.begin(), fractional.end());
+  return list.cases;
+}
+
+}  // namespace conformance
