@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pages.py [RESULT.json]: writes the tables of README.md and docs/speed.md that are of one CUDA run, from its result file.
+"""pages.py [RESULT.json]: writes the tables of README.md and docs/speed.md that are of one run, from its result file.
 
-They stand between `<!-- tests/bench/pages.py: NAME of RESULT -->` and `<!-- end of NAME -->`. Without an argument nothing is
+Those of kernels on a GPU come from a file with CUDA rows, those of the CPU beside other programs from one with VapourSynth's
+rows, on AVX2 or on more. They stand between `<!-- tests/bench/pages.py: NAME of RESULT -->` and `<!-- end of NAME -->`. Without an argument nothing is
 written: prints which tables are not what the file that they name gives, and exits with 1 where there is one.
 """
 import pathlib
@@ -24,7 +25,7 @@ PEERS = {"npp": "NPP", "cvcuda": "CV-CUDA", "torch": "torch", "cupy": "CuPy"}
 
 
 def times(value):
-    """Two digits are enough where a frame takes many copies."""
+    """Two digits are enough where a figure is large."""
     return f"{value:.2f}" if value < 9.95 else f"{value:.0f}"
 
 
@@ -96,7 +97,43 @@ def speed(run):
             "### Banks of 3x3 kernels", "", *run.table(banks, ["3x3"], corner)]
 
 
-BLOCKS = {"README.md": {"README": readme}, "docs/speed.md": {"kernels": speed}}
+CPU_SHAPES = ("3x3", "5x5", "7x7", "9x9", "11x11", "15x15", "31x31", "63x63", "127x127", "255x255")
+CPU_LINES = (("integer", "OpenCV's `filter2D`", "vs_filter2D"), ("integer", "VapourSynth's `std.Convolution`", "vapoursynth/Convolution"),
+             ("integer", "FFmpeg's `convolution`", "ffmpeg/convolution"), ("real", "OpenCV's `filter2D`", "vs_filter2D"),
+             ("separable-real", "OpenCV's `sepFilter2D`", "vs_sepFilter2D"), ("separable-real", "OpenCV's `GaussianBlur`", "vs_GaussianBlur"),
+             ("box", "OpenCV's `boxFilter`", "vs_boxFilter"), ("sobel-magnitude", "OpenCV's `Sobel` twice and `magnitude`", "vs_Sobel_magnitude"),
+             ("sobel-magnitude", "FFmpeg's `sobel`", "ffmpeg/sobel"))
+
+
+def cpu(run):
+    """How many times as fast as each program one thread is, on GRAY8."""
+    def ratio(shape, taps, what):
+        ours = run.rows.get(f"cpu1/auto/GRAY8/{shape}/{taps}", {})
+        theirs = run.rows.get(f"{what}/GRAY8/{shape}/{taps}")
+        if theirs and ours:
+            return times(theirs["us"] / theirs.get("ours_us", ours["us"]))
+        return times(ours[what]) if what in ours else ""
+
+    lines = [[KINDS[taps], name, *(ratio(shape, taps, what) for shape in CPU_SHAPES)] for taps, name, what in CPU_LINES]
+    where = f"../{FOLDER}/{run.name}.md"
+    return [f"{run.context['hardware']}, at commit {run.context['commit'][:7]} ([rows]({where})):", "",
+            *lines_of(["taps", "times as fast as", *CPU_SHAPES], lines)]
+
+
+def is_cuda(run):
+    return any(name.startswith("cuda/auto/") for name in run.rows)
+
+
+def simd(run):
+    """The instructions that a run beside VapourSynth had, or None."""
+    labels = [row["label"] for name, row in run.rows.items() if name.startswith("vapoursynth/")]
+    return labels and ("AVX2" if asked.is_avx2(labels[0]) else "AVX-512")
+
+
+# What makes each block of a page, and of which runs.
+BLOCKS = {"README.md": {"README": (readme, is_cuda)},
+          "docs/speed.md": {"kernels": (speed, is_cuda), "AVX_512": (cpu, lambda run: simd(run) == "AVX-512"),
+                            "AVX2": (cpu, lambda run: simd(run) == "AVX2")}}
 
 
 def blocks(text):
@@ -107,7 +144,7 @@ def blocks(text):
 
 def block(page, name, result):
     """What is to stand there."""
-    text = "\n".join(BLOCKS[page][name](Run(result))).rstrip()
+    text = "\n".join(BLOCKS[page][name][0](Run(result))).rstrip()
     return f"<!-- tests/bench/pages.py: {name} of {result} -->\n{text}\n<!-- end of {name} -->\n"
 
 
@@ -129,10 +166,12 @@ def main():
         print("\n".join(lines) or "the tables are those of their result files")
         return 1 if lines else 0
     result = pathlib.Path(sys.argv[1]).stem
-    for page in BLOCKS:
+    run = Run(result)
+    for page, made in BLOCKS.items():
         text = (ROOT / page).read_text(encoding="utf-8")
         for whole, name, _ in blocks(text):
-            text = text.replace(whole, block(page, name, result))
+            if made[name][1](run):
+                text = text.replace(whole, block(page, name, result))
         (ROOT / page).write_text(text, encoding="utf-8")
     return 0
 

@@ -117,11 +117,12 @@ oracle::Kernel envelope(const std::vector<oracle::Kernel>& bank, Combine combine
   return all;
 }
 
-// One of a pair of 3x3 gradients: a column times a row with nothing in the middle, or the same lying down.
-Taps gradient(bool lying, bool integers, Random& random) {
+// One of a pair of 3x3 gradients: a column times a row with nothing in the middle, or the same lying down. Integers up
+// to `most`, over `divisor`, or over any where that is 0.
+Taps gradient(bool lying, bool integers, int most, std::int64_t divisor, Random& random) {
   const auto draw = [&](bool gap) {
     std::array<double, 3> axis;
-    for (double& tap : axis) tap = integers ? random.integer(-9, 9) : random.real(-1, 1);
+    for (double& tap : axis) tap = integers ? random.integer(-most, most) : random.real(-1, 1);
     if (gap) axis[1] = 0;
     return axis;
   };
@@ -133,7 +134,7 @@ Taps gradient(bool lying, bool integers, Random& random) {
         taps.integers.push_back(static_cast<std::int64_t>(x * y));
       else
         taps.real.push_back(x * y);
-  taps.divisor = integers ? random.integer(1, 12) : 1;
+  taps.divisor = !integers ? 1 : divisor != 0 ? divisor : random.integer(1, 12);
   return taps;
 }
 
@@ -145,7 +146,7 @@ Taps mask(const Shape& shape, std::int64_t divisor, Random& random) {
   return taps;
 }
 
-// The case with a bank in the place of its filter. `masks`: of masks alone, over one divisor.
+// The case with a bank in the place of its filter. `masks`: of masks or small gradients alone, over one divisor.
 Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, Random& random) {
   Options options{random.pick(scales), !masks && random.chance(0.2), random.chance(0.25)};
   const bool integers_alone = random.chance(0.6);
@@ -154,15 +155,16 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, 
   std::vector<convolve::TapArray> arrays;
   std::string text;
   const bool one_size = random.chance(0.5);
-  const bool gradients = !masks && count == 2 && side == 3 && random.chance(0.5);
-  const bool lying_first = random.chance(0.5);
+  const bool gradients = count == 2 && side == 3 && random.chance(0.5);
+  const bool lying_first = random.chance(0.5), small = masks || random.chance(0.5);  // small: as the presets are
   Shape shape{1, side, side};
   while (arrays.size() < count) {
     const KindRow& kind = random.pick(kinds());
     if (!one_size && !gradients) shape = {1, random.integer(1, side), random.integer(1, side)};
-    const Taps taps = masks       ? mask(shape, divisor, random)
-                      : gradients ? gradient(lying_first != (arrays.size() == 1), integers_alone, random)
-                                  : kind.make(shape, random);
+    const Taps taps = gradients ? gradient(lying_first != (arrays.size() == 1), masks || integers_alone, small ? 2 : 9,
+                                           small ? divisor : 0, random)
+                      : masks   ? mask(shape, divisor, random)
+                                : kind.make(shape, random);
     if (integers_alone && taps.integers.empty()) continue;
     const double total = std::accumulate(taps.real.begin(), taps.real.end(), 0.0);
     // A sum of real taps that is nearly 0 is not one that anybody divides by.
@@ -172,9 +174,9 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, 
     for (const double tap : taps.real) array.taps.push_back(Tap::real(tap));
     c.bank.push_back(oracle_kernel(taps, shape.height, shape.width, options));
     text += std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " +
-            (masks       ? "mask"
-             : gradients ? "gradient"
-                         : kind.name) +
+            (gradients ? "gradient"
+             : masks   ? "mask"
+                       : kind.name) +
             ", ";
   }
   c.combination = way.combination;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/bank/gradient16.hpp"
 #include "cpu/rows/float_staging.hpp"
 #include "cpu/simd/highway.hpp"
 
@@ -22,12 +23,6 @@ struct BankTap {
   int row, offset;
   float single;
   double wide;
-};
-
-// Two 3x3 kernels that factor, as the gradients do: the first has no tap in the middle of its row factor, the second
-// none in the middle of its column factor.
-struct GradientTaps {
-  double first_row[3], first_column[3], second_row[3], second_column[3];
 };
 
 // The taps of all kernels, one kernel after the other.
@@ -269,6 +264,7 @@ Engine make_bank(const PlanDesc& desc, const Arithmetic& arithmetic, const Compo
   kernel.packed = packed;
   kernel.run =
       HWY_DYNAMIC_DISPATCH(BankKernel)(desc.layout.type, wide, desc.bank.combine(), packed->gradient.has_value());
+  if (packed->gradient) use_gradient16(engine, desc, arithmetic, group, *packed->gradient);
   return engine;
 }
 

@@ -9,7 +9,7 @@
 //             ──   ...   ──> sums ─┘
 //
 // Taps of 0 are left out, the padding of smaller kernels among them. Pairs of 3x3 that factor as gradients do share
-// their loads and pass along the rows before down the columns.
+// their loads and pass along the rows before down the columns; gradient16.hpp has the same in integers for bytes.
 #pragma once
 
 #include "cpu/engine/engine.hpp"
