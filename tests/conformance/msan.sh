@@ -26,7 +26,7 @@ cases=${2:-1500}
 mkdir -p "$build"
 echo 'fun:*_Rb_tree*' >"$build/ignored"
 programs=(conformance conformance_banks conformance_regions conformance_areas conformance_luma)
-engines=("f32" "f64" "f32 from samples" "f32, frames combined first" "f32, running sums" "f32, a sum of separable filters"
+engines=("f32" "f64" "f32 from samples" "f32, frames combined first" "running sums" "f32, a sum of separable filters"
   "f64, a sum of separable filters" "f32, with a centre tap" "f32, each frame apart" "16-bit integers"
   "16-bit integers, frames combined first" "16-bit fixed point" "16-bit fixed point, frames combined first")
 
