@@ -212,7 +212,8 @@ other_build() {
 # For its warnings, which need no optimiser.
 CC=clang CXX=clang++ other_build build-clang "clang builds without a warning, no CUDA" -Dwerror=true -Dbenchmarks=disabled -Doptimization=0
 # Unoptimised: the optimiser takes minutes over instrumented SIMD code, longer than the tests then save.
-other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debug -Dbenchmarks=disabled
+# -g1 is what reports need, lines and functions, and a tenth less to compile.
+other_build build-asan "build with ASan and UBSan" -Db_sanitize=address,undefined -Dbuildtype=debug -Dcpp_args=-g1 -Dbenchmarks=disabled
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 storm build-asan "storm under ASan, UBSan and LSan"
 suites build-asan "suites under ASan and UBSan" --no-suite conformance --timeout-multiplier 8
@@ -221,7 +222,7 @@ if [ -x build-asan/tests/conformance/conformance_emulated ]; then
   step "emulated conformance under ASan and UBSan" build-asan/tests/conformance/conformance_emulated --backend=cpu --simd=vnni,avxvnni --cases=30
 fi
 TARGETS="plugin/libgstconvolve.so tests/unit/unit-threads tests/conformance/conformance $(printf 'tests/element/element-%s ' events lifecycle stress)" \
-  other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dbenchmarks=disabled
+  other_build build-tsan "build with TSan" -Db_sanitize=thread -Dbuildtype=debug -Dcpp_args=-g1 -Dbenchmarks=disabled
 storm build-tsan "storm under TSan"
 suites build-tsan "threads under TSan" --suite threads --timeout-multiplier 8
 step "conformance of the CPU backend under TSan" build-tsan/tests/conformance/conformance --backend=cpu --cases=20

@@ -20,6 +20,7 @@ struct Options {
   RunnerOptions runner;
   std::string filter;
   std::size_t cases = 0;  // 0: all
+  double products = 0;    // that a case has at most, of samples and taps; 0: any number
   std::uint64_t seed = 20260101;
   bool list = false, large = false;
 };
@@ -29,11 +30,13 @@ constexpr const char* usage =
     "  --quick              about 400 of the cases\n"
     "  --cases=N            about N of the cases, evenly spread\n"
     "  --filter=TEXT,...    those whose names hold all of these texts\n"
+    "  --max-products=N     those of at most N products of a sample and a tap\n"
     "  --backend=NAME       cpu or cuda\n"
     "  --algorithm=NAME     one algorithm, auto or fastest\n"
     "  --simd=NAME,...      these SIMD targets of the CPU, or none, beside the best one\n"
     "  --seed=N             draw other cases\n"
     "  --failures=N         print the first N\n"
+    "  --plans              print the plan of each run\n"
     "  --list               print the cases\n"
     "  --large              frames of up to 16384x16384, and nothing else\n";
 
@@ -44,6 +47,17 @@ bool matches(const std::string& name, const std::string& filter) {
     from = to + 1;
   }
   return true;
+}
+
+// What a case costs, roughly: the products of the filtered samples of a frame and the taps.
+double products_of(const Case& c) {
+  double samples = 0;
+  for (int p = 0; p < c.desc.layout.planes; ++p)
+    for (int i = 0; i < c.desc.layout.plane[p].components; ++i) {
+      const convolve::Component& k = c.desc.layout.plane[p].component[i];
+      if (k.filtered) samples += static_cast<double>(k.width) * k.height;
+    }
+  return samples * c.kernel.depth * c.kernel.height * c.kernel.width;
 }
 
 // Of a list with commas between, says which names no SIMD target has.
@@ -76,6 +90,10 @@ bool parse(int argc, char** argv, Options& options) {
       options.large = true;
     else if (name == "--cases")
       options.cases = std::strtoull(value.c_str(), nullptr, 0);
+    else if (name == "--max-products")
+      options.products = std::strtod(value.c_str(), nullptr);
+    else if (name == "--plans")
+      options.runner.plans = true;
     else if (name == "--filter")
       options.filter = value;
     else if (name == "--backend")
@@ -104,7 +122,9 @@ int main(int argc, char** argv) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::vector<Case> cases = systematic_cases(options.seed);
-  std::erase_if(cases, [&](const Case& c) { return !matches(c.name, options.filter); });
+  std::erase_if(cases, [&](const Case& c) {
+    return !matches(c.name, options.filter) || (options.products > 0 && products_of(c) > options.products);
+  });
   if (options.cases > 0 && options.cases < cases.size()) {
     std::vector<Case> some;
     for (std::size_t i = 0; i < options.cases; ++i) some.push_back(cases[i * cases.size() / options.cases]);

@@ -57,6 +57,16 @@ void Runner::note(const Subject& subject, const char* algorithm, const std::stri
     std::printf("FAILED %s, %s: %s\n    %s\n", subject.name.c_str(), algorithm, name.c_str(), wrong.c_str());
 }
 
+void Runner::run_plan(const Subject& subject, const Trial& trial, const Case& c, Algorithm algorithm) {
+  if (options_.plans) try {
+      convolve::PlanDesc desc = c.desc;
+      desc.algorithm = algorithm;
+      std::printf("plan: %s\n", subject.backend->make_plan(desc)->describe().c_str());
+    } catch (const convolve::PlanError&) {  // the trial says so
+    }
+  note(subject, nick(algorithm), c.name, trial.run(*subject.backend, *subject.memory, algorithm));
+}
+
 void Runner::run(const Case& c) {
   const Trial trial(c);
   ++cases_;
@@ -69,17 +79,16 @@ void Runner::run(const Case& c) {
       if (!wanted(nick(algorithm))) continue;
       if (subject.backend->serves(algorithm, c.desc)) {
         served = true;
-        note(subject, nick(algorithm), c.name, trial.run(*subject.backend, *subject.memory, algorithm));
+        run_plan(subject, trial, c, algorithm);
       } else if (const std::string wrong = trial.run_refused(*subject.backend, algorithm); !wrong.empty()) {
         note(subject, nick(algorithm), c.name, wrong);
       }
     }
     // Times all that serve each case, so only where it is asked for by name.
-    if (options_.algorithm == nick(Algorithm::fastest))
-      note(subject, "fastest", c.name, trial.run(*subject.backend, *subject.memory, Algorithm::fastest));
+    if (options_.algorithm == nick(Algorithm::fastest)) run_plan(subject, trial, c, Algorithm::fastest);
     if (!wanted("auto")) continue;
     if (!served && options_.algorithm.empty()) note(subject, "auto", c.name, "no algorithm serves this case");
-    note(subject, "auto", c.name, trial.run(*subject.backend, *subject.memory, Algorithm::automatic));
+    run_plan(subject, trial, c, Algorithm::automatic);
   }
   convolve::cpu::force_simd_target(nullptr);
 }

@@ -17,6 +17,7 @@ struct RunnerOptions {
   std::string algorithm;  ///< empty: all, and auto
   std::string simd;       ///< SIMD targets of the CPU beside the best one, with commas between; empty: all
   int failures = 20;      ///< printed
+  bool plans = false;     ///< print what each plan of a case says of itself
 };
 
 class Runner {
@@ -48,6 +49,8 @@ class Runner {
     std::size_t run = 0, failed = 0;
   };
 
+  // Runs the case with that algorithm, and notes what came of it.
+  void run_plan(const Subject& subject, const Trial& trial, const Case& c, convolve::Algorithm algorithm);
   bool wanted(const char* algorithm) const { return options_.algorithm.empty() || options_.algorithm == algorithm; }
   void note(const Subject& subject, const char* algorithm, const std::string& name, const std::string& wrong);
 

@@ -6,11 +6,17 @@
 # and its kin on another processor; installs what it needs where it is root, and Highway for arm64 beside the system.
 #
 #   tests/other-systems/aarch64.sh [BUILD-FOLDER [CONFORMANCE-ARGUMENT...]]      build-aarch64 --cases=120
+#
+# Without arguments for it, 60 cases each of banks, of regions, of areas and of differences of luma follow.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build-aarch64}
 shift $(($# > 0 ? 1 : 0))
-if [ $# -eq 0 ]; then set -- --cases=120; fi
+others=()
+if [ $# -eq 0 ]; then
+  set -- --cases=120
+  others=(conformance_banks conformance_regions conformance_areas conformance_luma)
+fi
 mkdir -p "$build/apt/lists/partial" "$build/apt/archives/partial"
 build=$(cd "$build" && pwd)
 
@@ -33,6 +39,8 @@ fi
 library=$build/sysroot/usr/lib/aarch64-linux-gnu
 tests/conformance/makefile.sh "$build" "${AARCH64_CXX:-aarch64-linux-gnu-g++}" \
   "-O2 -Wall -Wextra -isystem $build/sysroot/usr/include" "-L$library" >"$build/Makefile"
-make -f "$build/Makefile" -j"$(nproc)" "$build/conformance"
+make -s -f "$build/Makefile" -j"$(nproc)" "$build/conformance" "${others[@]/#/$build/}"
 
-qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$library" "$build/conformance" --backend=cpu "$@"
+run() { qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$library" "$build/$1" --backend=cpu "${@:2}"; }
+run conformance "$@"
+for program in "${others[@]}"; do run "$program" --cases=60; done

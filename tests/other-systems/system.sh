@@ -22,8 +22,8 @@ prepare() {
   mountpoint -q "$system/proc" || mount --bind /proc "$system/proc"
   trap 'umount "$system/proc"' EXIT
   in_system apt-get update -qq
-  in_system apt-get install -y -qq --no-install-recommends g++ meson ninja-build pkg-config python3 python3-gi valgrind \
-    libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev libhwy-dev libgtest-dev \
+  in_system apt-get install -y -qq --no-install-recommends g++ meson ninja-build pkg-config python3 python3-gi \
+    python3-numpy valgrind libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev libhwy-dev libgtest-dev \
     gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad >/dev/null
 }
 
