@@ -101,7 +101,7 @@ constexpr std::array<const char*, rows.size()> names{"scalar"};
 #endif
 
 std::array<SimdTarget, rows.size()> find_targets() {
-  const std::int64_t supported = hwy::SupportedTargets() | fallback;
+  const std::int64_t supported = (hwy::SupportedTargets() & HWY_TARGETS) | fallback;
   std::array<SimdTarget, rows.size()> targets{};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
