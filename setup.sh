@@ -4,9 +4,10 @@
 #
 # setup.sh [--plugin | --demo] [MESON-ARGUMENT...]: installs what is missing (Debian 12, Ubuntu 24.04 and later), builds.
 # Without --plugin everything is built into build/: the plugin for the usual GPUs, tests and benchmarks.
-# With --plugin the plugin alone is built into build-plugin/, for the GPUs of this machine or, where there is none, for
-# the CPU; a build/ that is already there is brought up to date and used instead. The last line printed is the folder of
-# the plugin, to be set as GST_PLUGIN_PATH. The meson arguments are those of a first build.
+# With --plugin the plugin alone is built into build-plugin/, for this machine: for its GPUs, if it has any, and for the
+# instructions of its processor (on one that lacks them it runs, too, but slowly). A build/ that is already there is
+# brought up to date and used instead. The last line printed is the folder of the plugin, to be set as GST_PLUGIN_PATH.
+# The meson arguments are those of a first build.
 # --demo is --plugin for who is in a hurry: where that would build for a GPU and has not yet, build-demo/ gets a plugin
 # with the basic kernels alone, which compile in a sixth of the time and are slower on the GPU.
 # Called by pipelines/demo.sh (--demo) and tests/run.sh.
@@ -85,7 +86,7 @@ if [ ! -f build/build.ninja ]; then
     echo "Building the plugin for the CPU and for compute capability $chips of this machine's GPU, with $kernels."
   fi
   [ -f $build/build.ninja ] ||
-    meson setup $build -Dtests=disabled -Dbenchmarks=disabled "${cuda[@]}" "$@" >$build.log || { cat $build.log; exit 1; }
+    meson setup $build -Dtests=disabled -Dbenchmarks=disabled -Dsimd-targets=native "${cuda[@]}" "$@" >$build.log || { cat $build.log; exit 1; }
   rm -f $build.log
 fi
 ninja -C $build plugin/libgstconvolve.so
