@@ -27,12 +27,14 @@ struct RegionFrame {
   std::vector<std::vector<unsigned char>> bytes;
   std::vector<int> stride;  ///< words
 
-  RegionFrame(const convolve::FrameLayout& of, Random& random) : layout(of) {
+  /// `multiple`: bytes, of which a row's stride is a whole number.
+  RegionFrame(const convolve::FrameLayout& of, Random& random, int multiple = 1) : layout(of) {
     for (int p = 0; p < layout.planes; ++p) {
       const convolve::PlaneLayout& plane = layout.plane[p];
       int height = 0;
       for (int c = 0; c < plane.components; ++c) height = std::max(height, plane.component[c].height);
-      stride.push_back(words_in_row(plane) + random.integer(0, 5));
+      const int words = std::max(multiple / bytes_per_sample(layout.type), 1);
+      stride.push_back((words_in_row(plane) + random.integer(0, 5) + words - 1) / words * words);
       bytes.emplace_back(static_cast<std::size_t>(stride[p]) * height * bytes_per_sample(layout.type));
       for (unsigned char& byte : bytes.back()) byte = static_cast<unsigned char>(random.next());
     }

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -23,101 +22,15 @@
 #include "options.hpp"
 #include "oracle_regions.hpp"
 #include "random.hpp"
+#include "region_cases.hpp"
 #include "region_frame.hpp"
 
 namespace {
 
 using namespace conformance;
 using convolve::Component;
-using convolve::FrameLayout;
-using convolve::SampleType;
 
-struct Case {
-  std::string name;
-  const LayoutRow* row = nullptr;
-  int width = 0, height = 0;
-  FrameLayout layout;
-  std::vector<oracle::Box> boxes;
-  oracle::Treatment treatment;
-  convolve::RegionTreatment asked;
-};
-
-oracle::Box random_box(int width, int height, Random& random) {
-  oracle::Box box;
-  const auto whole = [&](double low, double high) { return std::nearbyint(random.real(low, high)); };
-  box.x = whole(-0.3 * width - 2, 1.1 * width);
-  box.y = whole(-0.3 * height - 2, 1.1 * height);
-  box.w = whole(1, 0.8 * width + 2);
-  box.h = whole(1, 0.8 * height + 2);
-  if (random.chance(0.1)) box.w = 1;
-  if (random.chance(0.1)) box.h = 1;
-  if (random.chance(0.2)) box.x += random.real(-1, 1), box.w += random.real(0, 1);
-  if (random.chance(0.05)) box.w = random.chance(0.5) ? 0 : -box.w;
-  if (random.chance(0.05)) {
-    constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(),
-                              std::numeric_limits<double>::infinity(),
-                              1e300,
-                              -1e300,
-                              -2147483648.0,
-                              4294967295.0,
-                              1e7,
-                              -1e7};
-    double* of[] = {&box.x, &box.y, &box.w, &box.h};
-    *random.pick(of) = random.pick(odd);
-  }
-  if (random.chance(0.05)) box.x = -3e9, box.y = -1e9, box.w = 7e9, box.h = 2.1e9;
-  box.ellipse = random.chance(0.4);
-  if (random.chance(0.2)) {
-    box.mask_width = random.integer(1, 9);
-    box.mask_height = random.integer(1, 7);
-    for (int i = 0; i < box.mask_width * box.mask_height; ++i)
-      box.mask.push_back(random.chance(0.5) ? static_cast<std::uint8_t>(random.integer(1, 255)) : 0);
-  }
-  return box;
-}
-
-Case random_case(std::uint64_t seed) {
-  Random random(seed);
-  Case c;
-  do c.row = &random.pick(layouts());
-  while (c.row->type == SampleType::f32);
-  c.width = random.chance(0.2) ? random.integer(1, 4) : random.integer(5, 45);
-  c.height = random.chance(0.2) ? random.integer(1, 4) : random.integer(5, 33);
-  c.layout = make_layout(*c.row, c.width, c.height, {0, 0});
-  const int count = random.chance(0.1) ? 0 : random.chance(0.5) ? 1 : random.integer(2, 6);
-  for (int i = 0; i < count; ++i) c.boxes.push_back(random_box(c.width, c.height, random));
-  c.treatment.effect = static_cast<oracle::Effect>(random.integer(0, 3));
-  c.treatment.outside = random.chance(0.3);
-  c.treatment.feather = random.chance(0.5) ? 0 : random.chance(0.05) ? 256 : random.integer(1, 12);
-  if (c.treatment.feather == 256) c.width = c.height = 7, c.layout = make_layout(*c.row, 7, 7, {0, 0});
-  c.treatment.cells = random.chance(0.5) ? random.integer(1, 8) : random.integer(1, 64);
-  c.treatment.grow = random.chance(0.6) ? 0 : random.chance(0.5) ? random.integer(-2, 4) * 0.25 : random.real(-0.5, 4);
-  constexpr convolve::RegionEffect effects[] = {convolve::RegionEffect::filter, convolve::RegionEffect::blur,
-                                                convolve::RegionEffect::pixelate, convolve::RegionEffect::fill};
-  c.asked.effect = effects[static_cast<int>(c.treatment.effect)];
-  c.asked.outside = c.treatment.outside;
-  c.asked.feather = c.treatment.feather;
-  c.asked.cells = c.treatment.cells;
-  for (auto& plane : c.asked.fill)
-    for (int& level : plane) level = random.integer(0, c.layout.max_value());
-  constexpr const char* names[] = {"filter", "blur", "pixelate", "fill"};
-  char text[256];
-  std::snprintf(text, sizeof text, "seed %llx: %s %dx%d, %s%s, feather %d, %d cells, grow %g",
-                static_cast<unsigned long long>(seed), c.row->name, c.width, c.height,
-                names[static_cast<int>(c.treatment.effect)], c.treatment.outside ? " outside" : "", c.treatment.feather,
-                c.treatment.cells, c.treatment.grow);
-  c.name = text;
-  for (const oracle::Box& box : c.boxes) {
-    std::snprintf(text, sizeof text, "\n    %g,%g %gx%g%s", box.x, box.y, box.w, box.h,
-                  box.mask_width ? " mask"
-                  : box.ellipse  ? " ellipse"
-                                 : "");
-    c.name += text;
-  }
-  return c;
-}
-
-oracle::Sampling sampling(const Case& c, const Component& k) {
+oracle::Sampling sampling(const RegionCase& c, const Component& k) {
   oracle::Sampling s{c.width, c.height, 1, 1};
   while ((c.width + s.step_x - 1) / s.step_x > k.width) s.step_x *= 2;
   while ((c.height + s.step_y - 1) / s.step_y > k.height) s.step_y *= 2;
@@ -160,7 +73,7 @@ class Placed {
 
 class Treated {
  public:
-  Treated(const Case& c, Runner& runner)
+  Treated(const RegionCase& c, Runner& runner)
       : memory_(*runner.memory), plan_(runner.backend->make_region_plan({c.layout, c.width, c.height})) {
     masks_.reserve(c.boxes.size());
     for (const oracle::Box& box : c.boxes) {
@@ -178,7 +91,7 @@ class Treated {
   }
   bool treats() const { return treats_; }
   /// The regions of a next frame, which are the same; the one between has other masks in the same places.
-  void set_again(const Case& c) {
+  void set_again(const RegionCase& c) {
     const auto invert = [&] {
       for (convolve::RegionMask& mask : masks_)
         for (std::uint8_t& held : mask.held) held = held ? 0 : 255;
@@ -216,7 +129,7 @@ class Treated {
 };
 
 // Empty, or what is wrong.
-std::string compare(const Case& c, const Treated& treated, RegionFrame& before, RegionFrame& filtered,
+std::string compare(const RegionCase& c, const Treated& treated, RegionFrame& before, RegionFrame& filtered,
                     RegionFrame& found) {
   RegionFrame rest = before;
   char text[160];
@@ -250,7 +163,7 @@ std::string compare(const Case& c, const Treated& treated, RegionFrame& before, 
 }
 
 // Changes pixels that are hidden, and looks for a trace of them where nothing is hidden.
-std::string leaks(const Case& c, Treated& treated, RegionFrame& before, RegionFrame& filtered, RegionFrame& found,
+std::string leaks(const RegionCase& c, Treated& treated, RegionFrame& before, RegionFrame& filtered, RegionFrame& found,
                   Random& random) {
   RegionFrame other = before;
   std::vector<std::vector<oracle::Weights>> weights(c.layout.planes);
@@ -273,7 +186,7 @@ std::string leaks(const Case& c, Treated& treated, RegionFrame& before, RegionFr
   return wrong;
 }
 
-std::string run(const Case& c, Runner& runner, std::uint64_t seed) {
+std::string run(const RegionCase& c, Runner& runner, std::uint64_t seed) {
   Random random(~seed);
   RegionFrame before(c.layout, random), filtered(c.layout, random);
   RegionFrame found = before;
@@ -290,26 +203,19 @@ std::string run(const Case& c, Runner& runner, std::uint64_t seed) {
   return means && treated.treats() ? leaks(c, treated, before, filtered, found, random) : "";
 }
 
-// Large enough for several workers and many blocks: the same as by one thread.
-std::string run_large(std::uint64_t seed, Runner& one, Runner& other) {
-  Random random(seed);
-  Case c = random_case(seed);
-  c.width = 640;
-  c.height = 360;
-  c.layout = make_layout(*c.row, c.width, c.height, {0, 0});
-  c.boxes.clear();
-  for (int i = 0; i < 40; ++i) c.boxes.push_back(random_box(c.width, c.height, random));
-  // Beyond what rides in a kernel's parameters, without spans and maps, and more than a block lists.
-  if (seed % 2 == 0)
-    for (oracle::Box& box : c.boxes) box.ellipse = false, box.mask_width = box.mask_height = 0;
-  if (seed % 4 == 0)
-    for (int i = 0; i < 100; ++i) c.boxes.push_back(c.boxes[static_cast<std::size_t>(i % 40)]);
-  const RegionFrame before(c.layout, random);
+// The same as by one thread of the CPU.
+std::string run_large(const RegionCase& c, std::uint64_t seed, Runner& one, Runner& other) {
+  Random random(~seed);
+  const RegionFrame before(c.layout, random, random.chance(0.5) ? 16 : 1);
   RegionFrame filtered(c.layout, random), a = before, b = before;
   Treated by_one(c, one), by_other(c, other);
   by_one.apply(a, filtered);
-  if (std::string fault = by_other.apply(b, filtered); !fault.empty()) return c.name + "\n    " + fault;
-  return a.bytes == b.bytes ? "" : c.name + "\n    differs from one thread of the CPU";
+  for (int turn = 0; turn < 2; ++turn) {
+    b = before;
+    if (std::string fault = by_other.apply(b, filtered); !fault.empty()) return fault;
+    if (a.bytes != b.bytes) return "differs from one thread of the CPU";
+  }
+  return {};
 }
 
 Runner runner_of(const std::string& backend) {
@@ -345,14 +251,20 @@ int main(int argc, char** argv) {
   try {
     for (int i = 0; i < cases; ++i) {
       const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-      const Case c = random_case(seed);
+      const RegionCase c = random_region_case(seed);
       const std::string wrong = run(c, runner, seed);
       report(wrong.empty() ? wrong : c.name + "\n    " + wrong);
     }
-    const int large = std::clamp(cases / 10, 4, 40);
-    for (int i = 0; i < large; ++i)
-      report(run_large(first + static_cast<std::uint64_t>(i), one, backend == "cpu" ? several : runner));
-    std::printf("%s: %d cases, %d failed\n", backend.c_str(), cases + large, failures);
+    const int large = std::clamp(cases / 10, 4, 40), apart = std::max(cases / 10, 40);
+    for (int i = 0; i < large + apart; ++i) {
+      const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+      const RegionCase c = i < large ? large_region_case(seed) : apart_region_case(seed);
+      const std::string wrong = run_large(c, seed, one, backend == "cpu" ? several : runner);
+      report(wrong.empty()
+                 ? wrong
+                 : c.name + ", of " + std::to_string(c.width) + "x" + std::to_string(c.height) + "\n    " + wrong);
+    }
+    std::printf("%s: %d cases, %d failed\n", backend.c_str(), cases + large + apart, failures);
   } catch (const std::exception& error) {
     std::printf("FAILED: %s\n", error.what());
     return 1;

@@ -10,6 +10,7 @@
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/regions/args.hpp"
+#include "cuda/regions/rectangles.hpp"
 #include "cuda/regions/regions.hpp"
 #include "cuda/regions/upload.hpp"
 #include "regions/weights.hpp"
@@ -35,7 +36,8 @@ class CellSums {
     capacity_ = enough;
     used_[0] = used_[1] = enough;  // with what lay there before
   }
-  void bind(RegionArgs& args, std::uint64_t words, cudaStream_t stream) noexcept {
+  template <class Args>
+  void bind(Args& args, std::uint64_t words, cudaStream_t stream) noexcept {
     // Only of sums whose frame was never finished.
     if (used_[turn_] > 0) cudaMemsetAsync(sums_[turn_].get(), 0, used_[turn_] * sizeof(RegionWord), stream);
     args.sums = sums_[turn_].get();
@@ -54,6 +56,13 @@ class CellSums {
   std::uint64_t capacity_ = 0, used_[2] = {};  ///< words that may not be 0, from the first on
   int turn_ = 0;
 };
+
+/// Puts this frame's planes in.
+template <class Args>
+void bind(Args& args, const Image& frame, const Image& filtered) {
+  std::copy(frame.plane.begin(), frame.plane.end(), args.frame);
+  std::copy(filtered.plane.begin(), filtered.plane.end(), args.filtered);
+}
 
 /// A plane of which no component is treated yet.
 RegionPart plane_part(const RegionDesc& desc, int index) {
@@ -143,6 +152,13 @@ class CudaRegionPlan final : public RegionPlan {
   void set_parts(const RegionTreatment& treatment);
   void set_layers(const RegionTreatment& treatment);
   void set_list();
+  const char* launch_sums(const RectangleArgs& args, void* stream) const noexcept;
+  const char* launch_sums(const RegionArgs& args, void* stream) const noexcept;
+  const char* launch_values(const RectangleArgs& args, void* stream) const noexcept;
+  const char* launch_values(const RegionArgs& args, void* stream) const noexcept;
+  template <class Args>
+  const char* launch(Args& args, bool by_means, void* stream) noexcept;
+  void write_spans(RowSpan* to) const;
 
   int capability_;
   RegionDesc desc_;
@@ -152,7 +168,9 @@ class CudaRegionPlan final : public RegionPlan {
   RegionArgs args_{};
   std::vector<RegionLayer> layers_;
   unsigned tiles_ = 0;
-  std::uint64_t words_ = 0;  ///< of all layers' cells
+  RectangleList rectangles_;
+  bool by_rectangles_ = false;  ///< the kernels of rectangles treat the list
+  std::uint64_t words_ = 0;     ///< of all layers' cells
   CellSums sums_;
   Upload upload_;
   bool to_be_sent_ = false;
@@ -183,8 +201,9 @@ bool CudaRegionPlan::make(std::span<const Region> regions, const RegionTreatment
   args_.effect = treatment.effect;
   args_.feather = weights_.feather();
   set_layers(treatment);
+  by_rectangles_ = rectangles_.set(args_, layers_, bytes_per_sample(desc_.layout.type));
   if (by_means) sums_.reserve(words_);
-  set_list();
+  if (!by_rectangles_) set_list();
   return true;
 }
 
@@ -269,7 +288,7 @@ void CudaRegionPlan::set_list() {
   std::byte* slot = upload_.prepare(map_at + weights_.map().size_bytes());
   std::memcpy(slot, layers_.data(), spans_at);
   auto* spans = reinterpret_cast<RowSpan*>(slot + spans_at);
-  for (const RegionWeights::PixelSpan& span : weights_.spans()) *spans++ = {drawn_in(span.left), drawn_in(span.right)};
+  write_spans(spans);
   if (!weights_.map().empty()) std::memcpy(slot + map_at, weights_.map().data(), weights_.map().size_bytes());
   const std::byte* there = upload_.device();
   args_.list = reinterpret_cast<const RegionLayer*>(there);
@@ -278,25 +297,59 @@ void CudaRegionPlan::set_list() {
   to_be_sent_ = true;
 }
 
+// Layers' spans lie one behind the other. Most need not be drawn in, which takes longer than to copy them.
+void CudaRegionPlan::write_spans(RowSpan* to) const {
+  constexpr std::int64_t far = 1 << 29;
+  const std::span<const RegionWeights::PixelSpan> spans = weights_.spans();
+  const bool near = std::ranges::all_of(
+      weights_.layers(), [](const Layer& layer) { return layer.box.left >= -far && layer.box.right <= far; });
+  for (std::size_t i = 0; i < spans.size(); ++i)
+    to[i] = near ? RowSpan{static_cast<int>(spans[i].left), static_cast<int>(spans[i].right)}
+                 : RowSpan{drawn_in(spans[i].left), drawn_in(spans[i].right)};
+}
+
 const char* CudaRegionPlan::apply(const Image& frame, const Image* filtered, void* stream) noexcept {
   if (tiles_ == 0) return nullptr;
-  const auto queue = static_cast<cudaStream_t>(stream);
   const bool filters = args_.effect == RegionEffect::filter, by_means = hides_by_means(args_.effect);
   assert(!filters || filtered);
-  for (int p = 0; p < desc_.layout.planes; ++p) {
-    args_.frame[p] = frame.plane[p];
-    args_.filtered[p] = filters ? filtered->plane[p] : PlaneView{};
-  }
-  if (to_be_sent_) upload_.send(queue);
+  const Image none{};
+  if (to_be_sent_) upload_.send(static_cast<cudaStream_t>(stream));
   to_be_sent_ = false;
-  args_.stale_words = 0;
-  if (by_means) {
-    sums_.bind(args_, words_, queue);
-    launch_means(capability_, desc_.layout.type, tiles_, args_, stream);
-    if (const char* fault = launch_error()) return fault;
+  if (by_rectangles_) {
+    RectangleArgs& args = rectangles_.args();
+    bind(args, frame, filters ? *filtered : none);
+    return launch(args, by_means, stream);
   }
-  launch_effect(capability_, desc_.layout.type, tiles_, args_, stream);
-  if (const char* fault = launch_error()) return fault;
+  bind(args_, frame, filters ? *filtered : none);
+  return launch(args_, by_means, stream);
+}
+
+// Kernels of rectangles, and of all lists.
+const char* CudaRegionPlan::launch_sums(const RectangleArgs& args, void* stream) const noexcept {
+  launch_rectangle_means(capability_, desc_.layout.type, rectangles_.means_blocks(), args, stream);
+  return launch_error();
+}
+const char* CudaRegionPlan::launch_sums(const RegionArgs& args, void* stream) const noexcept {
+  launch_means(capability_, desc_.layout.type, tiles_, args, stream);
+  return launch_error();
+}
+const char* CudaRegionPlan::launch_values(const RectangleArgs& args, void* stream) const noexcept {
+  launch_rectangle_effect(capability_, desc_.layout.type, rectangles_.tiles(), args, stream);
+  return launch_error();
+}
+const char* CudaRegionPlan::launch_values(const RegionArgs& args, void* stream) const noexcept {
+  launch_effect(capability_, desc_.layout.type, tiles_, args, stream);
+  return launch_error();
+}
+
+template <class Args>
+const char* CudaRegionPlan::launch(Args& args, bool by_means, void* stream) noexcept {
+  args.stale_words = 0;
+  if (by_means) {
+    sums_.bind(args, words_, static_cast<cudaStream_t>(stream));
+    if (const char* fault = launch_sums(args, stream)) return fault;
+  }
+  if (const char* fault = launch_values(args, stream)) return fault;
   if (by_means) sums_.turn();
   return nullptr;
 }
