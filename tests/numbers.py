@@ -13,7 +13,7 @@ import sys
 KINDS = [
     (
         "cases of conformance",
-        [r"^\w+: (\d+) cases, 0 failed$", r"^(\d+) cases \(\d+ exact\), \d+ checks, 0 failed$", r"^(\d+) runs, 0 failed$"],
+        [r"^\w+: (\d+) cases, 0 failed$", r"^(\d+) cases \(\d+ exact\), \d+ checks, 0 failed$", r"^\w+: (\d+) runs, 0 failed$"],
         sum,
     ),
     ("results compared with the oracle", [r"^\d+ cases \(\d+ exact\), (\d+) checks, 0 failed$"], sum),
