@@ -181,7 +181,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Plan> make_plan_on(const Device& device, const PlanDesc& desc) const {
     if (desc.algorithm == Algorithm::automatic) {
       if (is_packed_422(desc.layout)) {
-        if (auto plan = make_by_table(device, desc, Algorithm::matrix)) return plan;
+        if (auto plan = make_by_table(device, desc, Rows::packed_422)) return plan;
         const Packed422 views = split_packed_422(desc);
         return make_packed_422(device, desc.layout, make_plan_on(device, views.luma),
                                make_plan_on(device, views.chroma));
@@ -196,14 +196,17 @@ class CudaBackend final : public Backend {
     throw PlanError(refusal(desc, why));
   }
 
-  /// The plan of the first row of the table that matches the case and whose algorithm serves it. `only`: of the rows of
-  /// this algorithm, null where none of them is.
-  std::unique_ptr<Plan> make_by_table(const Device& device, const PlanDesc& desc,
-                                      Algorithm only = Algorithm::automatic) const {
+  /// Which rows of the table: all, or those whose kernels take packed 4:2:2 as it is.
+  enum class Rows : std::uint8_t { all, packed_422 };
+
+  /// The plan of the first of these rows that matches the case and whose algorithm serves it; of some rows, null where
+  /// none does.
+  std::unique_ptr<Plan> make_by_table(const Device& device, const PlanDesc& desc, Rows rows = Rows::all) const {
     std::string why;
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
-      if (only != Algorithm::automatic && table_.rows[row].algorithm != only) continue;
+      if (rows == Rows::packed_422 && table_.rows[row].algorithm != Algorithm::matrix && !table_.rows[row].tensor_cores)
+        continue;
       const Row* found = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
       if (!found) continue;
       if (table_.rows[row].tensor_cores && !(found->on_tensor_cores && found->on_tensor_cores(device, desc))) continue;
@@ -211,7 +214,7 @@ class CudaBackend final : public Backend {
         return std::make_unique<ChosenPlan>(std::move(plan),
                                             [this, row] { return describe_choice(table_, row, device_.capability); });
     }
-    if (only != Algorithm::automatic) return nullptr;
+    if (rows != Rows::all) return nullptr;
     throw PlanError(served_by_none);
   }
 

@@ -20,13 +20,14 @@
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
 #include "cuda/common/limits.hpp"
+#include "cuda/common/packed_422.hpp"
 
 namespace convolve::cuda {
 
 /// What speed depends on.
 struct Case {
   SampleType type;
-  int components;  ///< of the plane that has most of them
+  int components;  ///< of the plane that has most of them; of packed 4:2:2 the samples of a pair of pixels
   int depth;       ///< frames
   int side;        ///< the longer of the filter's height and width
   int rank;        ///< as Filter has it; 1 also of bytes under a separable filter of real taps and one at the centre
@@ -47,6 +48,7 @@ inline Case case_of(const PlanDesc& desc) {
   wanted.type = desc.layout.type;
   for (int p = 0; p < desc.layout.planes; ++p)
     wanted.components = std::max(wanted.components, desc.layout.plane[p].components);
+  if (lies_as_packed_422(desc.layout)) wanted.components = 4;
   const Filter& filter = desc.filter;
   wanted.depth = filter.depth();
   wanted.side = std::max(filter.height(), filter.width());
@@ -124,7 +126,22 @@ inline constexpr std::array choices{
               .accumulators = bit(Accumulator::exact),
               .max_depth = 1,
               .max_side = 6},
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u8),
+              .accumulators = bit(Accumulator::single),
+              .max_rank = 1,
+              .max_depth = 1,
+              .min_side = 9,
+              .tensor_cores = true},
     ChoiceRow{.algorithm = Algorithm::separable, .types = bit(SampleType::u8), .max_rank = 1, .max_depth = 1},
+    ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8), .max_components = 2},
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u8),
+              .accumulators = bit(Accumulator::single),
+              .max_rank = 1,
+              .min_depth = 2,
+              .min_side = 6,
+              .tensor_cores = true},
     ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8)},
     ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u16), .min_depth = 2, .max_side = 2},
     ChoiceRow{.algorithm = Algorithm::matrix,

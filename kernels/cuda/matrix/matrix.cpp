@@ -125,9 +125,11 @@ MatrixCase find_case(const Device& device, const PlanDesc& desc, std::string& wh
     return found;
   }
   std::string why_not_triples;
-  if (why.empty() && most == 3 && desc.filter.depth() > 1 &&
-      serves_matrix_triples(device, desc, found.taps, why_not_triples)) {
-    found.kernel = MatrixCase::triples;
+  if (why.empty() && most == 3 && desc.filter.depth() > 1 && !serves_matrix_temporal(desc, why_not_triples)) {
+    if (serves_matrix_triples(device, desc, found.taps, why_not_triples))
+      found.kernel = MatrixCase::triples;
+    else
+      why = why_not_triples;
     return found;
   }
   std::string why_not_groups;
@@ -135,8 +137,7 @@ MatrixCase find_case(const Device& device, const PlanDesc& desc, std::string& wh
     found.kernel = MatrixCase::groups;
     return found;
   }
-  if (why.empty() && (most == 3 || is_over_max_taps(desc.filter)))
-    why = desc.filter.depth() > 1 && most == 3 ? why_not_triples : why_not_groups;
+  if (why.empty() && ((most == 3 && desc.filter.depth() == 1) || is_over_max_taps(desc.filter))) why = why_not_groups;
   if (why.empty() && desc.filter.depth() > 1)
     serves_matrix_temporal(desc, why);
   else if (why.empty() && !fits_dense(desc.filter))

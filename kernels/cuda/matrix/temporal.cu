@@ -121,10 +121,15 @@ bool serves_matrix_temporal(const PlanDesc& desc, std::string& why) {
     why = "filters over several frames of more than 7x9 taps";
     return false;
   }
+  if (desc.layout.planes > 1 && max_components_of(desc.layout) == 3) {
+    why = "several planes of three components";
+    return false;
+  }
   return holds_tiles(desc, max_rows, why);
 }
 
 std::unique_ptr<Plan> make_matrix_temporal(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
+  if (max_components_of(desc.layout) == 3) return make_matrix_temporal_triples(device, desc, taps);
   const int radius = desc.filter.reach_y();
   const int most = std::max(max_components_of(desc.layout), desc.layout.planes == 1 ? 1 : 2);
   return make_tile_plan(device, desc, taps,

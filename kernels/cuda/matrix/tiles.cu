@@ -161,7 +161,8 @@ class TilePlan final : public Plan {
       levels.passthrough = masks.passthrough;
       levels.passthrough_components = masks.passthrough_components;
     }
-    plane.band = static_cast<unsigned>(2 * pieces(plane.x.length * plane.components, tile_bytes));
+    const int bytes = plane.components == 3 ? triple_tile_bytes : tile_bytes;
+    plane.band = static_cast<unsigned>(2 * pieces(plane.x.length * plane.components, bytes));
     plane.reciprocal = static_cast<unsigned>(((1ull << 32) + plane.band - 1) / plane.band);
     plane.tiles = static_cast<unsigned>(plane.band * pieces(plane.y.length, 2 * kernel_.rows));
   }
@@ -177,7 +178,7 @@ class TilePlan final : public Plan {
         if (args_.in[f][p].stride != stride) return false;
         bits |= reinterpret_cast<std::uintptr_t>(args_.in[f][p].data);
       }
-      if (bits % std::min(4u * plane.components, 16u) != 0 ||
+      if (bits % static_cast<unsigned>(group_alignment(4 * plane.components)) != 0 ||
           std::abs(stride) >= std::numeric_limits<int>::max() / plane.y.length)
         return false;
     }

@@ -25,6 +25,8 @@
 namespace convolve::cuda {
 
 inline constexpr int tile_bytes = 128;
+/// Of three components, five strips of eight pixels.
+inline constexpr int triple_tile_bytes = 120;
 
 /// Components of samples of 16 bits are their bytes. Of pixels of four such samples, which come alone, the next plane
 /// has the last two's ghost, passthrough and levels.
@@ -89,10 +91,11 @@ std::unique_ptr<Plan> make_tile_plan(const Device& device, const PlanDesc& desc,
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// The first byte (x) and row (y) of a tile; tiles that would end outside the plane move back.
+template <int bytes>
 __device__ __forceinline__ int2 tile_origin(const TilePlane& plane, unsigned tile, int rows) {
   // Two rows of tiles at a time, so that the warps of a block are neighbours both ways and share what they load.
   const unsigned band = __umulhi(tile, plane.reciprocal), in_band = tile - band * plane.band;
-  return {min(static_cast<int>(in_band >> 1) * tile_bytes, plane.x.length * plane.components - tile_bytes),
+  return {min(static_cast<int>(in_band >> 1) * bytes, plane.x.length * plane.components - bytes),
           min(static_cast<int>(2 * band + (in_band & 1)) * rows, plane.y.length - rows)};
 }
 
@@ -133,10 +136,12 @@ __device__ __forceinline__ void store(const TileArgs& args, const TilePlane& pla
 }
 
 /// A tile of a plane that has nothing to filter.
+template <int bytes>
 __device__ __forceinline__ void copy_tile(const TileArgs& args, const TilePlane& plane, unsigned p, int2 origin,
                                           int rows) {
   const int x = origin.x + 4 * static_cast<int>(threadIdx.x);
   const TileFrame& from = args.centre[p];
+  if (bytes < 128 && 4 * threadIdx.x >= bytes) return;
 #pragma unroll 1
   for (int y = origin.y; y < origin.y + rows; ++y)
     *reinterpret_cast<std::uint32_t*>(plane.out + y * plane.out_stride + x) =
@@ -161,7 +166,7 @@ __device__ __forceinline__ unsigned plane_of_block(const TileArgs& args) {
 
 /// Calls make(plane, its number, origin) for the warp's tile, where there is anything to filter. `one_plane`: there are
 /// no others.
-template <bool one_plane = false, class Make>
+template <bool one_plane = false, int bytes = tile_bytes, class Make>
 __device__ __forceinline__ void for_tile(const TileArgs& args, int warps, int rows, const Make& make) {
   const unsigned p = one_plane ? 0 : plane_of_block(args);
   const TilePlane& plane = args.plane[p];
@@ -169,10 +174,10 @@ __device__ __forceinline__ void for_tile(const TileArgs& args, int warps, int ro
   const unsigned warp = __shfl_sync(~0u, threadIdx.y, 0);
   const unsigned tile = (blockIdx.x - plane.first_block) * warps + warp;
   if (tile >= plane.tiles) return;
-  const int2 origin = tile_origin(plane, tile, rows);
+  const int2 origin = tile_origin<bytes>(plane, tile, rows);
   if (plane.passthrough_components + 1 == 1 << plane.components) {
     pdl_wait();
-    copy_tile(args, plane, p, origin, rows);
+    copy_tile<bytes>(args, plane, p, origin, rows);
   } else {
     make(plane, p, origin);
   }

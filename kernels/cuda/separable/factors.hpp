@@ -44,4 +44,11 @@ bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const A
 std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                                             const SpaceFactors& factors, double centre = 0);
 
+/// Bytes of rank 1 over several frames, and of packed 4:2:2 over one as well: the same products, with the frames added
+/// up in the column pass; null where that does not serve the case.
+bool serves_separable_frames(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             const Factors& factors);
+std::unique_ptr<Plan> make_separable_frames(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                            const Factors& factors);
+
 }  // namespace convolve::cuda

@@ -165,6 +165,7 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
     if (auto plan = make_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) return plan;
   if (it.factors.space.size() == 1)
     if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
+  if (auto plan = make_separable_frames(device, desc, it.arithmetic, it.factors)) return plan;
   if (serves_separable_single(device, desc, it.arithmetic, it.factors.space.size()))
     return make_separable_single(device, desc, it.arithmetic, it.factors);
   if (it.factors.space.size() != 1) throw PlanError("the frame is too large for one launch");
@@ -182,7 +183,8 @@ bool separable_on_tensor_cores(const Device& device, const PlanDesc& desc) {
   const FrameFactors* frame = centred_factors(desc.filter);
   return (frame && serves_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) ||
          (it.factors.space.size() == 1 &&
-          serves_separable_tensor(device, desc, it.arithmetic, it.factors.space.front(), 0));
+          serves_separable_tensor(device, desc, it.arithmetic, it.factors.space.front(), 0)) ||
+         serves_separable_frames(device, desc, it.arithmetic, it.factors);
 }
 
 const Entry separable{Algorithm::separable, serves, make, max_factored_taps};

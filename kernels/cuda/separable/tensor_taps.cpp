@@ -92,18 +92,19 @@ bool exact_limbs(const PlanDesc& desc, const Arithmetic& arithmetic, const Space
 }
 
 /// Real taps in half precision, where the result is within one code value of the exact one. Samples are scaled by
-/// 2^-24.
-bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, TensorTaps& taps) {
+/// 2^-24. `roundings`: how often V is rounded; `times`: what the column is multiplied by, and the row divided by.
+bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, int roundings, double times,
+                 TensorTaps& taps) {
   constexpr double sample = 0x1p-24;
   double largest = 0;
   for (const double v : f.column) largest = std::max(largest, std::abs(v));
-  const int scale = 15 - 1 - std::ilogb(largest);
-  const double unit = std::ldexp(sample, scale);  // of V
+  const double scale = std::ldexp(times, 15 - 1 - std::ilogb(largest));
+  const double unit = sample * scale;  // of V
   double sum = 0, column_magnitude = 0, column_error = 0, row_magnitude = 0, row_error = 0;
   taps.epilogue = centre == 0 ? Epilogue::saturate : Epilogue::centre_tap;
   taps.centre = centre;
   for (const double v : f.column) {
-    const double wanted = std::ldexp(v, scale);
+    const double wanted = v * scale;
     taps.column.push_back(as_half(wanted));
     sum += taps.column.back();
     column_magnitude += std::abs(taps.column.back());
@@ -117,7 +118,7 @@ bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, Ten
   }
   taps.start = as_half(-128 * sum * sample);
   const double v_magnitude = 128 * column_magnitude * sample + std::abs(128 * sum * sample + taps.start);
-  const double v_error = 128 * column_error * sample + 2 * half_rounding(v_magnitude);
+  const double v_error = 255 * column_error * sample + roundings * 2 * half_rounding(v_magnitude);
   const double error = v_error * row_magnitude + v_magnitude * row_error;
   const double taps_sum = sum_of(f.column) * sum_of(f.row) + centre;
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
@@ -216,8 +217,102 @@ bool make_tensor_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const 
   const bool triples = mix == PlaneMix::three;
   if (mix == PlaneMix::none || (triples && (layout.planes > 1 || !is_filtered_alike(layout.plane[0])))) return false;
   if (centre != 0 && arithmetic.exact_taps) return false;
-  if (arithmetic.accumulator != Accumulator::exact) return real_halves(desc, f, centre, taps);
+  if (arithmetic.accumulator != Accumulator::exact) return real_halves(desc, f, centre, 1, 1, taps);
   return exact_halves(desc, arithmetic.divisor, f, taps) || (!triples && exact_limbs(desc, arithmetic, f, taps));
+}
+
+bool make_frame_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const std::vector<double>& time,
+                     const SpaceFactors& space, FrameTaps& made) {
+  SpaceFactors f{{}, space.row, {}, {}};  // The column of all frames, one after the other.
+  for (const double t : time)
+    for (const double v : space.column) f.column.push_back(t * v);
+  if (!is_of_bytes(desc, arithmetic, f)) return false;
+  if (arithmetic.exact_taps && ghost_rounding(desc, f) / arithmetic.divisor >= max_sample_error) return false;
+  TensorTaps& taps = made.taps;
+  constexpr double sample = 0x1p-24;
+  if (arithmetic.accumulator == Accumulator::exact) {
+    if (!exact_halves(desc, arithmetic.divisor, f, taps)) return false;
+    made.unit = 0x1p-14;
+    made.row_sum = sum_of(taps.row);
+    // Ghosts of frames that are missing are in what H starts at.
+    const double most = 3 * 2048 * magnitude_of(taps.row);
+    if (!all_filtered(desc.layout, [&](const Component&, int p, int c) {
+          return most + std::abs(taps.from[p][c] / made.unit) < 0x1p23;
+        }))
+      return false;
+  } else {
+    // V is rounded for each frame: the least where its magnitude is just below a power of two.
+    double largest = 0;
+    for (const double v : f.column) largest = std::max(largest, std::abs(v));
+    const double magnitude = std::ldexp(magnitude_of(f.column), -std::ilogb(largest));
+    const double times = std::ldexp(1 - 0x1p-8, std::ilogb(magnitude)) / magnitude;
+    if (!real_halves(desc, f, 0, static_cast<int>(time.size()), times, taps)) return false;
+    made.unit = 0;
+    made.row_sum = sum_of(f.row) / (sample * std::ldexp(times, 15 - 1 - std::ilogb(largest)));
+  }
+  const bool exact = made.unit > 0;
+  const std::size_t rows = space.column.size();
+  for (std::size_t t = 0; t < time.size(); ++t) {
+    double sum = 0;
+    for (std::size_t k = 0; k < rows; ++k) sum += taps.column[t * rows + k];
+    made.start.push_back(-(exact ? 127.5 : 128.0) * sum * sample);
+    made.ghost.push_back(time[t] * sum_of(space.column) * (exact ? sum_of(taps.row) * made.unit : sum_of(space.row)));
+  }
+  return true;
+}
+
+double FrameTaps::start_of(unsigned missing) const {
+  double sum = 0;
+  for (std::size_t t = 0; t < start.size(); ++t)
+    if (!(missing >> t & 1)) sum += start[t];
+  return as_half(unit > 0 ? std::ceil(sum / unit) * unit : sum);
+}
+
+double FrameTaps::from_of(int p, int c, double level, unsigned missing) const {
+  double from = taps.from[p][c] + (taps.start - start_of(missing)) * row_sum;
+  for (std::size_t t = 0; t < ghost.size(); ++t)
+    if (missing >> t & 1) from += level * ghost[t];
+  return from;
+}
+
+void add_half_columns(const std::vector<double>& column, int centre, std::vector<std::uint32_t>& words) {
+  const TapBits taps(column, false);
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i) {
+      std::uint32_t word = 0;
+      for (int e = 0; e < 2; ++e) {
+        const int to = (lane >> 2) + 8 * (i & 1);
+        int from = 8 * (i >> 1) + 2 * (lane & 3) + e;
+        from += 16 * farther(from, to);
+        word |= taps[from - radius - to + centre] << 16 * e;
+      }
+      words.push_back(word);
+    }
+}
+
+void add_chosen_columns(std::vector<std::uint32_t>& words) {
+  for (const std::uint32_t chosen : chosen_columns()) words.push_back(chosen);
+}
+
+void add_half_rows(const std::vector<double>& row, int centre, int margin, bool apart, const int (&step)[2],
+                   std::vector<std::uint32_t>& words) {
+  const TapBits taps(row, false);
+  const int matrices = apart ? 2 * (margin + 1) : 2 * margin + 1;
+  for (int n = 0; n < matrices; ++n)
+    for (int lane = 0; lane < 32; ++lane)
+      for (int i = 0; i < 4; ++i) {
+        std::uint32_t word = 0;
+        for (int e = 0; e < 2; ++e) {
+          // V's registers hold every second byte of a block, and so do the columns of the matrix.
+          const int g = lane >> 2, high = i >> 1, pair = 2 * (2 * (lane & 3) + e), odd = n / (margin + 1);
+          const int to = apart ? 2 * (g + 8 * (i & 1)) + odd : 2 * g + (i & 1);
+          const int from =
+              apart ? 16 * (2 * (n % (margin + 1)) + high - margin) + pair + odd : 16 * (n - margin) + pair + high;
+          const int away = from - to, between = step[to & 1];
+          if (away % between == 0) word |= taps[away / between + centre] << 16 * e;
+        }
+        words.push_back(word);
+      }
 }
 
 std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components) {
@@ -233,15 +328,13 @@ std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps
         words.push_back(word);
       }
   };
-  add_matrix([&](int i, int g, int t, int e) {
-    const int to = g + 8 * (i & 1);
-    int from = 16 * (i >> 1) + (e >> 1) * 8 + 2 * t + (e & 1);
-    if (!bytes) {
-      from = 8 * (i >> 1) + 2 * t + e;
-      from += 16 * farther(from, to);
-    }
-    return column_taps[from - radius - to + filter.centre_y()];
-  });
+  if (bytes)
+    add_matrix([&](int i, int g, int t, int e) {
+      const int to = g + 8 * (i & 1), from = 16 * (i >> 1) + (e >> 1) * 8 + 2 * t + (e & 1);
+      return column_taps[from - radius - to + filter.centre_y()];
+    });
+  else
+    add_half_columns(taps.column, filter.centre_y(), words);
   // n: with bytes, which half of the window comes first, and i / 2 is the group of outputs; with halves, the group, and
   // i / 2 is the half.
   for (int n = 0; n < 2; ++n)
@@ -251,8 +344,7 @@ std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps
       const int from = 16 * half + pixel_of(bytes, components, k, t, e);
       return row_taps[from - radius - (4 * (g >> 1) + 2 * group + (g & 1)) + filter.centre_x()];
     });
-  if (!bytes)
-    for (const std::uint32_t chosen : chosen_columns()) words.push_back(chosen);
+  if (!bytes) add_chosen_columns(words);
   if (components == 3)
     for (int n = 0; n < 2; ++n)
       for (const std::uint32_t chosen : chosen_of_triples(n)) words.push_back(chosen);

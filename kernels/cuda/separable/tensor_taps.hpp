@@ -37,6 +37,32 @@ struct TensorTaps {
 bool make_tensor_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const SpaceFactors& factors, double centre,
                       TensorTaps& taps);
 
+/// Taps in half precision of filters that factor over time as well: V is the sum of the frames' column passes.
+struct FrameTaps {
+  TensorTaps taps;                   ///< `column`: of all frames, [frame][row]
+  double unit;                       ///< what V's start is a multiple of; 0: any half will do
+  double row_sum;                    ///< what H grows by with V's start
+  std::vector<double> start, ghost;  ///< by frame: what V is to start at for it, what its ghosts of level 1 add to H
+
+  /// What V starts at, and H of component c of plane p, whose ghost cells have that level. `missing`: the frames of
+  /// ghost cells, a bit each.
+  double start_of(unsigned missing) const;
+  double from_of(int p, int c, double level, unsigned missing) const;
+};
+/// As make_tensor_taps(), of a filter of any depth, tap(t, y, x) = time[t] * column[y] * row[x].
+bool make_frame_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const std::vector<double>& time,
+                     const SpaceFactors& space, FrameTaps& taps);
+
+/// Adds the sparse matrix of a column, in halves, as 32 lanes hold it, four words each.
+void add_half_columns(const std::vector<double>& column, int centre, std::vector<std::uint32_t>& words);
+/// Adds a word a lane: which columns that matrix holds.
+void add_chosen_columns(std::vector<std::uint32_t>& words);
+/// Adds the matrices of a row, as the left ones, for outputs that reach `margin` blocks of 16 bytes on either side: of
+/// 16 bytes, by each of the blocks around them; or `apart`, of the even ones of 32 bytes by each pair of blocks, and
+/// then of the odd ones. step: bytes from a sample to the next one of its component, of even and of odd bytes.
+void add_half_rows(const std::vector<double>& row, int centre, int margin, bool apart, const int (&step)[2],
+                   std::vector<std::uint32_t>& words);
+
 /// What the kernel's Products takes of plane p, in words: the fragments of the column matrix and of the two row
 /// matrices, 32 lanes of four words each; of halves, the words that say which columns the sparse matrix holds, and of
 /// three components those of the row's two; then what V and H start at.

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plans of tensor_frames.cuh, and which cases it serves.
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+#include "cuda/common/byte_planes.hpp"
+#include "cuda/common/packed_422.hpp"
+#include "cuda/common/sample_plane.hpp"
+#include "cuda/common/table.hpp"
+#include "cuda/separable/factors.hpp"
+#include "cuda/separable/half.hpp"
+#include "cuda/separable/tensor_frames.cuh"
+
+namespace convolve::cuda {
+namespace {
+
+using namespace tensor;
+
+/// Bytes between the samples of byte `b`'s component, of a pixel or a pair of pixels.
+int step_at(const PlaneLayout& plane, bool packed, int b) {
+  return packed && plane.component[luma_index(plane)].offset % 2 == b % 2 ? 2 : packed ? 4 : plane.components;
+}
+/// The component that byte b of a row is of.
+const Component& component_at(const PlaneLayout& plane, bool packed, int b) {
+  if (!packed) return plane.component[static_cast<std::size_t>(b % plane.components)];
+  int c = 0;
+  while ((b - plane.component[static_cast<std::size_t>(c)].offset) % plane.component[static_cast<std::size_t>(c)].step)
+    ++c;
+  return plane.component[static_cast<std::size_t>(c)];
+}
+int index_of(const PlaneLayout& plane, const Component& component) {
+  return static_cast<int>(&component - plane.component.data());
+}
+
+/// Which of the kernels makes a layout's planes.
+struct FramesKernel {
+  int margin;  ///< blocks of 16 bytes that outputs reach on either side
+  bool apart;  ///< components are in even bytes or in odd ones
+
+  FramesKernel(const PlanDesc& desc, bool packed) : apart(true) {
+    int step = packed ? 4 : 1;
+    for (int p = 0; p < desc.layout.planes && !packed; ++p) {
+      step = std::max(step, desc.layout.plane[p].components);
+      apart = apart && desc.layout.plane[p].components % 2 == 0;
+    }
+    margin = desc.filter.reach_x() * step <= block_bytes ? 1 : 2;
+  }
+  int shared() const { return FramesTile::stages * (margin == 1 ? FramesWindow<1>::bytes : FramesWindow<2>::bytes); }
+  template <int margin, bool apart>
+  static auto of(Epilogue epilogue) {
+    return epilogue == Epilogue::scaled ? frames_kernel<margin, apart, true> : frames_kernel<margin, apart, false>;
+  }
+  auto run(Epilogue epilogue) const {
+    return margin == 1 ? apart ? of<1, true>(epilogue) : of<1, false>(epilogue)
+           : apart ? of<2, true>(epilogue)
+                       : of<2, false>(epilogue);
+  }
+};
+
+/// Planes whose bytes' components the row's matrices can say.
+bool has_planes(const FrameLayout& layout, bool& packed) {
+  packed = lies_as_packed_422(layout);
+  if (packed) return layout.plane[0].component[luma_index(layout.plane[0])].width % 2 == 0;
+  const PlaneMix mix = plane_mix(layout);
+  return mix != PlaneMix::none &&
+         (mix != PlaneMix::three || (layout.planes == 1 && is_filtered_alike(layout.plane[0])));
+}
+
+bool serves(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& factors,
+            FrameTaps& taps) {
+  bool packed = false;
+  const Filter& filter = desc.filter;
+  return device.capability >= 90 && factors.space.size() == 1 && has_planes(desc.layout, packed) &&
+         (packed || filter.depth() > 1) && filter.reach_x() <= max_radius && filter.reach_y() <= max_radius &&
+         make_frame_taps(desc, arithmetic, factors.time, factors.space.front(), taps);
+}
+
+class FramesPlan final : public Plan {
+ public:
+  FramesPlan(const Device& device, const PlanDesc& desc, FrameTaps taps)
+      : capability_(device.capability),
+        shape_(desc.filter.shape()),
+        depth_(desc.filter.depth()),
+        centre_(desc.filter.centre_t()),
+        packed_(lies_as_packed_422(desc.layout)),
+        layout_(desc.layout),
+        taps_(std::move(taps)),
+        form_(desc, packed_),
+        kernel_(form_.run(taps_.taps.epilogue)) {
+    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             form_.shared()) != cudaSuccess)
+      throw PlanError(std::string("separable: shared memory: ") + launch_error());
+    args_.wave = device.multiprocessors * FramesTile::resident(form_.margin, form_.apart);
+    const Filter& filter = desc.filter;
+    args_.planes = desc.layout.planes;
+    args_.border = desc.border;
+    args_.above = filter.centre_y();
+    args_.lines = FramesTile::rows + filter.height() - 1;
+    args_.gain = static_cast<float>(taps_.taps.gain);
+    Joined tables;
+    std::vector<std::uint32_t> columns;
+    const auto column = taps_.taps.column.begin();
+    for (int t = 0; t < depth_; ++t)
+      add_half_columns({column + t * filter.height(), column + (t + 1) * filter.height()}, filter.centre_y(), columns);
+    std::vector<std::uint32_t> chosen;
+    add_chosen_columns(chosen);
+    const std::size_t columns_at = tables.add(columns), chosen_at = tables.add(chosen);
+    std::size_t rows_at[max_planes] = {};
+    std::int64_t blocks = 0;
+    for (int p = 0; p < args_.planes; ++p) {
+      blocks = set_plane(desc, p, blocks);
+      std::vector<std::uint32_t> rows;
+      add_half_rows(taps_.taps.row, filter.centre_x(), form_.margin, form_.apart, args_.plane[p].step, rows);
+      rows_at[p] = tables.add(rows);
+    }
+    blocks_ = static_cast<unsigned>(blocks);
+    tables_ = Table<std::byte>(device.tables, tables.bytes());
+    args_.columns = array_at<uint4>(tables_, columns_at);
+    args_.chosen = array_at<std::uint32_t>(tables_, chosen_at);
+    for (int p = 0; p < args_.planes; ++p) args_.plane[p].rows = array_at<uint4>(tables_, rows_at[p]);
+  }
+
+  const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
+    assert(window.depth == depth_ && window.image[centre_]);
+    if (const char* error = tables_.send(stream)) return error;
+    args_.frames = 0;
+    unsigned missing = 0;
+    for (int t = 0; t < depth_; ++t)
+      if (window.image[t])
+        args_.tap_frame[args_.frames++] = static_cast<unsigned char>(t);
+      else
+        missing |= 1u << t;
+    args_.start = half_bits(taps_.start_of(missing)) * 0x10001u;
+    for (int p = 0; p < args_.planes; ++p) bind_plane(p, window, out, missing);
+    launch_pdl(capability_, kernel_, blocks_, dim3(FramesTile::threads), stream, args_,
+               static_cast<unsigned>(form_.shared()));
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::separable; }
+  std::string describe() const override {
+    return "separable " + shape_ + ", tensor cores, half precision" +
+           (depth_ > 1 ? ", frames combined in the column pass" : "") + (packed_ ? ", luma and chroma at once" : "");
+  }
+
+ private:
+  std::int64_t set_plane(const PlanDesc& desc, int p, std::int64_t first_block) {
+    const PlaneLayout& from = desc.layout.plane[p];
+    FramesPlane& to = args_.plane[p];
+    for (int b = 0; b < 2; ++b) {
+      to.step[b] = step_at(from, packed_, b);
+      to.length[b] = component_at(from, packed_, b).width;
+    }
+    to.height = from.component[0].height;
+    to.row_bytes = to.step[0] * to.length[0];
+    for (int b = 0; b < 4; ++b) {
+      const Component& component = component_at(from, packed_, b);
+      to.ghost |= static_cast<unsigned>(std::nearbyint(std::clamp(component.ghost, 0.0, 255.0))) << 8 * b;
+      if (!component.filtered) to.passthrough |= 255u << 8 * b;
+    }
+    to.first_block = static_cast<int>(first_block);
+    to.tiles_x = (to.row_bytes - 1) / FramesTile::bytes + 1;
+    const std::int64_t end = first_block + std::int64_t{to.tiles_x} * ((to.height - 1) / FramesTile::rows + 1);
+    if (end > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    return end;
+  }
+
+  void bind_plane(int p, const convolve::Window& window, const Image& out, unsigned missing) noexcept {
+    const PlaneLayout& layout = layout_.plane[p];
+    FramesPlane& plane = args_.plane[p];
+    plane.wide = true;
+    for (int f = 0; f < args_.frames; ++f) {
+      const PlaneView& from = window.image[args_.tap_frame[f]]->plane[p];
+      plane.in[f] = static_cast<const std::uint8_t*>(from.data);
+      plane.in_stride[f] = from.stride;
+      plane.wide = plane.wide && aligned(from, block_bytes);
+    }
+    const PlaneView &centre = window.image[centre_]->plane[p], &to = out.plane[p];
+    plane.centre = static_cast<const std::uint8_t*>(centre.data);
+    plane.centre_stride = centre.stride;
+    plane.out = static_cast<std::uint8_t*>(to.data);
+    plane.out_stride = to.stride;
+    plane.out_wide = aligned(to, block_bytes);
+    for (int b = 0; b < 4; ++b) {
+      const Component& component = component_at(layout, packed_, b);
+      plane.from[b] = static_cast<float>(taps_.from_of(p, index_of(layout, component), component.ghost, missing));
+    }
+  }
+
+  int capability_;
+  std::string shape_;
+  int depth_, centre_;
+  bool packed_;
+  FrameLayout layout_;
+  FrameTaps taps_;
+  FramesKernel form_;
+  void (*kernel_)(FramesArgs);
+  Table<std::byte> tables_;
+  FramesArgs args_{};
+  unsigned blocks_ = 0;
+};
+
+}  // namespace
+
+bool serves_separable_frames(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             const Factors& factors) {
+  FrameTaps taps;
+  return serves(device, desc, arithmetic, factors, taps);
+}
+
+std::unique_ptr<Plan> make_separable_frames(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                                            const Factors& factors) {
+  FrameTaps taps;
+  if (!serves(device, desc, arithmetic, factors, taps)) return nullptr;
+  return std::make_unique<FramesPlan>(device, desc, std::move(taps));
+}
+
+}  // namespace convolve::cuda
