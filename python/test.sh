@@ -31,6 +31,7 @@ rm -f "$work"/*.whl
 "$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/videoconvolve-*.whl
 export GST_REGISTRY=$work/registry.bin GST_PLUGIN_PATH=
 (cd python/tests && "$work/venv/bin/python" -m pytest -q -p no:cacheprovider "$@")
+"$work/venv/bin/python" tests/bench/python_call.py --quick >/dev/null
 if [ "$cuda" != -Dcuda=disabled ]; then
   for library in cupy torch; do
     "$work/venv/bin/python" -c "import gi, $library" 2>/dev/null || { echo "$library or PyGObject is not installed"; continue; }

@@ -128,7 +128,7 @@ def is_peer(taps, peer):
 def cuda_peers(rows):
     """(Kernel, row) of the rows of others' programs on the GPU."""
     return [(kernel, row) for kernel, row in results.kernels(rows)
-            if kernel.runner not in ("cuda", "cpu1", "cpu2", "ffmpeg", "vapoursynth")]
+            if kernel.runner not in ("cuda", "cpu1", "cpu2", "ffmpeg", "vapoursynth", "python1")]
 
 
 def cuda_lines(rows):

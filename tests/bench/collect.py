@@ -87,6 +87,17 @@ def cpu_tables(rows):
                       *(["x VapourSynth"] if has_vapoursynth else []), "x on two threads", "GMAC/s", "what ran"], lines)
 
 
+def python_table(rows):
+    calls = [(k, row) for k, row in results.kernels(rows) if k.runner == "python1"]
+    if not calls:
+        return
+    yield "## The Python call on NumPy arrays, one thread"
+    yield ""
+    lines = [[*k.layout.split("@"), k.shape, k.taps, number(row, "us", "{:.0f}"), number(row, "times_copy", "{:.1f}"),
+              number(row, "filter2D_us", "{:.0f}"), number(row, "vs_filter2D", "{:.2f}")] for k, row in calls]
+    yield from table(["layout", "frame", "filter", "taps", "us", "times the copy", "cv2.filter2D us", "x cv2.filter2D"], lines)
+
+
 def element_tables(rows):
     elements = {name: row for name, row in rows.items() if name.split("/")[0] in ("element", "streams")}
     if not elements:
@@ -162,7 +173,7 @@ def main():
     results.save(options.o, context, rows)
     lines = [f"# {options.o.stem}", ""]
     lines += table(["", ""], [[key.replace("_", " "), str(value)] for key, value in context.items()])
-    for part in (cuda_tables, region_table, cpu_tables, cpu_region_table, element_tables, change_table):
+    for part in (cuda_tables, region_table, cpu_tables, cpu_region_table, python_table, element_tables, change_table):
         lines += part(rows)
     options.o.with_suffix(".md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 

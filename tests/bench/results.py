@@ -3,7 +3,7 @@
 """Reads and writes result files: {"context": {...}, "benchmarks": [{"name": ..., "us": ..., ...}]}.
 
 What bench and bench-element write (Google Benchmark's JSON), what the peers print and what collect.py keeps are all of
-this form. A kernel row's name is runner/algorithm/layout/shape/taps; see bench.hpp for its figures.
+this form. A kernel row's name is runner/algorithm/layout/shape/taps; see bench.hpp for its figures, python_call.py for those of python1.
 """
 import json
 import re

@@ -4,7 +4,7 @@
 #
 # Takes the measurements of tests/bench, with every peer that this machine has. Raw JSON a part, for collect.py.
 #
-#   run.sh [-b build-dir | bundle] [-o out-dir] [part...]      parts: cuda peers cpu ffmpeg vapoursynth element; default: all
+#   run.sh [-b build-dir | bundle] [-o out-dir] [part...]      parts: cuda peers cpu ffmpeg vapoursynth python element; default: all
 #
 # BENCH_FLAGS goes to bench (such as --benchmark_filter=...), ELEMENT_FLAGS to bench-element. SIMD=avx2 holds the CPU's rows and
 # VapourSynth to that. VAPOURSYNTH_PYTHON names a Python that has VapourSynth; python3 is asked for torch, CuPy and CV-CUDA.
@@ -21,7 +21,7 @@ while getopts b:o: option; do
 done
 shift $((OPTIND - 1))
 parts=("$@")
-[ $# -gt 0 ] || parts=(cuda peers cpu ffmpeg vapoursynth element)
+[ $# -gt 0 ] || parts=(cuda peers cpu ffmpeg vapoursynth python element)
 mkdir -p "$out"
 if [ -z "$home" ]; then
   home=$(cd "$here/.." && pwd)  # a bundle
@@ -84,6 +84,9 @@ if wanted ffmpeg && command -v ffmpeg >/dev/null; then
 fi
 if wanted vapoursynth && [ -n "${VAPOURSYNTH_PYTHON:-}" ]; then
   peer vapoursynth "$VAPOURSYNTH_PYTHON" "$here/peers/vapoursynth_peer.py" "$bin/bench" ${SIMD:+"$SIMD"}
+fi
+if wanted python && [ -x "$here/../../build-wheel/venv/bin/python" ]; then  # python/test.sh makes it
+  "$here/../../build-wheel/venv/bin/python" "$here/python_call.py" >"$out/python.json" || rm -f "$out/python.json"
 fi
 if wanted element && [ -x "$bin/bench-element" ]; then
   # shellcheck disable=SC2086
