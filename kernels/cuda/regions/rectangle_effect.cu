@@ -25,7 +25,8 @@ struct RectangleTile {
 /// In shared memory. Means: [row of cells][column][component]. Before the sums are there, 1 / the number of samples.
 struct RectangleMeans {
   double exact[max_rectangle_means];
-  int short_mean[max_rectangle_means];  ///< of 8-bit samples
+  int short_mean[max_rectangle_means];                                ///< of 8-bit samples
+  double column_weight[tile_bytes], row_weight[rectangle_tile_rows];  ///< exact ones, of blurred 8-bit samples
 };
 
 /// Which of two neighbouring cells' centres a pixel lies between: `along` half pixels from the first one's. The second
@@ -209,28 +210,38 @@ __device__ __forceinline__ unsigned code_of(double value, unsigned&) {
   return static_cast<unsigned>(rounded(value));
 }
 
-/// Computes a word's samples again, exactly.
+/// Sets the exact weights of a tile's columns and rows. Complete after the next barrier.
 template <class Sample>
-__device__ __noinline__ unsigned exact_word(const RectangleItem& item, const RegionPart& part,
-                                            const RectangleTile& tile, const RectangleMeans& means, int at, int y,
-                                            int width) {
-  unsigned samples = 0;
-  const Centres down = centres_of(item.y, y << part.shift_y, true);
-  double weight;
-  set_weight(item.y, down, weight);
+__device__ __forceinline__ void set_exact_weights(const RectangleArgs& args, const RectangleItem& item,
+                                                  const RegionPart& part, const RectangleTile& tile,
+                                                  RectangleMeans& means) {
+  constexpr int columns = tile_columns<Sample>;
 #pragma unroll 1
-  for (int j = 0; j < word_samples<Sample>; ++j) {
+  for (int i = static_cast<int>(threadIdx.x); i < columns + rectangle_tile_rows; i += rectangle_threads) {
+    const bool is_row = i >= columns;
     const RegionSlot* slot;
-    const Centres across = centres_of(item.x, min(pixel_of(part, at + j, slot), width - 1), true);
-    const int component = slot->component == no_component ? 0 : slot->component;
-    double column_weight;
-    set_weight(item.x, across, column_weight);
-    const auto between_columns = [&](int row) {
-      const double* from =
-          means.exact + ((row - tile.cell_y) * tile.columns - tile.cell_x) * tile.components + component;
-      return interpolate(from[across.first * tile.components], from[across.second * tile.components], column_weight);
+    const int pixel = is_row ? min(tile.y + i - columns, tile.bottom - 1) << part.shift_y
+                             : min(pixel_of(part, tile.x + i, slot), args.width - 1);
+    const RectangleAxis& axis = is_row ? item.y : item.x;
+    double weight;
+    set_weight(axis, centres_of(axis, pixel, true), weight);
+    (is_row ? means.row_weight[i - columns] : means.column_weight[i]) = weight;
+  }
+}
+
+/// A word's samples in a row, exactly. `above`, `below`: the places of the means of its rows of cells.
+template <class Sample>
+__device__ __forceinline__ unsigned exact_word(const RectangleMeans& means, const LaneWord<Sample>& word, int above,
+                                               int below, int row) {
+  constexpr int n = word_samples<Sample>;
+  unsigned samples = 0;
+#pragma unroll
+  for (int j = 0; j < n; ++j) {
+    const double across = means.column_weight[static_cast<int>(threadIdx.x) % 32 * n + j];
+    const auto between_columns = [&](int from) {
+      return interpolate(means.exact[from + word.first[j]], means.exact[from + word.second[j]], across);
     };
-    const double value = interpolate(between_columns(down.first), between_columns(down.second), weight);
+    const double value = interpolate(between_columns(above), between_columns(below), means.row_weight[row]);
     samples |= static_cast<unsigned>(rounded(value)) << j * sample_bits<Sample>;
   }
   return samples;
@@ -249,18 +260,16 @@ __device__ __forceinline__ void store_samples(Sample* to, unsigned samples, unsi
 
 /// Writes a warp's rows by means.
 template <class Sample>
-__device__ __forceinline__ void write_means(const RectangleArgs& args, const RectangleItem& item,
-                                            const RegionPart& part, const RectangleTile& tile,
-                                            const LaneWord<Sample>& word, const Centres& row_of_lane,
-                                            typename ValueOf<Sample>::Type weight_of_lane,
+__device__ __forceinline__ void write_means(const RectangleArgs& args, const RegionPart& part,
+                                            const RectangleTile& tile, const LaneWord<Sample>& word,
+                                            const Centres& row_of_lane, typename ValueOf<Sample>::Type weight_of_lane,
                                             const RectangleMeans& means) {
   constexpr int n = word_samples<Sample>;
   using Value = typename ValueOf<Sample>::Type;
   const PlaneView frame = args.frame[part.plane];
   const int top = tile.y + static_cast<int>(threadIdx.x) / 32 * warp_rows, rows = min(warp_rows, tile.bottom - top);
-  const int row_means = tile.columns * tile.components;
   Value upper[n], lower[n];
-  int last = -1;  // the row of cells that `upper` is of
+  int last = -1, above = 0, below = 0;  // the row of cells that `upper` is of, and places of means
 #pragma unroll 1
   for (int k = 0; k < rows; ++k) {
     const int row = top - tile.y + k;
@@ -268,8 +277,8 @@ __device__ __forceinline__ void write_means(const RectangleArgs& args, const Rec
     const Value down = __shfl_sync(~0u, weight_of_lane, row);
     if (first != last) {
       last = first;
-      const int none = tile.cell_x * tile.components;
-      const int above = (first - tile.cell_y) * row_means - none, below = (second - tile.cell_y) * row_means - none;
+      above = ((first - tile.cell_y) * tile.columns - tile.cell_x) * tile.components;
+      below = ((second - tile.cell_y) * tile.columns - tile.cell_x) * tile.components;
 #pragma unroll
       for (int j = 0; j < n; ++j) {
         const auto mean = [&](int i) { return mean_of(means, i, Value{}); };
@@ -281,8 +290,7 @@ __device__ __forceinline__ void write_means(const RectangleArgs& args, const Rec
 #pragma unroll
     for (int j = 0; j < n; ++j)
       samples |= code_of(interpolate(upper[j], lower[j], down), margin_left) << j * sample_bits<Sample>;
-    if (margin_left < 2u * value_margin << (32 - fraction))
-      samples = exact_word<Sample>(item, part, tile, means, word.at, top + k, args.width);
+    if (margin_left < 2u * value_margin << (32 - fraction)) samples = exact_word(means, word, above, below, row);
     if (word.held)
       store_samples(row_of<Sample>(frame, top + k) + word.at, samples << args.shift, word.held, word.whole);
   }
@@ -326,6 +334,8 @@ __device__ __forceinline__ void write_item(const RectangleArgs& args, const Rect
   tile.cell_y = cells.x;
   tile.all = tile.columns * (cells.y - cells.x + 1) * tile.components;
   count_samples(args, item, part, tile, means);
+  if (sizeof(Sample) == 1 && args.effect == RegionEffect::blur)
+    set_exact_weights<Sample>(args, item, part, tile, means);
   pdl_wait();
 #pragma unroll 1
   for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * rectangle_threads + threadIdx.x; i < args.stale_words;
@@ -333,7 +343,7 @@ __device__ __forceinline__ void write_item(const RectangleArgs& args, const Rect
     args.stale[i] = 0;
   load_means<Sample>(args, item, tile, means);
   __syncthreads();
-  write_means(args, item, part, tile, word, row_of_lane, weight, means);
+  write_means(args, part, tile, word, row_of_lane, weight, means);
 }
 
 template <class Sample>

@@ -10,7 +10,7 @@ namespace convolve::cuda {
 namespace {
 
 constexpr int max_item_blocks = 1 << 16;  // the kernels divide their numbers in single precision
-constexpr int smallest_cell = 32;         ///< pixels: of smaller ones, most lanes of a cell's warps would idle
+constexpr int smallest_cell = 8;          ///< pixels: of smaller ones, most lanes of a cell's warps would idle
 
 void set_factor(RectangleAxis& axis, int which, std::int64_t distance) {
   // `distance` << shift is at least 2^31, so that the quotient fits 32 bits but for that of a power of two.
