@@ -69,11 +69,11 @@ join() {
   before=$SECONDS
 }
 
-# storm BUILD NAME [ARGUMENT...]: eight seconds of tests/storm over that build; its numbers are in the name of the step.
+# storm BUILD NAME [ARGUMENT...]: a minute of tests/storm over that build; its numbers are in the name of the step.
 storm() {
   local build=$1 name=$2 said
   shift 2
-  if said=$("$@" tests/storm/run.sh 8 "$build" 1 2>&1 </dev/null); then
+  if said=$("$@" tests/storm/run.sh 60 "$build" 1 2>&1 </dev/null); then
     pass "$name: ${said##*$'\n'}"
     echo "${said##*$'\n'}" >>"$logs"
   else
@@ -138,14 +138,14 @@ one_at_a_time() {
 
   step "the code is formatted, its headers compile alone, clang-tidy finds nothing in what both backends share" env LINT_TIDY=few tests/lint.sh
   step "shell scripts are clean" shellcheck -x setup.sh python/test.sh packaging/*.sh tests/run.sh tests/lint.sh pipelines/*.sh tests/gpu/*.sh tests/archive/*.sh tests/conformance/*.sh tests/detector/*.sh tests/fuzz/*.sh tests/storm/*.sh tests/soak/*.sh tests/tune/*.sh tests/virtual-camera/*.sh tests/other-systems/*.sh examples/*.sh pipelines/archive/examples/*.sh docs/*.sh
-  if fuzzed=$(tests/fuzz/coverage.sh 30 2>&1 </dev/null); then
+  if fuzzed=$(tests/fuzz/coverage.sh 180 2>&1 </dev/null); then
     pass "fuzzing by coverage, ${fuzzed##*$'\n'}"
     echo "${fuzzed##*$'\n'}" >>"$logs"
   else
     fail "fuzzing by coverage"
     echo "$fuzzed"
   fi
-  if fuzzed=$(tests/fuzz/streams.sh 45 2>&1 </dev/null); then
+  if fuzzed=$(tests/fuzz/streams.sh 60 2>&1 </dev/null); then
     pass "fuzzing of the whole element by coverage, ${fuzzed##*$'\n'}"
     echo "${fuzzed##*$'\n'}" >>"$logs"
   else
