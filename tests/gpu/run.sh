@@ -95,6 +95,8 @@ sanitizers() {
         "$here/tests/conformance/conformance" --backend=cuda --cases="$cases"
       step "sanitizer-regions-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
         "$here/tests/conformance/conformance_regions" --backend=cuda --cases="$((cases / 4))"
+      step "sanitizer-areas-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
+        "$here/tests/conformance/conformance_areas" --backend=cuda --cases="$((cases / 8))"
       step "sanitizer-banks-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
         "$here/tests/conformance/conformance_banks" --backend=cuda --cases="$((cases / 4))"
       step "sanitizer-luma-$tool" "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 \
