@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Banks of kernels in floating point. Rows are staged once, and each block of samples is summed with one kernel after
-// the other while its rows are in the first-level cache:
+// Banks of kernels in floating point: several kernels over one input, whose sums are combined into one sample
+// (convolve/bank.hpp). Rows are staged into a ring once (engine/engine.hpp), and each block of samples is summed with
+// one kernel after the other while its rows are in the first-level cache:
 //
 //   ring rows ──kernel 1──> sums ─┐
 //             ──kernel 2──> sums ─┼─ combined in registers ──> root, division, rounding ──> samples

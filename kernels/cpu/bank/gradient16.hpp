@@ -6,7 +6,8 @@
 //
 //   rows of words ──along rows, down columns──> x, y ──interleaved──> x*x + y*y ──> f32, root, rounding ──> bytes
 //
-// Every figure is that of the f32 form to the bit: squares stay below 2^24, where f32 is exact.
+// Every figure is that of the f32 form to the bit: a square is at most 2^24, which f32 holds exactly, and the sum of
+// two is rounded to f32 once in either form.
 #pragma once
 
 #include "cpu/engine/engine.hpp"

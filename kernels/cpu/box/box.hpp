@@ -15,8 +15,9 @@
 namespace convolve::cpu {
 
 /// `column` and `row`: the factors of the filter, or of its part in space where frames are combined while they are
-/// staged. Returns false, and leaves the engine unusable, where taps differ, where a ghost level is no sample, and
-/// where sums would not fit 32 bits.
+/// staged. Returns false, and leaves the engine unusable, for floats, where taps differ or are 0, where frames are
+/// combined with taps that are not exact, where a zero or ghost level is no whole number or, of one frame, a ghost
+/// level no sample, and where sums would not fit 32 bits or be rounded by too much.
 bool make_box(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
               const std::vector<double>& column, const std::vector<double>& row);
 

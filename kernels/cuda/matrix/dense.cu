@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// matrix, filters of at most 7x9 taps: banded (Toeplitz) matrix products on the tensor cores, 8-bit samples by 8-bit
-// limbs of the taps.
+// matrix, filters of at most 7x9 taps (rows x columns): banded (Toeplitz) matrix products on the tensor cores, 8-bit
+// samples by the 8-bit limbs that taps are cut into (taps.hpp).
 //
 // A warp makes a tile of 128 pixels by a few rows. It is cut into 16 strips of 8 pixels, and two rows are made at a
 // time. One product (m16n8k32) takes two input rows: of each strip (one of 16 rows of the left matrix) the 16 pixels

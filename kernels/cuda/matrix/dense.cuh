@@ -4,10 +4,10 @@
 // What the kernels of `matrix` share: their arguments, words of pixels, sums to samples, and the samples at the
 // borders.
 //
-// All planes are blocks of one launch, each warp making a tile. Of small filters, whose arguments these are, tiles
-// cover the plane, the last of a row or column moving back over what its neighbour makes too, with the same result;
-// what planes that are small, not aligned or of an odd width leave is made one sample to a thread, by blocks that come
-// first.
+// All planes are blocks of one launch, each warp making a tile. The arguments are those of small filters (up to 7x9
+// taps). Their tiles cover the plane, the last of a row or column moving back over what its neighbour makes too, with
+// the same result. Planes that are small or not aligned have no tiles, and those whose width is no multiple of four
+// have none at their sides: what is left so is made one sample to a thread, by blocks that come first.
 #pragma once
 
 #include <cuda_runtime.h>

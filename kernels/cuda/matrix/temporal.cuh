@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a warp of temporal.cu or temporal_u16.cu makes its tile: banded matrix products as in dense.cu, frame by frame
-// into the same sums.
+// How a warp of temporal.cu, temporal_422.cu, temporal_triples.cu or temporal_u16.cu makes its tile: banded matrix
+// products as in dense.cu, frame by frame into the same sums.
 //
 // A warp makes 8 or 10 rows of 128 bytes, whose sums stay in registers while the frames of the window go by. What it
 // takes of the frames is copied to shared memory, the next frame's while this one's products are made. One product
@@ -13,7 +13,8 @@
 //   left:  lane 4g + t holds strips g and g + 8, input row t / 2, pixels 8 (t & 1) .. + 7 less the 4 to the left
 //   sums:  lane 4g + t holds strips g and g + 8, output row t / 2, pixels 4 (t & 1) .. + 3
 //
-// Frames of ghost cells are no frames: the sums start from theirs.
+// Frames of ghost cells, which stand in beyond the ends of a stream under a constant border, are not read: the sums
+// start from what these would add.
 #pragma once
 
 #include <cuda_runtime.h>

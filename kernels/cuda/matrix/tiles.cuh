@@ -4,8 +4,8 @@
 // What the kernels of `matrix` for large filters and for filters over several frames share: a plan that cuts planes
 // into tiles of 128 bytes by a few rows, each a warp's, the kernels' arguments, and where tiles begin and end.
 //
-// Frames of ghost cells are no frames: sums start from theirs. Planes that are not aligned are made one sample to a
-// thread.
+// Frames of ghost cells, which stand in beyond the ends of a stream under a constant border, are not read: sums start
+// from what these would add. Planes that are not aligned are made one sample to a thread.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -8,12 +8,13 @@
 // planes. A few layers ride in the kernel's parameters; longer lists, the spans of ellipses and the weights of masks
 // lie in device memory.
 //
-// A plane is a row of samples whatever they belong to, and repeats itself after a period:
+// A row of a plane is a row of samples, and which pixel and component they belong to repeats itself after a period:
 //
 //      NV12, plane 1   U V | U V | ...        period 2, of 2 pixels
 //      RGB             R G B | R G B | ...    period 3, of 1 pixel
 //      YUY2            Y U Y V | ...          period 4, of 2 pixels
 //
+// A sample of a period is a slot (RegionSlot), and a plane of which some component is treated is a part (RegionPart).
 // A lane treats the samples of one word of 32 bits, in a few rows.
 #pragma once
 
@@ -57,7 +58,7 @@ struct RegionSlot {
 inline constexpr std::uint8_t no_component = 255;
 inline constexpr int max_period = 4;
 
-/// The samples of a plane.
+/// A plane that has treated components, and how its samples lie.
 struct RegionPart {
   std::uint8_t plane, period;
   std::uint8_t period_shift;     ///< a period covers 1 << period_shift pixels
@@ -82,8 +83,8 @@ struct RegionArgs {
   RegionPart part[max_region_parts];
   int parts, words;  ///< words of a cell: of all parts
   int layers;
-  int width, height;  ///< of the frame
-  int shift, feather;
+  int width, height;   ///< of the frame
+  int shift, feather;  ///< shift: the unused bits below each sample's value
   RegionEffect effect;
   bool wide;                 ///< 32 bits are not enough for the layers' cells
   const RegionLayer* list;   ///< null: they are in `few`

@@ -3,7 +3,8 @@
 //
 // The effect on rectangles, which writes each of their samples and reads none of the frame's. A block has a tile, a
 // warp eight of its rows, and a lane a word of each row: colours, the filter's output, or the value between four means
-// as in effect.cu, of which it keeps those that its columns have at the rows of cells above and below.
+// as in effect.cu. Of that, a lane keeps `upper` and `lower` of its columns for as long as its rows lie between the
+// same two rows of cells.
 //
 // How exact that is: tile_means.cuh. Weights are up to two units of 2^-31 too small here, so that values of 8-bit
 // samples may be 5 units of 2^-22 too small, or 3 too large.

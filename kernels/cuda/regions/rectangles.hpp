@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Rectangles without a feather, none of which has a sample of another: what detectors find most. No sample has to be
-// weighed then, and the effect reads no sample at all: kernels of their own treat such lists (rectangle_means.cu,
-// rectangle_effect.cu). Those that serve every list execute so many instructions to find out what a sample is that
-// these, not memory, are what their time goes into.
+// Rectangles without a feather, which are what detectors find most. Where the effect is made of means, none of them may
+// have a sample of another; a colour or the filter's output may be written twice. No sample has to be weighed then, and
+// the effect reads none of the samples that it replaces: kernels of their own treat such lists (rectangle_means.cu,
+// rectangle_effect.cu). The kernels that serve every list (means.cu, effect.cu) take longer to find out what each
+// sample is than memory takes.
 //
 // The host makes an item of each rectangle and plane. Blocks are numbered through the items, in either kernel its own
 // way.
@@ -62,8 +63,8 @@ static_assert(sizeof(RectangleArgs) <= 4096);
 /// A short list of layers as items.
 class RectangleList {
  public:
-  /// False where the list is not a short one of rectangles apart from one another, or where other kernels serve it
-  /// better. `args`: with the parts set.
+  /// False where the list is not a short one of such rectangles, or where other kernels serve it better, as for small
+  /// cells. `args`: with the parts set.
   bool set(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes);
 
   RectangleArgs& args() { return args_; }

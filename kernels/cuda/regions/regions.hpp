@@ -8,8 +8,11 @@
 //
 //     set_regions()            apply()
 //     layers, spans, maps ──>  copy of the list ──>  means: sums of cells  ──>  effect: values, weights, frame
-//     in a page-locked slot    (none where it is     (blur, pixelate)           and zeroes for the sums after next
+//     in a page-locked slot    (none where it is     (blur, pixelate)           and zeroes for the next frame's sums
 //                              short: parameters)
+//
+// Spans are what the rows of ellipses hold, maps the weights of pixels (args.hpp). Rectangles apart from each other
+// have kernels of their own for both launches: rectangles.hpp.
 //
 // Regions that are those of the frame before are neither made into layers nor sent again. Nothing waits: a list that is
 // still on its way keeps its slot, and the next one takes another.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A block's tile: which layer and plane it belongs to, which samples a lane has in it, and the weights of samples.
+// Where layers overlap, the one in which a sample weighs most, of equal ones the first, wins the sample: it alone
+// treats it.
 #pragma once
 
 #include <climits>

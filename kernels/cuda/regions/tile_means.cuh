@@ -9,8 +9,8 @@
 //
 // Samples of 8 bits are interpolated in integers of 22 fraction bits. Means are rounded to them, and each of the two
 // interpolations rounds down and has a weight of 31 bits: the result is at most 3 units of 2^-22 too small, or 1 too
-// large. So the code is known but where the value may be a tie; that one sample is then computed as those of 16 bits
-// are.
+// large. So the code value is known but where the value may be a tie; that one sample is then computed as those of 16
+// bits are.
 #pragma once
 
 #include "cuda/regions/tile.cuh"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// separable for large filters on the tensor cores: what the two kernels are given, and their numbers. See large.cuh.
+// separable for large filters on the tensor cores: what the three kernels are given, and their numbers. See large.cuh.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -4,8 +4,9 @@
 // separable: filters that are the product of a column and a row, or the sum of two or three of those, both passes on
 // chip. Here: what is served, and the kernel that serves all of rank 1, whatever the sample type, layout, precision or
 // alignment. A block adds up the frames of the window while it loads its tile into shared memory, filters the tile's
-// rows, then its columns. The fast kernels are in tensor.cu (bytes) and single.cuh (16 bits, floats, and bytes of three
-// components); filters of over 15 taps an axis are in large.cu (bytes) and passes.cu.
+// rows, then its columns. The fast kernels are in tensor.cu (one frame of bytes), tensor_frames.cu (bytes over several
+// frames, and packed 4:2:2) and single.cuh (16 bits, floats, and the bytes that the tensor cores do not serve); filters
+// of over 15 taps an axis are in large.cu (bytes) and passes.cu.
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The algorithm `separable`: a column pass and a row pass, both on chip.
+// The algorithm `separable`: a column pass and a row pass. Both are on chip for filters of up to 15 taps an axis; what
+// lies between them passes through device memory for most larger ones (large.cuh, passes.cu).
 #pragma once
 
 #include "cuda/common/entry.hpp"
@@ -10,7 +11,7 @@ namespace convolve::cuda {
 
 extern const Entry separable;
 
-/// Whether a plan of `separable`, for a filter of up to 15 taps an axis, would run on the tensor cores.
+/// Whether a plan of `separable` would run on the tensor cores, whatever the size of the filter.
 bool separable_on_tensor_cores(const Device& device, const PlanDesc& desc);
 
 }  // namespace convolve::cuda

@@ -3,7 +3,8 @@
 //
 // The row pass of separable's kernel in single precision; of two and four components of 16 bits it is that of
 // single_rows_planar.cuh. Half a warp takes a row of the tile, adds up the window's frames while it loads them, shares
-// its samples through shared memory and filters it. Of a filter of rank 2 or 3 a row is filtered so often at a time.
+// its samples through shared memory and filters it. A filter of rank 2 or 3 is a sum of so many
+// products: a row is filtered by the row factors of all of them at once.
 //
 // A row is samples, whatever their components: horizontal taps lie C samples apart.
 #pragma once

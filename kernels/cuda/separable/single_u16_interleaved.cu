@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// separable's kernels in single precision for 16-bit samples, one and two components.
+// separable's kernels in single precision for 16-bit samples, planes of two components, alone or beside planes of
+// one.
 #include "cuda/separable/single_table.cuh"
 
 namespace convolve::cuda {

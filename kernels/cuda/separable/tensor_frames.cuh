@@ -16,7 +16,8 @@
 // Which component a byte is of stands in R' alone: a tap at every byte, or at every second, third or fourth one, and of
 // packed 4:2:2 at every second one where the byte out is luma, else at every fourth.
 //
-// Frames of ghost cells are no frames: what they add stands in what H starts at.
+// Frames of ghost cells, which stand in beyond the ends of a stream under a constant border, are not read: H starts at
+// what these would add.
 #pragma once
 
 #include "cuda/common/border_map.cuh"

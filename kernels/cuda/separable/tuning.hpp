@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// separable's numbers.
+// The numbers that the kernels of `separable` were tuned with: their tiles, and how many blocks are to be resident.
 #pragma once
 
 #include <array>

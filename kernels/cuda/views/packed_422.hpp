@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Packed 4:2:2 (YUY2, UYVY, Y210 and their kin) by the kernels of evenly interleaved planes: what `auto` takes for
-// such frames where `matrix` does not make luma and chroma at once. This is no algorithm of its own, but a way to bring
-// such frames to all of them.
+// such frames where no kernel of `matrix` or `separable` makes luma and chroma at once. This is no algorithm of its
+// own, but a way to bring such frames to all of them.
 //
 //   bytes of a row         Y0 U  Y1 V  Y2 U  Y3 V        one view has pixels of two samples, filters the first
 //   as pixels of two       Y0 .  Y1 .  Y2 .  Y3 .        and passes the second on; the other has pixels of four and

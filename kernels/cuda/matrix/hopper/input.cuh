@@ -3,8 +3,8 @@
 //
 // wgmma.cu: its tiles, its arguments, and how the input of a tile comes into shared memory.
 //
-// A sample of 16 bits is two components here: its low byte, then its high one, moved up so that its highest bit is that
-// byte's.
+// A sample of 16 bits is two components here: its low byte, then its high one. Samples of fewer bits are moved up
+// first, so that their highest bit is that of the high byte, but for planes of which some components are copied.
 #pragma once
 
 #include <cuda_runtime.h>

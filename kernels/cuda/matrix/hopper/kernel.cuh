@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The kernel of wgmma.cu and wgmma_long.cu: what a block's warpgroups do, and when. What a maker makes of a tile is in
-// u8_tile.cuh and u16_tile.cuh.
+// The kernel of wgmma.cu, wgmma_422.cu and wgmma_long.cu: what a block's warpgroups do, and when. Two of them, the
+// makers, multiply and make samples; the others, the loaders, bring input to shared memory. What a maker makes of a
+// tile is in u8_tile.cuh and u16_tile.cuh.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // wgmma.cu: how a warpgroup makes its part of a tile of 16-bit samples: each of their bytes by each limb of the
-// taps, in the order that U16Taps gives.
+// taps, in the order that U16Taps (taps.hpp) gives.
 #pragma once
 
 #include "cuda/common/pixels.cuh"

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// matrix on compute capability 9.0, filters of more than 7x9 taps: banded (Toeplitz) matrix products by warpgroups,
-// 8-bit samples, or the bytes of 16-bit ones, by 8-bit limbs of the taps. What a warpgroup makes of a tile is in
+// matrix on compute capability 9.0: banded (Toeplitz) matrix products by warpgroups, 8-bit samples, or the bytes of
+// 16-bit ones, by 8-bit limbs of the taps. The kernels of this file serve filters of one frame and up to 15 taps an
+// axis: over 8-bit samples those of more than 7x9 taps, and all where pixels have three components; all over 16-bit
+// samples. The plans are those of wgmma_422.cu and wgmma_long.cu, too. What a warpgroup makes of a tile is in
 // u8_tile.cuh and u16_tile.cuh.
 //
 // A block makes tiles of 128 pixels by 64 rows, 32 rows a warpgroup, one after the other; one or two more warpgroups

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The plan of `matrix` on compute capability 9.0. Host code only.
+// The plans of `matrix` by warpgroups, which only compute capability 9.0 has: wgmma.cu, wgmma_422.cu and wgmma_long.cu.
+// Host code only.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ std::unique_ptr<Plan> make_matrix_wgmma(const Device& device, const PlanDesc& de
 bool serves_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, MatrixTaps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_wgmma_422(const Device& device, const PlanDesc& pairs, int luma,
                                             const MatrixTaps& taps);
-/// 16-bit samples of one and two components.
+/// 16-bit samples of one, two and four components.
 bool serves_matrix_u16(const Device& device, const PlanDesc& desc, U16Taps& taps, std::string& why);
 std::unique_ptr<Plan> make_matrix_u16(const Device& device, const PlanDesc& desc, const U16Taps& taps);
 #else  // built without code for that chip
