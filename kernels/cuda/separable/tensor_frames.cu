@@ -48,7 +48,7 @@ struct FramesKernel {
     }
     margin = desc.filter.reach_x() * step <= block_bytes ? 1 : 2;
   }
-  int shared() const { return FramesTile::stages * (margin == 1 ? FramesWindow<1>::bytes : FramesWindow<2>::bytes); }
+  int shared() const { return FramesTile::stages * (margin == 1 ? FramesShape<1>::bytes : FramesShape<2>::bytes); }
   template <int margin, bool apart>
   static auto of(Epilogue epilogue) {
     return epilogue == Epilogue::scaled ? frames_kernel<margin, apart, true> : frames_kernel<margin, apart, false>;

@@ -31,17 +31,23 @@
 
 namespace convolve::cuda::tensor {
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-
-/// A frame's rows of a tile in shared memory, with the blocks that sets reach on either side, and the border's cells in
-/// place.
+/// Where a frame's rows of a tile lie in shared memory, with the blocks that sets reach on either side.
 template <int margin>
-struct FramesWindow {
+struct FramesShape {
   static constexpr int blocks = FramesTile::bytes / block_bytes + 2 * margin;
   static constexpr int pitch = (blocks | 1) * block_bytes, rows = FramesTile::rows + 2 * max_radius;
   /// As row_offset() of tensor_input.cuh: what ldmatrix takes lies in different banks.
   static constexpr __host__ __device__ int offset(int row) { return row * pitch + (row + 1) / 8 * 32; }
   static constexpr int bytes = offset(rows);
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+/// These rows, with the border's cells in place.
+template <int margin>
+struct FramesWindow : FramesShape<margin> {
+  using Shape = FramesShape<margin>;
+  using Shape::blocks, Shape::pitch, Shape::rows, Shape::offset;
   /// Where the lane's row of a band of 16 lies. Products take 32 rows, of which the first and the last meet no tap:
   /// what stands in for those that the window does not have is of no interest.
   static __device__ __forceinline__ int row_of(int band, int lane) {
