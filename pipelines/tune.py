@@ -334,7 +334,7 @@ def main():
         sys.exit(f"tune: {arguments.input} is not there")
     Gst.init(None)
     if Gst.ElementFactory.find(FACTORY) is None:
-        sys.exit(f"tune: GStreamer does not find {FACTORY}; set GST_PLUGIN_PATH to build/plugin (./setup.sh --plugin builds it)")
+        sys.exit(f"tune: GStreamer does not find {FACTORY}; set GST_PLUGIN_PATH to the folder that ./setup.sh --plugin prints last")
     try:
         serve(arguments.input, arguments.port)
     except (GLib.GError, OSError) as error:
