@@ -141,7 +141,8 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     Gst.init(None)
     if Gst.ElementFactory.find("videoconvolve") is None:
-        fail("GStreamer does not find videoconvolve; start this through demo.sh, or set GST_PLUGIN_PATH to the folder that ./setup.sh --plugin prints last")
+        fail("GStreamer does not find videoconvolve; start this through demo.sh, or set GST_PLUGIN_PATH to the folder that "
+             "./setup.sh --plugin prints last")
     duration = duration_of(where)
     for number, (name, properties) in enumerate(WAYS, 1):
         run(where, duration, number, name, properties, out)
