@@ -86,6 +86,15 @@ def processor():
         return next((line.split(": ")[1].strip() for line in file if line.startswith("model name")), "unknown")
 
 
+def commit_of(folder):
+    try:
+        said = subprocess.run(["git", "-C", folder, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True,
+                              text=True, check=False).stdout.strip()
+    except FileNotFoundError:  # git
+        said = ""
+    return said or "unknown"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small frames, twice: that it works")
@@ -101,10 +110,8 @@ def main():
                 for kind in ("integer", "real"):
                     name = f"python1/filter2d/{layout}@{width}x{height}/{side}x{side}/{kind}"
                     rows.append({"name": name, **row(frames, outs, kind, side, iterations, draw)})
-    here = os.path.dirname(os.path.abspath(__file__))
-    commit = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True,
-                            text=True, check=False).stdout.strip()
-    context = {"commit": commit or "unknown", "processor": processor(), "opencv": cv2.__version__, "numpy": np.__version__}
+    commit = commit_of(os.path.dirname(os.path.abspath(__file__)))
+    context = {"commit": commit, "processor": processor(), "opencv": cv2.__version__, "numpy": np.__version__}
     json.dump({"context": context, "benchmarks": rows}, sys.stdout, indent=1)
     print()
 
