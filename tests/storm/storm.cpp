@@ -13,11 +13,11 @@
 // filter's place, and sets no properties: what fails then is not the filter's.
 #include <gst/gst.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -254,7 +254,7 @@ class Pipeline {
 
 struct Property {
   const char* name;
-  std::array<const char*, 4> values;
+  std::initializer_list<const char*> values;
 };
 
 constexpr Property properties[] = {
@@ -283,7 +283,7 @@ long change_properties(const std::vector<std::unique_ptr<Pipeline>>& pipelines, 
   while (!over && !failed && !other_element()) {
     const Property& property = any_of(random, properties);
     GObject* filter = G_OBJECT(pipelines[random() % pipelines.size()]->filter());
-    gst_util_set_object_arg(filter, property.name, property.values[random() % property.values.size()]);
+    gst_util_set_object_arg(filter, property.name, property.values.begin()[random() % property.values.size()]);
     ++changes;
     g_usleep(random() % 1000);
   }

@@ -22,9 +22,9 @@ namespace {
 
 using namespace convolve;
 
-Filter box(int height, int width) {
-  const int count = height * width;
-  TapArray taps{.depth = 1, .height = height, .width = width, .taps = {}};
+Filter box(int height, int width, int depth = 1) {
+  const int count = depth * height * width;
+  TapArray taps{.depth = depth, .height = height, .width = width, .taps = {}};
   taps.taps.assign(static_cast<std::size_t>(count), Tap::fraction(1, count));
   return Filter(taps);
 }
@@ -39,7 +39,7 @@ PlanDesc desc_of(SampleType type, int bits, int components, int width, int heigh
   return desc;
 }
 
-// Runs a plan of one plane of interleaved samples, and gives what it describes itself as.
+// Runs a plan of one plane of interleaved samples, the same in all frames, and gives what it describes itself as.
 template <class Sample>
 std::string run(const PlanDesc& desc, std::vector<Sample>& in, std::vector<Sample>& out) {
   const PlaneLayout& plane = desc.layout.plane[0];
@@ -49,7 +49,9 @@ std::string run(const PlanDesc& desc, std::vector<Sample>& in, std::vector<Sampl
   from.plane[0] = {in.data(), stride};
   to.plane[0] = {out.data(), stride};
   const std::unique_ptr<Plan> plan = make_cpu_backend(1)->make_plan(desc);
-  EXPECT_EQ(plan->enqueue({1, {&from}}, to, nullptr), nullptr);
+  Window window{desc.filter.depth(), {}};
+  std::fill_n(window.image, window.depth, &from);
+  EXPECT_EQ(plan->enqueue(window, to, nullptr), nullptr);
   return plan->describe();
 }
 
@@ -133,6 +135,20 @@ TEST_F(Box, OfWordsIsWithinACodeValueWhateverTheZeroLevel) {
           EXPECT_LE(difference(desc, in, out), 1) << height << " rows, zero level " << zero;
         }
       }
+  });
+}
+
+// Sums of the first component do not fit 24 bits, those of the others do.
+TEST_F(Box, OverTimeIsRightWhereOneComponentAloneIsTooLargeToBeExact) {
+  std::mt19937 random(3);
+  on_each_target([&] {
+    PlanDesc desc = desc_of(SampleType::u16, 12, 4, 70, 9);
+    for (int c = 1; c < 4; ++c) desc.layout.plane[0].component[c].zero = 2048;
+    desc.filter = box(31, 31, 5);
+    std::vector<std::uint16_t> in(static_cast<std::size_t>(70 * 9 * 4)), out;
+    for (std::uint16_t& sample : in) sample = static_cast<std::uint16_t>(random() & 0xfff);
+    EXPECT_NE(run(desc, in, out).find("running sums"), std::string::npos);
+    EXPECT_LE(difference(desc, in, out), 1);
   });
 }
 

@@ -319,10 +319,14 @@ bool make_box(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic
   else if (static_cast<double>(row.size()) * layout.max_value() <= std::numeric_limits<std::uint16_t>::max())
     line = Line::u16_to_u16;
   const auto functions = HWY_DYNAMIC_DISPATCH(Box)();
-  if (combined)
-    make_float_staging(engine, desc, sums, group);
-  else
+  if (combined) {
+    // Whole numbers that single precision holds, and what the row pass reads, however the sums are divided.
+    Arithmetic elements = sums;
+    elements.accumulator = Accumulator::exact;
+    make_float_staging(engine, desc, elements, group);
+  } else {
     engine.staging = make_copy_staging(desc, group);
+  }
   engine.element_size = line == Line::u8_to_u16 || line == Line::u16_to_u16 ? 2 : 4;
   RowPass& pass = engine.row_passes.emplace_back();
   pass.components = group.components;
