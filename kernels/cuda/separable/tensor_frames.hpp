@@ -5,6 +5,8 @@
 // tensor_frames.cu.
 #pragma once
 
+#include <vector_types.h>
+
 #include <cstddef>
 #include <cstdint>
 
