@@ -3,7 +3,6 @@
 #include "cpu/bank/bank.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -86,19 +85,11 @@ HWY_INLINE V Add(V all, V sum) {
 // Results of a block in one output row, to samples.
 template <class T, class Sample, Combine combine>
 HWY_INLINE void Finish(const Kernel& k, const Block& b, Vector<T> (&all)[block_vectors], int phase, int row, int x) {
-  constexpr int B = block<T>;
   if constexpr (combine == Combine::magnitude) {
     CONVOLVE_UNROLL
     for (int v = 0; v < block_vectors; ++v) all[v] = hn::Sqrt(all[v]);
   }
-  Sample* out = static_cast<Sample*>(b.out[row]) + x;
-  if (x + B <= b.n) {
-    Store<T, Sample>(k.quantization, all, phase, out);
-  } else {
-    alignas(64) Sample rest[B];
-    Store<T, Sample>(k.quantization, all, phase, rest);
-    std::memcpy(static_cast<void*>(out), rest, (b.n - x) * sizeof(Sample));
-  }
+  StoreUpTo<T, Sample>(b.n - x, k.quantization, all, phase, static_cast<Sample*>(b.out[row]) + x);
 }
 
 template <class T, class Sample, Combine combine>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "cpu/rows/copy_staging.hpp"
@@ -151,14 +150,7 @@ void Filter(const Kernel& k, const Block& b) {
     CONVOLVE_UNROLL
     for (int i = 0; i < R; ++i) {
       if (!b.out[i]) continue;
-      Sample* out = static_cast<Sample*>(b.out[i]) + x;
-      if (x + B <= b.n) {
-        Store<T, Sample>(k.quantization, sum[i], phase, out);
-      } else {
-        alignas(64) Sample rest[B];
-        Store<T, Sample>(k.quantization, sum[i], phase, rest);
-        std::memcpy(static_cast<void*>(out), rest, (b.n - x) * sizeof(Sample));
-      }
+      StoreUpTo<T, Sample>(b.n - x, k.quantization, sum[i], phase, static_cast<Sample*>(b.out[i]) + x);
     }
     phase += turn;
     if (phase >= k.components) phase -= k.components;

@@ -10,6 +10,8 @@
 #define CONVOLVE_QUANTIZE_INL
 #endif
 
+#include <cstring>
+
 #include "cpu/engine/engine.hpp"
 #include "cpu/simd/division-inl.hpp"
 #include "cpu/simd/samples-inl.hpp"
@@ -86,6 +88,19 @@ HWY_INLINE void Store(const Quantization& q, const Vector<T> (&sum)[block_vector
       const hn::Rebind<Sample, Tag<T>> ds;
       hn::StoreU(hn::DemoteTo(ds, value[v]), ds, out + v * N);
     }
+  }
+}
+
+// Stores the first `left` samples of a block: all of them where it is whole.
+template <class T, class Sample>
+HWY_INLINE void StoreUpTo(int left, const Quantization& q, const Vector<T> (&sum)[block_vectors], int phase,
+                          Sample* out) {
+  if (left >= block<T>) {
+    Store<T, Sample>(q, sum, phase, out);
+  } else {
+    alignas(64) Sample rest[block<T>];
+    Store<T, Sample>(q, sum, phase, rest);
+    std::memcpy(static_cast<void*>(out), rest, left * sizeof(Sample));
   }
 }
 
