@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "cases.hpp"
-#include "convolve/backend.hpp"
-#include "memory.hpp"
+#include "open_backend.hpp"
 #include "options.hpp"
 #include "random.hpp"
 #include "regions/area_merger.hpp"
@@ -234,36 +233,28 @@ struct Runners {
 }  // namespace
 
 int main(int argc, char** argv) {
-#ifdef CONVOLVE_HAVE_CUDA
-  constexpr bool has_cuda = true;
-#else
-  constexpr bool has_cuda = false;
-#endif
   const auto options = random_options(argc, argv, {.backend = "cpu", .cases = 1500, .seed = 20261123}, has_cuda);
   if (!options) return 2;
   const auto& [backend, cases, first] = *options;
-  std::vector<std::unique_ptr<convolve::Backend>> backends;
-  std::unique_ptr<Memory> memory = host_memory();
+  OpenBackend one, several, gpu;
   Runners runners;
   if (backend == "cpu") {
-    for (const unsigned threads : {1u, 4u}) backends.push_back(convolve::make_cpu_backend(threads));
-    runners.small = {{backends[0].get(), memory.get(), true}};
-    runners.large = {{backends[1].get(), memory.get(), true}};
+    one = open_cpu(1), several = open_cpu(4);
+    runners.small = {{one.backend.get(), one.memory.get(), true}};
+    runners.large = {{several.backend.get(), several.memory.get(), true}};
     if (has_cuda) {
-      runners.small.push_back({backends[0].get(), memory.get(), true, true});
-      runners.large.push_back({backends[1].get(), memory.get(), true, true});
+      runners.small.push_back({one.backend.get(), one.memory.get(), true, true});
+      runners.large.push_back({several.backend.get(), several.memory.get(), true, true});
     }
-  }
-#ifdef CONVOLVE_HAVE_CUDA
-  if (backend == "cuda") try {
-      memory = cuda_memory();
-      backends.push_back(convolve::make_cuda_backend());
-      runners.small = runners.large = {{backends[0].get(), memory.get(), false}};
+  } else {
+    try {
+      gpu = open_cuda();
     } catch (const std::exception& error) {
       std::printf("skipped: %s\n", error.what());
       return 77;
     }
-#endif
+    runners.small = runners.large = {{gpu.backend.get(), gpu.memory.get(), false}};
+  }
   try {
     for (int i = 0; i < cases; ++i) runners.run_case(first + static_cast<std::uint64_t>(i), i);
   } catch (const std::exception& error) {

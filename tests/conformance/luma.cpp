@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "convolve/backend.hpp"
-#include "memory.hpp"
+#include "open_backend.hpp"
 #include "options.hpp"
 #include "oracle_luma.hpp"
 #include "random.hpp"
@@ -140,29 +139,19 @@ std::string run(std::uint64_t seed, Memory& memory, convolve::Backend& backend) 
 }  // namespace
 
 int main(int argc, char** argv) {
-#ifdef CONVOLVE_HAVE_CUDA
-  constexpr bool has_cuda = true;
-#else
-  constexpr bool has_cuda = false;
-#endif
   const auto options = random_options(argc, argv, {.backend = "cpu", .cases = 2000, .seed = 20260101}, has_cuda);
   if (!options) return 2;
-  std::unique_ptr<Memory> memory = host_memory();
-  std::unique_ptr<convolve::Backend> backend;
-#ifdef CONVOLVE_HAVE_CUDA
+  OpenBackend opened = open_cpu(1);
   if (options->backend == "cuda") try {
-      memory = cuda_memory();
-      backend = convolve::make_cuda_backend();
+      opened = open_cuda();
     } catch (const std::exception& error) {
       std::printf("skipped: %s\n", error.what());
       return 77;
     }
-#endif
-  if (!backend) backend = convolve::make_cpu_backend(1);
   int failures = 0;
   for (int i = 0; i < options->cases; ++i) {
     const std::uint64_t seed = options->seed + static_cast<std::uint64_t>(i);
-    const std::string wrong = run(seed, *memory, *backend);
+    const std::string wrong = run(seed, *opened.memory, *opened.backend);
     if (!wrong.empty() && ++failures <= 10)
       std::printf("FAILED: seed %llu: %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
   }

@@ -20,9 +20,10 @@ struct RandomOptions {
   std::uint64_t seed = 0;  ///< of the first case; each case after it adds one
 };
 
-/// Reads the command line over `defaults`. Prints what is wrong with it and returns nothing where it names an unknown
-/// option or backend, or less than one case, since a run without a case could not fail.
-inline std::optional<RandomOptions> random_options(int argc, char** argv, RandomOptions defaults, bool has_cuda) {
+/// Reads the command line over `defaults`; `knows_cuda`: --backend=cuda is an option. Prints what is wrong with it and
+/// returns nothing where it names an unknown option or backend, or less than one case, since a run without a case could
+/// not fail.
+inline std::optional<RandomOptions> random_options(int argc, char** argv, RandomOptions defaults, bool knows_cuda) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::size_t equals = argument.find('=');
@@ -36,13 +37,13 @@ inline std::optional<RandomOptions> random_options(int argc, char** argv, Random
       defaults.seed = std::strtoull(value.c_str(), nullptr, 0);
     } else if (name == "--backend") {
       defaults.backend = value;
-      good = value == "cpu" || (has_cuda && value == "cuda");
+      good = value == "cpu" || (knows_cuda && value == "cuda");
     } else {
       good = false;
     }
     if (!good) {
       std::fprintf(stderr, "%s: %s: there are %s--cases=N (1 or more) and --seed=N\n", argv[0], argument.c_str(),
-                   has_cuda ? "--backend=cpu, --backend=cuda, " : "");
+                   knows_cuda ? "--backend=cpu, --backend=cuda, " : "");
       return std::nullopt;
     }
   }

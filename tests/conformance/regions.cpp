@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "convolve/backend.hpp"
 #include "layouts.hpp"
-#include "memory.hpp"
+#include "open_backend.hpp"
 #include "options.hpp"
 #include "oracle_regions.hpp"
 #include "random.hpp"
@@ -35,16 +34,6 @@ oracle::Sampling sampling(const RegionCase& c, const Component& k) {
   while ((c.width + s.step_x - 1) / s.step_x > k.width) s.step_x *= 2;
   while ((c.height + s.step_y - 1) / s.step_y > k.height) s.step_y *= 2;
   return s;
-}
-
-/// A backend, and where its frames live.
-struct Runner {
-  std::unique_ptr<Memory> memory;
-  std::unique_ptr<convolve::Backend> backend;
-};
-
-Runner host_runner(unsigned threads) {
-  return {host_memory(), convolve::make_cpu_backend(threads)};
 }
 
 // A copy of a frame in a backend's memory, in blocks that end where its planes do.
@@ -73,7 +62,7 @@ class Placed {
 
 class Treated {
  public:
-  Treated(const RegionCase& c, Runner& runner)
+  Treated(const RegionCase& c, OpenBackend& runner)
       : memory_(*runner.memory), plan_(runner.backend->make_region_plan({c.layout, c.width, c.height})) {
     masks_.reserve(c.boxes.size());
     for (const oracle::Box& box : c.boxes) {
@@ -186,7 +175,7 @@ std::string leaks(const RegionCase& c, Treated& treated, RegionFrame& before, Re
   return wrong;
 }
 
-std::string run(const RegionCase& c, Runner& runner, std::uint64_t seed) {
+std::string run(const RegionCase& c, OpenBackend& runner, std::uint64_t seed) {
   Random random(~seed);
   RegionFrame before(c.layout, random), filtered(c.layout, random);
   RegionFrame found = before;
@@ -204,7 +193,7 @@ std::string run(const RegionCase& c, Runner& runner, std::uint64_t seed) {
 }
 
 // The same as by one thread of the CPU.
-std::string run_large(const RegionCase& c, std::uint64_t seed, Runner& one, Runner& other) {
+std::string run_large(const RegionCase& c, std::uint64_t seed, OpenBackend& one, OpenBackend& other) {
   Random random(~seed);
   const RegionFrame before(c.layout, random, random.chance(0.5) ? 16 : 1);
   RegionFrame filtered(c.layout, random), a = before, b = before;
@@ -218,32 +207,21 @@ std::string run_large(const RegionCase& c, std::uint64_t seed, Runner& one, Runn
   return {};
 }
 
-Runner runner_of(const std::string& backend) {
-  if (backend == "cpu") return host_runner(1);
-#ifdef CONVOLVE_HAVE_CUDA
-  if (backend == "cuda") {
-    std::unique_ptr<Memory> memory = cuda_memory();
-    return {std::move(memory), convolve::make_cuda_backend()};
-  }
-#endif
-  throw std::runtime_error("this build has no CUDA backend");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto options = random_options(argc, argv, {.backend = "cpu", .cases = 4000, .seed = 20260101}, true);
   if (!options) return 2;
   const auto& [backend, cases, first] = *options;
-  Runner runner;
+  OpenBackend runner;
   try {
-    runner = runner_of(backend);
+    runner = backend == "cpu" ? open_cpu(1) : open_cuda();
   } catch (const std::exception& error) {
     std::printf("skipped: %s\n", error.what());
     return 77;
   }
-  Runner one = host_runner(1);
-  Runner several = backend == "cpu" ? host_runner(4) : Runner{};
+  OpenBackend one = open_cpu(1);
+  OpenBackend several = backend == "cpu" ? open_cpu(4) : OpenBackend{};
   int failures = 0;
   const auto report = [&](const std::string& wrong) {
     if (!wrong.empty() && ++failures <= 10) std::printf("FAILED: %s\n", wrong.c_str());

@@ -7,6 +7,7 @@
 
 #include "cpu/simd/targets.hpp"
 #include "large.hpp"
+#include "open_backend.hpp"
 
 namespace conformance {
 
@@ -31,16 +32,12 @@ Runner::Runner(const RunnerOptions& options) : options_(options) {
     }
   }
   if (options.backend.empty() || options.backend == "cuda") {
-#ifdef CONVOLVE_HAVE_CUDA
     try {
-      std::unique_ptr<Memory> memory = cuda_memory();
-      subjects_.push_back({"cuda", std::move(memory), convolve::make_cuda_backend()});
+      OpenBackend opened = open_cuda();
+      subjects_.push_back({"cuda", std::move(opened.memory), std::move(opened.backend)});
     } catch (const std::exception& error) {
       std::printf("SKIPPED cuda: %s\n", error.what());
     }
-#else
-    std::printf("SKIPPED cuda: built without it\n");
-#endif
   }
   for (const Subject& subject : subjects_)
     for (const Algorithm algorithm : subject.backend->algorithms())

@@ -14,6 +14,7 @@
 #include "convolve/preset.hpp"
 #include "cuda/separable/half.hpp"
 #include "cuda/separable/tensor_taps.hpp"
+#include "tensor_desc.hpp"
 
 namespace {
 
@@ -22,16 +23,6 @@ using cuda::Epilogue;
 using cuda::half_bits;
 using cuda::half_value;
 using cuda::tensor::FrameTaps;
-
-PlanDesc desc_of(Filter filter, Component component = {}) {
-  PlanDesc desc;
-  desc.layout.bits = 8;
-  desc.layout.planes = desc.layout.plane[0].components = 1;
-  component.width = component.height = 8;
-  desc.layout.plane[0].component[0] = component;
-  desc.filter = std::move(filter);
-  return desc;
-}
 
 /// A filter's factors in the numbers of its arithmetic.
 struct Factored {

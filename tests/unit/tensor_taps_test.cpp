@@ -17,6 +17,7 @@
 
 #include "convolve/preset.hpp"
 #include "cuda/separable/half.hpp"
+#include "tensor_desc.hpp"
 
 namespace {
 
@@ -26,16 +27,6 @@ using cuda::half_bits;
 using cuda::half_value;
 using cuda::tensor::in_halves;
 using cuda::tensor::TensorTaps;
-
-PlanDesc desc_of(Filter filter, Component component = {}) {
-  PlanDesc desc;
-  desc.layout.bits = 8;
-  desc.layout.planes = desc.layout.plane[0].components = 1;
-  component.width = component.height = 8;
-  desc.layout.plane[0].component[0] = component;
-  desc.filter = std::move(filter);
-  return desc;
-}
 
 bool make(const PlanDesc& desc, TensorTaps& taps) {
   const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, desc.border == Border::constant);
