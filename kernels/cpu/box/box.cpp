@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -154,7 +155,15 @@ void DownColumns(const Kernel& k, const Block& b) {
         run[v] = hn::Sub(whole, RowSums<T>(b.rows[i], x + v * N));
       }
       if (!b.out[i]) continue;
-      StoreUpTo<float, Sample>(b.n - x, k.quantization, sum, phase, static_cast<Sample*>(b.out[i]) + x);
+      // Not StoreUpTo(), with which this loop takes 5 % longer.
+      Sample* out = static_cast<Sample*>(b.out[i]) + x;
+      if (x + B <= b.n) {
+        Store<float, Sample>(k.quantization, sum, phase, out);
+      } else {
+        alignas(64) Sample rest[B];
+        Store<float, Sample>(k.quantization, sum, phase, rest);
+        std::memcpy(static_cast<void*>(out), rest, (b.n - x) * sizeof(Sample));
+      }
     }
     CONVOLVE_UNROLL
     for (int v = 0; v < block_vectors; ++v) hn::StoreU(run[v], d, state + x + v * N);
