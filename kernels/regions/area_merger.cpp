@@ -4,30 +4,16 @@
 
 #include <algorithm>
 
+#include "regions/pixel_rects.hpp"
+
 namespace convolve {
-namespace {
-
-bool is_empty(const PixelRect& rect) {
-  return rect.left >= rect.right || rect.top >= rect.bottom;
-}
-
-void extend(PixelRect& to, const PixelRect& by) {
-  if (is_empty(to)) {
-    to = by;
-    return;
-  }
-  to = {std::min(to.left, by.left), std::min(to.top, by.top), std::max(to.right, by.right),
-        std::max(to.bottom, by.bottom)};
-}
-
-}  // namespace
-
 void AreaMerger::mark(const PixelRect& area, int columns) {
   for (int y = area.top / tile; y * tile < area.bottom; ++y)
-    for (int x = area.left / tile; x * tile < area.right; ++x)
-      extend(tiles_[static_cast<std::size_t>(y) * columns + x],
-             {std::max(area.left, x * tile), std::max(area.top, y * tile), std::min(area.right, (x + 1) * tile),
-              std::min(area.bottom, (y + 1) * tile)});
+    for (int x = area.left / tile; x * tile < area.right; ++x) {
+      PixelRect& bounds = tiles_[static_cast<std::size_t>(y) * columns + x];
+      bounds = bounds_of(bounds, {std::max(area.left, x * tile), std::max(area.top, y * tile),
+                                  std::min(area.right, (x + 1) * tile), std::min(area.bottom, (y + 1) * tile)});
+    }
 }
 
 std::span<const PixelRect> AreaMerger::merge(std::span<const PixelRect> areas, int width, int height) {
@@ -50,10 +36,10 @@ std::span<const PixelRect> AreaMerger::merge(std::span<const PixelRect> areas, i
       if (is_empty(tiles[x])) continue;
       PixelRect bounds;
       const int first = x;
-      for (; x < columns && !is_empty(tiles[x]); ++x) extend(bounds, tiles[x]);
+      for (; x < columns && !is_empty(tiles[x]); ++x) bounds = bounds_of(bounds, tiles[x]);
       while (before != above_.end() && before->first < first) ++before;
       if (before != above_.end() && before->first == first && before->last == x) {
-        extend(merged_[before->index], bounds);
+        merged_[before->index] = bounds_of(merged_[before->index], bounds);
         row_.push_back(*before);
       } else {
         row_.push_back({first, x, merged_.size()});

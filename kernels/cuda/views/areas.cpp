@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "regions/pixel_rects.hpp"
 #include "regions/weights.hpp"
 
 namespace convolve::cuda {
@@ -21,16 +22,8 @@ constexpr int unit_x = 64, unit_y = 16;
 /// What a launch costs, in the pixels that a GPU filters meanwhile: about a microsecond and a half.
 constexpr std::int64_t launch_pixels = 3 << 19;
 
-bool is_empty(const PixelRect& rect) {
-  return rect.left >= rect.right || rect.top >= rect.bottom;
-}
-
 bool overlap(const PixelRect& a, const PixelRect& b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}
-
-PixelRect bounds(const PixelRect& a, const PixelRect& b) {
-  return {std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right), std::max(a.bottom, b.bottom)};
 }
 
 /// The same number or a little more, one of eight an octave and a whole number of units.
@@ -128,7 +121,7 @@ void AreaPlan::set_axes() {
   down_.unit = unit_y;
   across_.margin = (desc_.filter.width() / 2 + 1) * most_x;
   down_.margin = (desc_.filter.height() / 2 + 1) * most_y;
-  across_.wraps = down_.wraps = desc_.border == Border::wrap;
+  across_.wraps = down_.wraps = is_periodic(desc_.border);
 }
 
 // About the work of filtering a part.
@@ -148,13 +141,13 @@ void AreaPlan::find_parts(std::span<const PixelRect> areas) {
     std::size_t best = 0;
     std::int64_t least = 0;
     for (std::size_t i = 0; i < parts_; ++i) {
-      const std::int64_t growth = cost(bounds(part_[i], area)) - cost(part_[i]);
+      const std::int64_t growth = cost(bounds_of(part_[i], area)) - cost(part_[i]);
       if (i == 0 || growth < least) best = i, least = growth;
     }
     if (parts_ == 0 || (parts_ < max_views && least > cost(area)))
       part_[parts_++] = area;
     else
-      part_[best] = bounds(part_[best], area);
+      part_[best] = bounds_of(part_[best], area);
   }
   merge_parts();
 }
@@ -165,7 +158,7 @@ void AreaPlan::merge_parts() {
     merged = false;
     for (std::size_t i = 0; i < parts_ && !merged; ++i)
       for (std::size_t k = i + 1; k < parts_ && !merged; ++k) {
-        const PixelRect both = bounds(part_[i], part_[k]);
+        const PixelRect both = bounds_of(part_[i], part_[k]);
         if (!overlap(view_of(part_[i]), view_of(part_[k])) && cost(both) > cost(part_[i]) + cost(part_[k])) continue;
         part_[i] = both;
         part_[k] = part_[--parts_];
