@@ -28,6 +28,7 @@ KINDS = {"gboolean": "bool", "gint": "int", "guint": "int", "gint64": "int", "gu
          "gdouble": "float", "GEnum": "enum", "GFlags": "flags", "gchararray": "string", "GstValueArray": "array"}
 QUEUE = "queue max-size-buffers=20 max-size-bytes=0 max-size-time=0"  # longer than the deepest window of frames
 CAMERA_QUEUE = "queue max-size-buffers=2 leaky=downstream"
+SLIDERS = {"bias": (-4, 4)}  # of a property whose whole range is too wide for a slider: a bias as a fraction
 LARGEST_REQUEST = 1 << 20
 WAIT_S = 5.0  # how long a request for a newer picture or state may wait
 
@@ -60,6 +61,8 @@ def describe(spec, element):
             "live": bool(int(spec.flags) & MUTABLE_PLAYING)}
     if kind in ("int", "float"):
         told |= {"min": spec.minimum, "max": spec.maximum, "default": format_number(spec.default_value)}
+        least, most = SLIDERS.get(spec.name, (spec.minimum, spec.maximum))
+        told["slider"] = {"min": least, "max": most}
     elif kind == "bool":
         told["default"] = "true" if spec.default_value else "false"
     elif kind == "enum":

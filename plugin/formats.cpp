@@ -89,7 +89,7 @@ void set_levels(Component& component, Role role, const GstVideoInfo& info, int b
     if (row.role == role && levels.components & row.flag) component.filtered = true;
   const double full = std::ldexp(1.0, bits) - 1;
   if (levels.code) {
-    if (role != Role::padding) component.bias = levels.bias * full + levels.bias_codes;
+    if (role != Role::padding) component.bias = levels.bias.fraction * full + levels.bias.codes;
     component.ghost = levels.ghost * full;
     return;
   }
@@ -105,8 +105,8 @@ void set_levels(Component& component, Role role, const GstVideoInfo& info, int b
     range = scale[0];
   }
   if (role != Role::alpha && role != Role::padding) {
-    const double bias_codes = range == full ? levels.bias_codes : levels.bias_codes / full * range;
-    component.bias = levels.bias * range + bias_codes;
+    const double codes = range == full ? levels.bias.codes : levels.bias.codes / full * range;
+    component.bias = levels.bias.fraction * range + codes;
   }
   component.ghost = component.zero + levels.ghost * range;
 }

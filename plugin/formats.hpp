@@ -23,13 +23,19 @@ enum ComponentFlags : unsigned {
   component_alpha = 32,
 };
 
+/// A bias has two parts, which are added.
+struct BiasSum {
+  double fraction = 0;  ///< of the nominal range
+  double codes = 0;     ///< in code values of the whole range
+  bool operator==(const BiasSum&) const = default;
+};
+
 /// The part of the settings that goes into a layout: which components are filtered, and their levels.
 struct Levels {
   unsigned components = 0;  ///< ComponentFlags that are filtered; the others are copied
-  double bias = 0;          ///< fraction of the nominal range
-  double bias_codes = 0;    ///< in code values of the whole range; beside bias
-  double ghost = 0;         ///< border-value, fraction of the nominal range
-  bool code = false;        ///< every component has the range of its code values, from 0, and the bias
+  BiasSum bias;
+  double ghost = 0;   ///< border-value, fraction of the nominal range
+  bool code = false;  ///< every component has the range of its code values, from 0, and the bias
 };
 
 /// One image of frames of `info`: planes, depths and levels as convolve/arithmetic.hpp lays down. `height` is

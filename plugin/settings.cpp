@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "settings.hpp"
 
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "convolve/enum_row.hpp"
@@ -18,8 +21,8 @@ namespace {
 constexpr EnumRow<bool> operations[] = {{false, "correlate", "Taps are applied as written, as in OpenCV and FFmpeg"},
                                         {true, "convolve", "Every axis is flipped, and the centre with it"}};
 constexpr EnumRow<bool> level_kinds[] = {
-    {false, "nominal", "Luma and chroma about their zero levels, the bias as a part of the nominal range"},
-    {true, "code", "All components as code values from 0, as FFmpeg, ImageMagick and VapourSynth filter"}};
+    {false, "nominal", "Luma and chroma about their zero levels, bias as a fraction of the nominal range"},
+    {true, "code", "All components, and bias, as code values from 0, as FFmpeg, ImageMagick and VapourSynth filter"}};
 constexpr EnumRow<bool> windows[] = {
     {false, "centered", "Frames before and after this one; adds the latency of those after"},
     {true, "causal", "This frame and those before it; adds no latency"}};
@@ -144,10 +147,12 @@ void append_use_rows(std::vector<Property>& rows) {
   rows.insert(
       rows.end(),
       {real(
-           {"bias", "Bias", "Added last to luma and colours, as a fraction of their range (0.5 = mid grey)"}, {-4, 4},
-           [](auto& s) -> auto& { return s.bias; }, controllable),
+           {"bias", "Bias",
+            "Added last to luma and colours, as a fraction of their range (0.5 = mid grey; -4 to 4); with levels=code "
+            "to every component, in code values"},
+           {-65535, 65535}, [](auto& s) -> auto& { return s.bias; }, controllable),
        choice(
-           {"levels", "Levels", "What the filter takes for zero, and what bias is a part of"}, "GstVideoConvolveLevels",
+           {"levels", "Levels", "What the filter takes for zero, and what bias counts in"}, "GstVideoConvolveLevels",
            level_kinds, [](auto& s) -> auto& { return s.code_levels; }, controllable),
        choice(
            {"border-mode", "Border mode",
@@ -266,8 +271,7 @@ unsigned components_of(const std::array<bool, 4>& planes, bool red_first) {
 PresetKernels take_kernel_string(Settings& settings, const std::string& text) {
   KernelString from = parse_kernel_string(text);
   settings.options = from.options;
-  settings.bias = from.bias;
-  settings.bias_codes = from.bias_codes;
+  settings.string_bias = BiasSum{from.bias, from.bias_codes};
   settings.border = from.border;
   settings.border_value = 0;
   // The planes are those of the filter, which has no part in hiding.
@@ -295,9 +299,20 @@ PresetKernels chosen_kernels(Settings& settings) {
   return chosen;
 }
 
+// The property's range is that of code values, too large for a fraction.
+void check_bias(const Settings& settings) {
+  if (settings.string_bias || settings.code_levels || std::abs(settings.bias) <= 4) return;
+  char text[32];
+  const std::string shortest(text, std::to_chars(text, std::end(text), settings.bias).ptr);
+  throw std::invalid_argument(
+      "bias is " + shortest +
+      "; it is -4 to 4, as a fraction of the range, and counts in code values with levels=code");
+}
+
 // `settings` become those that hold: a kernel string's in place of some properties'.
 std::shared_ptr<const Recipe> recipe_of(Settings settings) {
   const PresetKernels chosen = chosen_kernels(settings);
+  check_bias(settings);
   if (chosen.combine != Combine::none || chosen.kernels.size() > 1) {
     Bank bank(chosen.kernels, chosen.combine, settings.options);
     return std::make_shared<const Recipe>(Recipe{settings, bank.kernels().front(), bank});
@@ -341,9 +356,11 @@ std::string radius_that_fits(const Settings& settings) {
          " is too large, up to radius=" + std::to_string(largest) + " fits: ";
 }
 
-// Whether properties that go together are to blame: kernels and their combination, a preset and its radius.
+// Whether properties that go together are to blame: kernels and their combination, a preset and its radius, bias and
+// levels.
 bool is_incomplete(const Settings& settings) {
-  return mended_by(settings, [](Settings& s) { s.combine = Combine::max; }) ||
+  return mended_by(settings, [](Settings& s) { s.code_levels = true; }) ||
+         mended_by(settings, [](Settings& s) { s.combine = Combine::max; }) ||
          mended_by(settings, [](Settings& s) { s.combine = Combine::none; }) ||
          (takes_preset(settings) && mended_by(settings, [](Settings& s) { s.parameters.radius = 1; }));
 }

@@ -53,9 +53,9 @@ struct Settings {
   Preset preset = Preset::identity;
   PresetParameters parameters;  ///< `causal` is the property window
   FilterOptions options;
-  double bias = 0;
-  double bias_codes = 0;     ///< of a kernel string, in code values; no property
-  bool code_levels = false;  ///< the property levels
+  double bias = 0;                       ///< a fraction of the range, or code values: see bias_in_force()
+  std::optional<BiasSum> string_bias{};  ///< what a kernel string brings in place of the property
+  bool code_levels = false;              ///< the property levels
   Border border = Border::replicate;
   double border_value = 0;
   double scene_threshold = 0;
@@ -67,7 +67,12 @@ struct Settings {
   RegionSettings regions;
 
   bool causal() const { return parameters.causal; }
-  Levels levels() const { return {components, bias, bias_codes, border_value, code_levels}; }
+  /// Whatever `levels` is, a kernel string says itself which part is a fraction and which is code values.
+  BiasSum bias_in_force() const {
+    if (string_bias) return *string_bias;
+    return code_levels ? BiasSum{0, bias} : BiasSum{bias, 0};
+  }
+  Levels levels() const { return {components, bias_in_force(), border_value, code_levels}; }
   /// True where every property has the same value, and kernel-location was read to the same taps.
   bool operator==(const Settings&) const = default;
 };

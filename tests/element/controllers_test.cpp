@@ -71,7 +71,8 @@ ELEMENT_TEST(a_controlled_scalar_has_its_value_of_each_frames_time) {
   gst_object_unref(source);
 }
 
-// A relative binding maps 0..1 onto the property's whole range, so that the range has to be one that people mean.
+// A relative binding maps 0..1 onto the property's whole range, so that the range has to be one that people mean: of
+// bias, code values of 16 bits.
 ELEMENT_TEST(a_relative_control_binding_spans_a_range_of_use) {
   const GstVideoInfo info = video_info("GRAY8", 4, 4);
   Harness harness("kernel=\"<<1>>\"", info);
@@ -79,7 +80,8 @@ ELEMENT_TEST(a_relative_control_binding_spans_a_range_of_use) {
   CHECK(gst_object_add_control_binding(GST_OBJECT(harness.element()),
                                        gst_direct_control_binding_new(GST_OBJECT(harness.element()), "bias", source)),
         "bias cannot be controlled");
-  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 0.5625);  // -4 + 0.5625 * 8 = 0.5
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0,
+                                     0.5 + 0.5 / 131070);  // of -65535 to 65535
   CHECK(harness.push(buffer_of(info, std::vector<int>(16, 3), 0).release()) == GST_FLOW_OK, "push failed");
   const Owned<GstBuffer> out = harness.try_pull();
   CHECK(out != nullptr, "no output");

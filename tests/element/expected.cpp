@@ -32,6 +32,11 @@ oracle::Levels levels_of(const Filtering& f, const GstVideoInfo& info, int compo
   const double full = std::ldexp(1.0, bits) - 1, step = std::ldexp(1.0, bits - 8);
   oracle::Levels levels;
   levels.bits = bits;
+  if (f.code_levels) {
+    levels.offset = f.bias;
+    levels.ghost = f.border_value * full;
+    return levels;
+  }
   switch (role) {
     case Role::luma: {
       const bool limited =

@@ -35,6 +35,7 @@ struct Filtering {
   oracle::Kernel kernel;
   oracle::Edge edge = oracle::Edge::replicate;
   double border_value = 0, bias = 0;
+  bool code_levels = false;  ///< levels=code: bias counts in code values
   bool luma = true, chroma = true, red = true, green = true, blue = true, alpha = false;
 };
 

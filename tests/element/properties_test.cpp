@@ -42,7 +42,7 @@ constexpr Scalar scalars[] = {
     {"temporal-radius", 0, 7, 1, playing},
     {"scale", -256, 256, 1, playing | controllable},
     {"normalize", 0, 1, 0, playing},
-    {"bias", -4, 4, 0, playing | controllable},
+    {"bias", -65535, 65535, 0, playing | controllable},
     {"border-value", 0, 1, 0, playing | controllable},
     {"cuda-device-id", -1, G_MAXINT, -1, none},
     {"n-threads", 0, unbounded, 0, none},
