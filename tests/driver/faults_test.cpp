@@ -10,9 +10,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <utility>
 
@@ -165,12 +166,17 @@ bool run_one(const Runner& runner, const std::string& function, const Fault& fau
   return fired;
 }
 
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
 /// On a GPU, where each run makes contexts, the work is spread over processes and ends in time.
-/// DRIVER_FAULTS_SHARE=i/k: of each k functions the i-th, counted from 0. DRIVER_FAULTS_SECONDS: no new fault after so
-/// many seconds.
+/// DRIVER_FAULTS_SHARE=i/k: of each k functions the i-th, counted from 0. DRIVER_FAULTS_SECONDS: how long all
+/// scenarios take together, from the start of the process. A fault is begun only where one that takes as long as the
+/// longest so far would end in time; what is left of a scenario's part goes to those after it.
 struct Share {
   unsigned index = 0, of = 1;
   long seconds = 0;  ///< 0: without end
+  const Clock::time_point start = Clock::now();
 
   Share() {
     if (const char* share = std::getenv("DRIVER_FAULTS_SHARE"))
@@ -182,12 +188,24 @@ struct Share {
   }
 };
 const Share share;
-int left_out = 0;  ///< functions with a fault whose later calls were not reached in time
+Seconds longest{0};        ///< of all faults so far, with the runs that follow them
+Clock::time_point finish;  ///< of the scenario that runs
+int left_out = 0;          ///< functions with a fault whose later calls were not reached in time
 
 struct Series {
   std::string function;
   Fault fault;
 };
+
+bool is_over() {
+  return share.seconds > 0 && Clock::now() + std::chrono::duration_cast<Clock::duration>(longest) >= finish;
+}
+
+/// Gives the next of `scenarios` that are still to run its part of the time.
+void share_time_among(int scenarios) {
+  const Clock::time_point now = Clock::now();
+  finish = now + (share.start + std::chrono::seconds(share.seconds) - now) / scenarios;
+}
 
 /// The first call of each function with each of its faults, then the second calls, and so on: what runs out of time has
 /// failed every function at its first calls.
@@ -202,12 +220,13 @@ void run_scenario(const Scenario& scenario, bool automatic, const char* only) {
       for (const Fault& fault : faults_of(name)) open.push_back({name, fault});
   check_stopped(scenario.name, before);
   check_gone(scenario.name, before, false);
-  const std::time_t start = std::time(nullptr);
-  const auto is_over = [&] { return share.seconds > 0 && std::time(nullptr) - start >= share.seconds; };
   for (int n = 1; !open.empty() && !is_over(); ++n)
     std::erase_if(open, [&](const Series& series) {
       if (is_over()) return false;
-      return !run_one(runner, series.function, series.fault, n, automatic);
+      const Clock::time_point begin = Clock::now();
+      const bool any = run_one(runner, series.function, series.fault, n, automatic);
+      longest = std::max(longest, Seconds(Clock::now() - begin));
+      return !any;
     });
   left_out += static_cast<int>(open.size());
 }
@@ -265,13 +284,19 @@ std::string only_scenario;
 ELEMENT_TEST(each_call_of_the_driver_fails_in_turn) {
   // Loading nvcodec leaves a context current on the thread that does it.
   const element_test::Owned<GstElement> upload(gst_element_factory_make("cudaupload", nullptr));
+  std::vector<std::pair<Scenario, bool>> scenarios;  // and whether the backend is chosen
   for (const char* backend : {"cuda", "auto"})
-    for (const Scenario& scenario : make_scenarios(backend)) {
+    for (Scenario& scenario : make_scenarios(backend)) {
       const bool automatic = *backend == 'a';
       // What differs is the start, which one scenario shows.
       if (automatic && scenario.name != std::string("window")) continue;
-      if (only_scenario.empty() || only_scenario == scenario.name) run_scenario(scenario, automatic, only_function);
+      if (only_scenario.empty() || only_scenario == scenario.name)
+        scenarios.emplace_back(std::move(scenario), automatic);
     }
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    share_time_among(static_cast<int>(scenarios.size() - i));
+    run_scenario(scenarios[i].first, scenarios[i].second, only_function);
+  }
   if (standin && !only_function) {
     run_with_old_driver("cuda");
     run_with_old_driver("auto");
