@@ -24,8 +24,21 @@ std::vector<Case>& cases() {
 
 constexpr double seconds_per_case = 60;
 
-// A GPU's context takes a third of a second to make, so all tests of a process share their first element's.
+// A context of the GPU takes a fifth of a second to make and let go of, and seconds where several processes do so at
+// once, so all elements of a process are given one. It is there from the first test on.
 GstContext* cuda_context = nullptr;
+
+void make_cuda_context() {
+  const Owned<GstElement> element(gst_element_factory_make("videoconvolve", nullptr));
+  if (!element) return;
+  gst_object_ref_sink(element.get());
+  gst_util_set_object_arg(G_OBJECT(element.get()), "backend", "cuda");
+  gst_element_set_state(element.get(), GST_STATE_READY);
+  cuda_context = gst_element_get_context(element.get(), "gst.cuda.context");
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+}
+
+int run_cases(const char* suite_name, bool fork, bool on_gpu);
 
 void fill_in(std::string& launch) {
   const std::string mark = "${convolve}";
@@ -41,6 +54,12 @@ bool add_test(const char* name, int rows, void (*entry)(int)) {
 }
 
 int run_tests(const char* suite_name, bool fork) {
+  return run_cases(suite_name, fork, g_str_equal(test_backend(), "cuda"));
+}
+
+namespace {
+
+int run_cases(const char* suite_name, bool fork, bool on_gpu) {
   static char program[] = "element-test";
   static char* arguments[] = {program, nullptr};
   int count = 1;
@@ -54,10 +73,14 @@ int run_tests(const char* suite_name, bool fork) {
     suite_add_tcase(suite, tcase);
   }
   if (!fork) g_setenv("CK_FORK", "no", TRUE);
+  const bool forks = g_strcmp0(g_getenv("CK_FORK"), "no") != 0;  // which CUDA does not survive
+  if (!forks && on_gpu && have_gpu()) make_cuda_context();
   const int failures = gst_check_run_suite(suite, suite_name, __FILE__);
   if (cuda_context) gst_context_unref(std::exchange(cuda_context, nullptr));
   return failures;
 }
+
+}  // namespace
 
 int run_gpu_tests(const char* suite) {
   gst_init(nullptr, nullptr);
@@ -65,7 +88,7 @@ int run_gpu_tests(const char* suite) {
     std::puts("SKIP: no GPU with GStreamer's cudaupload and cudadownload: tests in CUDA memory do not run");
     return 77;
   }
-  return run_tests(suite, false);
+  return run_cases(suite, false, true);
 }
 
 std::vector<Report> take_reports(GstBus* bus, GstMessageType mask) {
@@ -181,7 +204,6 @@ Owned<GstElement> parse_chain(std::string launch) {
 Harness::Harness(Owned<GstElement> element) : element_(std::move(element)), bus_(gst_bus_new()) {
   gst_element_set_bus(element_.get(), bus_.get());
   harness_ = gst_harness_new_with_element(element_.get(), "sink", "src");
-  if (!cuda_context) cuda_context = gst_element_get_context(element_.get(), "gst.cuda.context");
   const Owned<GstPad> pad(gst_element_get_static_pad(element_.get(), "src"));
   tape_ = std::make_unique<Tape>(pad.get());
 }
