@@ -29,6 +29,8 @@ namespace {
 
 // --- States ----------------------------------------------------------------------------------------------------
 
+GstPadActivateModeFunction base_activate_mode = nullptr;  ///< of the base class's source pad
+
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && !guarded(element, false, [&] {
         open(element);
@@ -52,6 +54,13 @@ void set_context(GstElement* element, GstContext* context) {
   lock.unlock();
   self.gpu->set_context(element, context, device_id);
   GST_ELEMENT_CLASS(gst_video_convolve_parent_class)->set_context(element, context);
+}
+
+// An output may have to wait for frames after it, so that no frame can be pulled. The base class offers to be pulled
+// wherever upstream does.
+gboolean activate_source_pad(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+  if (mode == GST_PAD_MODE_PULL && active) return FALSE;
+  return base_activate_mode(pad, parent, mode, active);
 }
 
 // While this lock is held, upstream's thread waits at the sink pad. The base class calls start() and stop() without
@@ -269,6 +278,11 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
   const bool serialized = type == GST_QUERY_ALLOCATION || type == GST_QUERY_DRAIN;
   if (!from_downstream && serialized && !GST_PAD_IS_ACTIVE(trans->sinkpad)) return FALSE;
   if (type == GST_QUERY_CONTEXT && self.gpu->answer(GST_ELEMENT(trans), query)) return TRUE;
+  if (type == GST_QUERY_SCHEDULING && from_downstream) {
+    gst_query_set_scheduling(query, GST_SCHEDULING_FLAG_SEQUENTIAL, 1, -1, 0);
+    gst_query_add_scheduling_mode(query, GST_PAD_MODE_PUSH);
+    return TRUE;
+  }
   if (type == GST_QUERY_POSITION && from_downstream && answer_position(self.stream, query)) return TRUE;
   if (type == GST_QUERY_DRAIN && !from_downstream) drain_for_query(trans);
   if (type == GST_QUERY_ACCEPT_CAPS) {
@@ -301,6 +315,9 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
 static void gst_video_convolve_init(GstVideoConvolve* instance) {
   instance->self = new convolve::Element(&instance->parent);
   gst_base_transform_set_qos_enabled(&instance->parent, TRUE);
+  GstPad* source = instance->parent.srcpad;
+  convolve::base_activate_mode = GST_PAD_ACTIVATEMODEFUNC(source);
+  gst_pad_set_activatemode_function(source, convolve::activate_source_pad);
 }
 
 static void gst_video_convolve_finalize(GObject* object) {

@@ -99,6 +99,50 @@ ELEMENT_TEST(an_allocation_query_amid_a_stop_is_refused_and_changes_nothing) {
   CHECK(!upstream.ask(), "an element in READY answers an ALLOCATION query");
 }
 
+// --- Pull mode -----------------------------------------------------------------------------------------------------
+
+GstFlowReturn give_range(GstPad*, GstObject*, guint64, guint, GstBuffer** buffer) {
+  *buffer = gst_buffer_new();
+  return GST_FLOW_OK;
+}
+
+// A sink that could pull, behind an upstream that could be pulled from: it is pushed to.
+ELEMENT_TEST(a_sink_that_would_pull_is_pushed_to) {
+  std::mt19937 random(83);
+  const GstVideoInfo info = small();
+  const Owned<GstElement> bin = parse_chain(
+      "${convolve} name=f preset=temporal-mean ! fakesink name=s can-activate-pull=true sync=false "
+      "async=false signal-handoffs=true");
+  const Owned<GstElement> filter(gst_bin_get_by_name(GST_BIN(bin.get()), "f")),
+      sink(gst_bin_get_by_name(GST_BIN(bin.get()), "s"));
+  const Owned<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(bin.get(), bus.get());
+  int frames = 0;
+  g_signal_connect_swapped(sink.get(), "handoff", G_CALLBACK(+[](int* count) { ++*count; }), &frames);
+  const Owned<GstPad> up(GST_PAD(gst_object_ref_sink(gst_pad_new("up", GST_PAD_SRC)))),
+      in(gst_element_get_static_pad(bin.get(), "sink")), out(gst_element_get_static_pad(filter.get(), "src"));
+  gst_pad_set_getrange_function(up.get(), give_range);
+  CHECK(gst_pad_link(up.get(), in.get()) == GST_PAD_LINK_OK, "it cannot be linked");
+  CHECK(!gst_pad_activate_mode(out.get(), GST_PAD_MODE_PULL, TRUE), "it offers to be pulled from");
+  CHECK(gst_element_set_state(bin.get(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE, "it does not start");
+  CHECK(GST_PAD_MODE(out.get()) == GST_PAD_MODE_PUSH, "its source pad is not in push mode");
+  gst_pad_set_active(up.get(), TRUE);
+  gst_pad_push_event(up.get(), gst_event_new_stream_start("pushed"));
+  GstVideoInfo copy = info;
+  const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
+  gst_pad_push_event(up.get(), gst_event_new_caps(caps.get()));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(up.get(), gst_event_new_segment(&segment));
+  for (int i = 0; i < 5; ++i)
+    CHECK(gst_pad_push(up.get(), random_buffer(random, info, i).release()) == GST_FLOW_OK, "frame %d is refused", i);
+  gst_pad_push_event(up.get(), gst_event_new_eos());
+  CHECK(frames == 5, "%d of 5 frames arrive", frames);
+  gst_pad_set_active(up.get(), FALSE);
+  gst_element_set_state(bin.get(), GST_STATE_NULL);
+  gst_element_set_bus(bin.get(), nullptr);
+}
+
 }  // namespace
 }  // namespace element_test
 
