@@ -54,7 +54,8 @@ Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const GstVideoIn
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
   if (!crop || !crops_to_caps(*crop, info) || (crop->x == 0 && crop->y == 0)) return {};
   const guint64 width = meta ? meta->width : info.width, height = meta ? meta->height : info.height;
-  if (guint64{crop->x} + info.width > width || guint64{crop->y} + info.height > height)
+  if (guint64{crop->x} + info.width > width || guint64{crop->y} + info.height > height || crop->x > G_MAXINT ||
+      crop->y > G_MAXINT)
     refuse("a buffer's crop meta asks for " + size_text(info.width, info.height) + " pixels from (" +
            std::to_string(crop->x) + ", " + std::to_string(crop->y) + ") on, in a frame of " +
            size_text(width, height));
@@ -68,29 +69,29 @@ guint component_in(const GstVideoFormatInfo* finfo, int plane) {
   return c;
 }
 
-// Rows of the plane of a frame of `height` pixels.
+// Rows of the plane of a frame of `height` pixels, which a meta may say to be any number.
 int rows_of_frame(guint height, const FrameMap::Format& format, int plane) {
   const guint c = component_in(format.info.finfo, plane);
-  return GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format.info.finfo, c, static_cast<int>(height));
+  return GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format.info.finfo, c, static_cast<int>(std::min<guint>(height, G_MAXINT)));
 }
 
 // Which row of a frame's plane is row `y` of the picture that begins at the corner. Rows of subsampled chroma take
 // turns between the fields as rows of luma do, and a crop from an odd row on makes the bottom field the top one. Where
 // a field ends, its last row stands in, and for a field without a row the other one's.
-int row_in_frame(Corner corner, guint height, const FrameMap::Format& format, int plane, int y) {
+std::int64_t row_in_frame(Corner corner, guint height, const FrameMap::Format& format, int plane, int y) {
   const GstVideoFormatInfo* finfo = format.info.finfo;
   const int sub = GST_VIDEO_FORMAT_INFO_H_SUB(finfo, component_in(finfo, plane));
-  if (!format.interlaced) return (corner.y >> sub) + y;
-  const int luma = corner.y + (y & 1) + 2 * ((y >> 1) << sub), field = luma & 1;
-  const int row = ((luma >> 1) >> sub) * 2 + field;
-  return row < rows_of_frame(height, format, plane) ? row : std::max(row - 2, 0);
+  if (!format.interlaced) return std::int64_t{corner.y >> sub} + y;
+  const std::int64_t luma = std::int64_t{corner.y} + (y & 1) + 2 * ((std::int64_t{y} >> 1) << sub), field = luma & 1;
+  const std::int64_t row = ((luma >> 1) >> sub) * 2 + field;
+  return row < rows_of_frame(height, format, plane) ? row : std::max<std::int64_t>(row - 2, 0);
 }
 
 // Whether the picture's rows follow each other in the frame's plane, so that they can be seen where they lie. Else the
 // fields' rows of chroma have changed places.
 bool in_order(Corner corner, guint height, const FrameMap::Format& format, int plane) {
   if (!format.interlaced || corner.y == 0) return true;
-  const int first = row_in_frame(corner, height, format, plane, 0);
+  const std::int64_t first = row_in_frame(corner, height, format, plane, 0);
   for (int y = 1; y < rows(format.layout, plane); ++y)
     if (row_in_frame(corner, height, format, plane, y) != first + y) return false;
   return true;
@@ -101,7 +102,7 @@ bool in_order(Corner corner, guint height, const FrameMap::Format& format, int p
 std::ptrdiff_t skip_to(Corner corner, guint height, const FrameMap::Format& format, int plane, std::ptrdiff_t stride) {
   const GstVideoFormatInfo* finfo = format.info.finfo;
   const guint c = component_in(finfo, plane);
-  const int y = in_order(corner, height, format, plane) ? row_in_frame(corner, height, format, plane, 0) : 0;
+  const std::int64_t y = in_order(corner, height, format, plane) ? row_in_frame(corner, height, format, plane, 0) : 0;
   return y * stride + static_cast<std::ptrdiff_t>(corner.x >> GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c)) *
                           GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c);
 }
@@ -201,19 +202,25 @@ void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, Corne
   for (int p = 0; p < layout.planes; ++p) {
     Place& place = places[p];
     place.stride = meta ? meta->stride[p] : info.stride[p];
-    place.first = static_cast<std::int64_t>(meta ? meta->offset[p] : info.offset[p]);
+    const gsize offset = meta ? meta->offset[p] : info.offset[p];
+    const auto refuse_plane = [&](const std::string& bytes) {
+      refuse("a buffer of " + std::to_string(size) + " bytes is smaller than its caps say: plane " +
+             std::to_string(p + 1) + " of " + size_of(info) + " takes bytes " + bytes);
+    };
+    // From here on no sum exceeds 64 bits: strides, rows and columns have 32 bits with their sign.
+    if (offset > static_cast<gsize>(size)) refuse_plane("from " + std::to_string(offset) + " on");
+    place.first = static_cast<std::int64_t>(offset);
     int needed = meta ? rows(layout, p) : rows_of_default_layout(info, layout, p);
     if (meta) {
       place.first += skip_to(corner, meta->height, format, p, place.stride);
       if (!in_order(corner, meta->height, format, p)) needed = rows_of_frame(meta->height, format, p);
     }
+    if (place.first < 0 || place.first > size) refuse_plane("from " + std::to_string(place.first) + " on");
     const std::int64_t last = place.first + static_cast<std::int64_t>(place.stride) * (needed - 1);
     place.begin = std::min(place.first, last);
     place.end = std::max(place.first, last) + row_bytes(layout, p);
     if (place.begin < 0 || place.end > size)
-      refuse("a buffer of " + std::to_string(size) + " bytes is smaller than its caps say: plane " +
-             std::to_string(p + 1) + " of " + size_of(info) + " takes bytes " + std::to_string(place.begin) + " to " +
-             std::to_string(place.end));
+      refuse_plane(std::to_string(place.begin) + " to " + std::to_string(place.end));
     if (writes && std::abs(place.stride) < row_bytes(layout, p)) refuse("an output buffer's rows overlap");
     if (!gst_buffer_find_memory(buffer_, static_cast<gsize>(place.begin), static_cast<gsize>(place.end - place.begin),
                                 &place.memory, &place.memories, &place.skip))

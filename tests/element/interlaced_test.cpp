@@ -149,6 +149,31 @@ ELEMENT_TEST_ROWS(a_buffer_one_row_of_chroma_short_is_an_error, std::size(shorts
         "%zu errors: %s", errors.size(), errors.empty() ? "" : errors[0].text.c_str());
 }
 
+// A meta may say any height. Where a crop parts rows of chroma from their fields, all rows of the frame's plane count,
+// and of these the last plane has one alone. With such an offset the sum of offset and rows has more than 64 bits.
+struct Tall {
+  guint height;
+  gsize moved_by;
+};
+constexpr Tall talls[] = {{0xffffffff, 0}, {0x80000000, 0}, {0x80000001, 0}, {0x7fffffff, 0}, {32, G_MAXINT64}};
+
+ELEMENT_TEST_ROWS(a_frame_that_is_said_to_be_taller_than_its_memory_is_an_error, std::size(talls)) {
+  std::mt19937 random(34);
+  const GstVideoInfo whole = interlaced_info("I420", 48, 32), part = interlaced_info("I420", 16, 12);
+  Owned<GstBuffer> input = random_buffer(random, whole);
+  input = relaid(random, input.get(), whole, {.name = "far from the start", .offset_extra = 200});
+  GstVideoMeta* meta = gst_buffer_get_video_meta(input.get());
+  gst_buffer_set_size(input.get(), static_cast<gssize>(meta->offset[2] + static_cast<gsize>(meta->stride[2])));
+  meta->height = talls[row].height;
+  meta->offset[1] += talls[row].moved_by;
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(input.get());
+  crop->x = 0, crop->y = 1, crop->width = 16, crop->height = 12;
+  Harness harness("preset=box-blur", part);
+  CHECK(harness.push(guarded(input.get(), Guard::after).release()) == GST_FLOW_ERROR, "the buffer is taken");
+  CHECK(!harness.try_pull(), "a frame came out");
+  CHECK(harness.errors().size() == 1, "not one error");
+}
+
 // Sources and sinks as they come: pools of either side's own, and memory that valgrind watches in another test.
 constexpr const char* streams[] = {
     "videotestsrc num-buffers=60 ! video/x-raw,format=P010_10LE,width=64,height=6,interlace-mode=interleaved ! "
