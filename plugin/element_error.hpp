@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// ElementError: a fault on its way to the one exception guard in element.cpp, which posts it on the bus.
+// ElementError: a fault on its way to the one exception guard (guarded() in instance.hpp), which posts it on the bus.
 #pragma once
 
 #include <gst/gst.h>

@@ -11,9 +11,9 @@
 namespace convolve {
 
 struct FoundRegion {
-  double x = 0, y = 0, width = 0, height = 0;
-  std::shared_ptr<const RegionMask> mask;  ///< the part of the box that it is; null: as region-shape has it
-  bool grown = false;                      ///< region-grow is in the box and the mask already
+  double x = 0, y = 0, width = 0, height = 0;  ///< pixels, from the corner that its source counts from
+  std::shared_ptr<const RegionMask> mask;      ///< the part of the box that it is; null: as region-shape has it
+  bool grown = false;                          ///< region-grow is in the box and the mask already
 };
 
 }  // namespace convolve

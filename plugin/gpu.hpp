@@ -40,20 +40,29 @@ class Gpu {
   /// True for CUDA memory of any context.
   virtual bool holds(GstBuffer*) const { return false; }
 
-  /// Takes a GstContext that is offered, where there is none yet.
-  virtual void set_context(GstElement*, GstContext*, int) {}
+  // Where a GPU is to be chosen, it is that of the property `cuda_device_id`, -1 being any; `element` looks for, and
+  // tells, contexts of its neighbours.
+
+  /// Takes a GstContext that is offered, where there is none yet. Transfer none.
+  virtual void set_context(GstElement* element, GstContext* context, int cuda_device_id) {
+    (void)element, (void)context, (void)cuda_device_id;
+  }
   /// Answers a CONTEXT query. False: there is no context to answer with.
-  virtual bool answer(GstElement*, GstQuery*) { return false; }
+  virtual bool answer(GstElement* element, GstQuery* query) { return (void)element, (void)query, false; }
   /// Opens the memory of a GPU with the CUDA backend, in the neighbours' context or in one of its own. Throws
   /// std::runtime_error with why not.
-  virtual std::unique_ptr<FrameMemory> open(GstElement*, int) {
+  virtual std::unique_ptr<FrameMemory> open(GstElement* element, int cuda_device_id) {
+    (void)element, (void)cuda_device_id;
     throw std::runtime_error("this build of the plugin has no CUDA");
   }
-  /// Opens the memory that a buffer of CUDA memory lies in. Throws likewise.
-  virtual std::unique_ptr<FrameMemory> open_where(GstBuffer*) { return nullptr; }
+  /// Opens the memory that a buffer of CUDA memory lies in. Throws likewise; null without CUDA.
+  virtual std::unique_ptr<FrameMemory> open_where(GstBuffer* buffer) { return (void)buffer, nullptr; }
   /// A pool of CUDA memory for frames that the CPU backend makes; `size` becomes that of its buffers. Null: none can be
   /// made. Throws std::runtime_error where there is no context. Transfer full.
-  virtual GstBufferPool* make_pool(GstElement*, int, GstCaps*, guint&, guint) { return nullptr; }
+  virtual GstBufferPool* make_pool(GstElement* element, int cuda_device_id, GstCaps* caps, guint& size,
+                                   guint min_buffers) {
+    return (void)element, (void)cuda_device_id, (void)caps, (void)size, (void)min_buffers, nullptr;
+  }
   /// Lets go of the context.
   virtual void clear() {}
 };

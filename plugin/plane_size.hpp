@@ -13,6 +13,7 @@
 
 namespace convolve {
 
+/// Bytes from the first sample of a row to its last one.
 inline int row_bytes(const FrameLayout& layout, int plane) {
   int samples = 0;
   for (int c = 0; c < layout.plane[plane].components; ++c) {
@@ -22,6 +23,7 @@ inline int row_bytes(const FrameLayout& layout, int plane) {
   return samples * bytes_per_sample(layout.type);
 }
 
+/// Rows of the component that has the most.
 inline int rows(const FrameLayout& layout, int plane) {
   int max = 0;
   for (int c = 0; c < layout.plane[plane].components; ++c) max = std::max(max, layout.plane[plane].component[c].height);

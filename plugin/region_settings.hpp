@@ -43,18 +43,18 @@ struct RegionSettings {
   RegionMode mode = RegionMode::off;
   unsigned sources = all_region_sources;
   ArrayValue boxes_value;                    ///< as it was set
-  std::vector<std::array<double, 4>> boxes;  ///< x, y, width, height
+  std::vector<std::array<double, 4>> boxes;  ///< x, y, width, height, in pixels of the picture
   std::string boxes_fault;                   ///< why the value cannot be parsed
-  std::string types;
-  double min_confidence = 0;
+  std::string types;                         ///< glob patterns, with `;` between them; empty: all types
+  double min_confidence = 0;                 ///< from 0 to 1
   RegionShape shape = RegionShape::rectangle;
-  double grow = 0;
-  int feather = 0;
+  double grow = 0;  ///< on each side, as a fraction of width and height
+  int feather = 0;  ///< pixels
   RegionEffect effect = RegionEffect::filter;
-  int cells = 6;
-  guint color = 0xff000000;
-  guint64 hold = 0;
-  bool missing_everything = false;
+  int cells = 6;                    ///< along the longer side
+  guint color = 0xff000000;         ///< ARGB; the alpha is ignored
+  guint64 hold = 0;                 ///< nanoseconds
+  bool missing_everything = false;  ///< the property region-missing
 
   bool operator==(const RegionSettings&) const = default;
   bool active() const { return mode != RegionMode::off; }

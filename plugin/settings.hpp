@@ -53,17 +53,18 @@ struct Settings {
   Preset preset = Preset::identity;
   PresetParameters parameters;  ///< `causal` is the property window
   FilterOptions options;
-  double bias = 0;                       ///< a fraction of the range, or code values: see bias_in_force()
+  double bias = 0;                       ///< a fraction of the nominal range, or code values: see bias_in_force()
   std::optional<BiasSum> string_bias{};  ///< what a kernel string brings in place of the property
   bool code_levels = false;              ///< the property levels
   Border border = Border::replicate;
-  double border_value = 0;
-  double scene_threshold = 0;
+  double border_value = 0;     ///< of ghost cells, as a fraction of the nominal range
+  double scene_threshold = 0;  ///< as a fraction of luma's nominal range; 0: scenes are not told apart
+  /// ComponentFlags.
   unsigned components = component_luma | component_chroma | component_red | component_green | component_blue;
   BackendChoice backend = BackendChoice::automatic;
   Algorithm algorithm = Algorithm::automatic;
-  int cuda_device_id = -1;
-  unsigned n_threads = 0;
+  int cuda_device_id = -1;  ///< -1: any
+  unsigned n_threads = 0;   ///< 0: as many as there are processors
   RegionSettings regions;
 
   bool causal() const { return parameters.causal; }

@@ -5,6 +5,7 @@
 # lint.sh [BUILD]: what can be said of the code without running it.
 # - All of it is formatted as .clang-format says. "lint.sh --format" stops here.
 # - No file is over 400 lines and no function over 60, but for those that lint_sizes.py names.
+# - Each header opens with its role, in a comment behind the SPDX lines.
 # - Of the CUDA backend, only kernels/cuda/common/ptx.cuh has asm statements.
 # - Each header of the plugin and the kernels compiles alone. Those that need CUDA's headers are left out without them.
 # - With LINT_TIDY=1, clang-tidy, with the compile commands of BUILD (build), finds nothing that .clang-tidy asks for in the
@@ -20,6 +21,12 @@ format=$(find_tool clang-format)
 git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs "$format" --dry-run -Werror
 [ "${1:-}" = --format ] && exit
 git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs python3 tests/lint_sizes.py
+for header in $(git ls-files 'kernels/*.hpp' 'kernels/*.cuh' 'plugin/*.hpp'); do
+  case $(sed -n 3,4p "$header" | tr -d '\n') in
+    "//// "*) ;;
+    *) echo "lint.sh: $header does not open with its role" >&2 && exit 1 ;;
+  esac
+done
 if git ls-files kernels/cuda | grep -v /ptx.cuh | xargs grep -nE '\basm( volatile)? *\('; then
   echo "lint.sh: asm statements belong into kernels/cuda/common/ptx.cuh" >&2
   exit 1

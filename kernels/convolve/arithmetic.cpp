@@ -204,10 +204,10 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
     const double divisor = arithmetic.divisor;
     q.gain = static_cast<float>(1 / divisor);
     q.gain_low = static_cast<float>(1 / divisor - static_cast<double>(q.gain));
-    // Multiples of 2^-k up to 2^(22-k) are exact beside snap = 1.5 * 2^(23-k).
+    // Multiples of 2^-k up to 2^(22-k) are exact beside rounding_bias = 1.5 * 2^(23-k).
     const int k = 22 - (layout.bits + 1);
     const double grid = std::ldexp(1.0, -k);
-    q.snap = static_cast<float>(1.5 * std::ldexp(1.0, 23 - k));
+    q.rounding_bias = static_cast<float>(1.5 * std::ldexp(1.0, 23 - k));
     // |quotient| <= max + |offset| in the range that matters; the gain and the product are each rounded by 2^-24 at
     // most.
     const double error = 2.0 * (layout.max_value() + 1 + std::abs(offset)) * std::ldexp(1.0, -24);
@@ -216,7 +216,7 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
     if (!offset_fits || divisor > (1 << 20))
       q.division = Division::doubles;
     else if (divisor == 1)
-      q.snap = 0;
+      q.rounding_bias = 0;
     else if (from_tie > grid / 2 + error && grid / 2 > error)
       q.division = Division::product;
     else if (from_tie > error)  // of two sums, each rounded by 2^-24 at most

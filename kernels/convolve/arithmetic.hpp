@@ -7,7 +7,7 @@
 //
 // Where the taps are integers over one divisor and every partial sum fits 24 bits, the sum is exact in f32 as in
 // int32, and `Quantizer` yields the correctly rounded quotient, ties included. The reciprocal of the divisor is
-// inexact, so that sum * reciprocal would flip exact ties; adding and taking away `snap` rounds the product to
+// inexact, so that sum * reciprocal would flip exact ties; adding and taking away `rounding_bias` rounds the product to
 // multiples of 2^-k first, which puts ties back where they are, while every other quotient is too far from a tie
 // (at least 1 / (2 * divisor)) to be moved onto one. Where f32 has too few bits for that, the reciprocal's own rounding
 // error joins in; beyond that, as with 16-bit samples, the remainder that the nearest even integer leaves decides,
@@ -33,7 +33,7 @@ enum class Accumulator : std::uint8_t {
 
 /// How a sum becomes the value that is rounded: the cheapest way that is right. What comes later is right too.
 enum class Division : std::uint8_t {
-  product,       ///< (sum * gain + (offset + snap)) - snap, fused or not
+  product,       ///< (sum * gain + (offset + rounding_bias)) - rounding_bias, fused or not
   two_products,  ///< fma(sum, gain, sum * gain_low) + offset
   remainder,     ///< remainder_value()
   doubles        ///< Quantizer::wide_value()
@@ -43,8 +43,9 @@ enum class Division : std::uint8_t {
 struct Quantizer {
   Division division = Division::product;
   float gain = 1, gain_low = 0;  ///< 1 / divisor, and what it lacks
-  float offset = 0, snap = 0;
-  float max = 255;  ///< 2^bits - 1; infinity for f32 samples
+  float offset = 0;
+  float rounding_bias = 0;  ///< added and taken away: rounds the value to multiples of 2^-k
+  float max = 255;          ///< 2^bits - 1; infinity for f32 samples
   double divisor = 1, wide_offset = 0;
 
   /// The value before rounding to an integer; round it to nearest, ties to even, and clamp to [0, max].

@@ -97,15 +97,10 @@ void run(benchmark::State& state, Backend& backend, const RegionRow& row, const 
 
 void register_cpu_regions(const Options& options) {
   const std::shared_ptr<Backend> backend = make_cpu_backend(1);
-  for (const RegionRow& row : rows())
-    for (const LayoutRow& layout : layouts()) {
-      if (row.layout != std::string(layout.name)) continue;
-      const RegionDesc desc{layout.make(options.width, options.height), options.width, options.height};
-      benchmark::RegisterBenchmark(row.name_of("regions-cpu1").c_str(),
-                                   [backend, row, desc](benchmark::State& state) { run(state, *backend, row, desc); })
-          ->UseManualTime()
-          ->Iterations(options.iterations);
-    }
+  register_rows("regions-cpu1", rows(), options,
+                [backend](benchmark::State& state, const RegionRow& row, const RegionDesc& desc) {
+                  run(state, *backend, row, desc);
+                });
 }
 
 }  // namespace convolve::bench

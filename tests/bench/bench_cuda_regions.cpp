@@ -167,15 +167,9 @@ void run(benchmark::State& state, Cuda& cuda, const RegionRow& row, const Region
 void register_cuda_regions(const Options& options, std::size_t rotated_bytes) {
   auto cuda = std::make_shared<Cuda>();
   cuda->rotated_bytes = rotated_bytes;
-  for (const RegionRow& row : rows())
-    for (const LayoutRow& layout : layouts()) {
-      if (row.layout != std::string(layout.name)) continue;
-      const RegionDesc desc{layout.make(options.width, options.height), options.width, options.height};
-      benchmark::RegisterBenchmark(row.name_of("regions-cuda").c_str(),
-                                   [cuda, row, desc](benchmark::State& state) { run(state, *cuda, row, desc); })
-          ->UseManualTime()
-          ->Iterations(options.iterations);
-    }
+  register_rows(
+      "regions-cuda", rows(), options,
+      [cuda](benchmark::State& state, const RegionRow& row, const RegionDesc& desc) { run(state, *cuda, row, desc); });
 }
 
 }  // namespace convolve::bench

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench.hpp"
 #include "convolve/region.hpp"
 
 namespace convolve::bench {
@@ -42,5 +43,19 @@ struct RegionRow {
     return found;
   }
 };
+
+/// Registers a benchmark for each row, on its layout: run(state, row, desc) measures it.
+template <class Run>
+void register_rows(const char* runner, const std::vector<RegionRow>& rows, const Options& options, const Run& run) {
+  for (const RegionRow& row : rows)
+    for (const LayoutRow& layout : layouts()) {
+      if (row.layout != std::string(layout.name)) continue;
+      const RegionDesc desc{layout.make(options.width, options.height), options.width, options.height};
+      benchmark::RegisterBenchmark(row.name_of(runner).c_str(),
+                                   [run, row, desc](benchmark::State& state) { run(state, row, desc); })
+          ->UseManualTime()
+          ->Iterations(options.iterations);
+    }
+}
 
 }  // namespace convolve::bench

@@ -76,6 +76,13 @@ bool all_are_targets(const std::string& names) {
   return true;
 }
 
+// Text that is no number would read as 0, which is all cases.
+bool is_number(const std::string& text) {
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0';
+}
+
 bool parse(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -88,9 +95,9 @@ bool parse(int argc, char** argv, Options& options) {
       options.list = true;
     else if (name == "--large")
       options.large = true;
-    else if (name == "--cases")
+    else if (name == "--cases" && is_number(value))
       options.cases = std::strtoull(value.c_str(), nullptr, 0);
-    else if (name == "--max-products")
+    else if (name == "--max-products" && is_number(value))
       options.products = std::strtod(value.c_str(), nullptr);
     else if (name == "--plans")
       options.runner.plans = true;
@@ -102,9 +109,9 @@ bool parse(int argc, char** argv, Options& options) {
       options.runner.algorithm = value;
     else if (name == "--simd" && all_are_targets(value))
       options.runner.simd = value;
-    else if (name == "--seed")
+    else if (name == "--seed" && is_number(value))
       options.seed = std::strtoull(value.c_str(), nullptr, 0);
-    else if (name == "--failures")
+    else if (name == "--failures" && is_number(value))
       options.runner.failures = std::atoi(value.c_str());
     else
       return false;

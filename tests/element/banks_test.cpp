@@ -222,17 +222,22 @@ ELEMENT_TEST(the_effect_filter_of_regions_is_the_bank) {
     }
 }
 
+// Pushes a frame of the samples 8, 2, 5, and expects what comes out.
+void check_of_8_2_5(Harness& harness, const GstVideoInfo& info, const char* when, const std::vector<int>& wanted) {
+  CHECK(harness.push(buffer_of(info, {8, 2, 5}).release()) == GST_FLOW_OK, "%s: push failed", when);
+  const Owned<GstBuffer> out = harness.try_pull();
+  CHECK(out != nullptr, "%s: no output", when);
+  const Frame frame = frame_of(out.get(), info);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    CHECK(frame.component[0].samples[i] == wanted[i], "%s: sample %zu: expected %d, found %g", when, i, wanted[i],
+          frame.component[0].samples[i]);
+}
+
 ELEMENT_TEST(a_bank_and_its_combination_may_change_while_playing) {
   const GstVideoInfo info = video_info("GRAY8", 3, 1);
   Harness harness("border-mode=constant kernel=\"<<-1,0,1>>\"", info);
   const auto check = [&](const char* when, const std::vector<int>& wanted) {
-    CHECK(harness.push(buffer_of(info, {8, 2, 5}).release()) == GST_FLOW_OK, "%s: push failed", when);
-    const Owned<GstBuffer> out = harness.try_pull();
-    CHECK(out != nullptr, "%s: no output", when);
-    const Frame frame = frame_of(out.get(), info);
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      CHECK(frame.component[0].samples[i] == wanted[i], "%s: sample %zu: expected %d, found %g", when, i, wanted[i],
-            frame.component[0].samples[i]);
+    check_of_8_2_5(harness, info, when, wanted);
   };
   check("a kernel", {2, 0, 0});
   harness.set("combine", "magnitude");
@@ -299,13 +304,7 @@ ELEMENT_TEST(half_of_a_pair_set_while_playing_leaves_the_old_filter_until_the_ot
   const GstVideoInfo info = video_info("GRAY8", 3, 1);
   Harness harness("border-mode=constant kernel=\"<<-1,0,1>>\"", info);
   const auto check = [&](const char* when, const std::vector<int>& wanted, std::size_t warnings) {
-    CHECK(harness.push(buffer_of(info, {8, 2, 5}).release()) == GST_FLOW_OK, "%s: push failed", when);
-    const Owned<GstBuffer> out = harness.try_pull();
-    CHECK(out != nullptr, "%s: no output", when);
-    const Frame frame = frame_of(out.get(), info);
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      CHECK(frame.component[0].samples[i] == wanted[i], "%s: sample %zu: expected %d, found %g", when, i, wanted[i],
-            frame.component[0].samples[i]);
+    check_of_8_2_5(harness, info, when, wanted);
     const std::vector<Report> reports = take_reports(harness.bus(), reports_mask);
     CHECK(reports.size() == warnings, "%s: %zu reports", when, reports.size());
     for (const Report& report : reports)

@@ -48,11 +48,11 @@ double clamp_round(double v, double max) {
 // The ways in which a backend may compute what arithmetic.hpp lays down.
 double multiply_then_add(const Quantizer& q, float sum) {
   const volatile float product = sum * q.gain;  // two roundings
-  const volatile float snapped = product + (q.offset + q.snap);
-  return clamp_round(snapped - q.snap, q.max);
+  const volatile float snapped = product + (q.offset + q.rounding_bias);
+  return clamp_round(snapped - q.rounding_bias, q.max);
 }
 double fused(const Quantizer& q, float sum) {
-  return clamp_round(std::fma(sum, q.gain, q.offset + q.snap) - q.snap, q.max);
+  return clamp_round(std::fma(sum, q.gain, q.offset + q.rounding_bias) - q.rounding_bias, q.max);
 }
 double divided(const Quantizer& q, float sum) {
   return clamp_round(q.wide_value(sum), q.max);

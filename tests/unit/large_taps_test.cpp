@@ -183,8 +183,8 @@ Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int h
   }
   wanted += frame.centre * at_centre;
   const double all = sum + taps.start[0][0] + taps.centre * at_centre;
-  const double made =
-      taps.divisor != 0 ? all / taps.divisor + taps.level[0][0] : all * taps.gain + taps.level[0][0] - taps.snap;
+  const double made = taps.divisor != 0 ? all / taps.divisor + taps.level[0][0]
+                                        : all * taps.gain + taps.level[0][0] - taps.rounding_bias;
   return {made, wanted};
 }
 
@@ -233,7 +233,7 @@ TEST(LargeTaps, ComponentsWithAndWithoutABiasAreDividedAlike) {
     LargeTaps taps;
     ASSERT_TRUE(make_large_taps(desc, arithmetic, desc.filter.frame_factors().front(), taps));
     EXPECT_EQ(taps.divisor, 4809);
-    EXPECT_EQ(taps.snap, 0);
+    EXPECT_EQ(taps.rounding_bias, 0);
     EXPECT_EQ(taps.level[0][bias_first ? 0 : 1], 127.5f);
     EXPECT_EQ(taps.level[0][bias_first ? 1 : 0], 0);
   }

@@ -81,7 +81,7 @@ Sample random_sample(const PlanDesc& desc, const TensorTaps& taps, int low, int 
     case Epilogue::magic_number:
       return {std::bit_cast<float>(static_cast<std::int32_t>(sum)) * taps.gain + taps.offset, wanted};
     case Epilogue::biased:
-      return {sum * taps.gain + taps.level[0][0] - taps.snap, wanted};
+      return {sum * taps.gain + taps.level[0][0] - taps.rounding_bias, wanted};
     default:
       ADD_FAILURE() << "an epilogue that the kernel does not have";
       return {NAN, wanted};

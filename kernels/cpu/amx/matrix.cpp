@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/engine/epilogue.hpp"
 #include "cpu/engine/integer_taps.hpp"
 #include "cpu/rows/copy_staging.hpp"
 #include "cpu/simd/highway.hpp"
@@ -31,10 +32,6 @@ namespace convolve::cpu::amx {
 // chunks. Real taps are sums of 256 * high + low limbs, with a tile of sums for each limb.
 constexpr int samples = 256, tile_bytes = 1024, slice = 64;
 
-// How the epilogue turns sums into code values: by one product without a rounding bias; by one product with it, where
-// code values fit 16 bits; by two products; or in any of the slower ways of Division.
-enum class EpilogueForm : std::uint8_t { plain_product, product, two_products, any };
-
 struct Packed {
   int chunks = 1;
   std::int8_t* bands = nullptr;  // [band][chunks][limbs][16][64], on 64 bytes: half the speed otherwise
@@ -45,7 +42,7 @@ struct Packed {
 
 struct Functions {
   decltype(RowPass::run) pair = nullptr;
-  decltype(Kernel::run) (*filter)(bool paired, int limbs, EpilogueForm form) = nullptr;
+  decltype(Kernel::run) (*filter)(bool paired, int limbs, Epilogue epilogue) = nullptr;
 };
 // Output rows of a block, of exact and of real taps, and of a kernel call, whose blocks share what they read.
 constexpr int exact_rows = 4, real_rows = 2, rows_at_once = 8;
@@ -58,7 +55,7 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX3
 namespace {
 
-using amx::Packed, amx::EpilogueForm, amx::samples, amx::slice, amx::tile_bytes;
+using amx::Packed, amx::samples, amx::slice, amx::tile_bytes;
 
 // Lays a row out for paired rows: 16 bytes of it, and room for 16 of the other.
 void Pair(const RowPass&, const void* line, void* elements, int n) {
@@ -77,7 +74,7 @@ struct Shape {
 
 // The sums of one block on their way to samples, a slice of 64 at a time: between the tile products of the next block,
 // so that both kinds of instruction are at work at once. Constants stay in registers, which tiles leave alone.
-template <int Rows, int Limbs, EpilogueForm W>
+template <int Rows, int Limbs, Epilogue E>
 class PendingEpilogue {
  public:
   static constexpr unsigned slices = Rows * samples / slice;
@@ -88,7 +85,7 @@ class PendingEpilogue {
     gain_ = hn::Set(d, q.gain);
     gain_low_ = hn::Set(d, q.gain_low);
     offset_ = hn::LoadU(d, q.offset.get<float>());
-    round_ = hn::Set(d, whole - q.snap);
+    round_ = hn::Set(d, whole - q.rounding_bias);
     rounded_order_ = hn::LoadDup128(Tag<std::uint8_t>(), rounded_order);
     most_ = hn::Set(Tag<std::uint8_t>(), static_cast<std::uint8_t>(q.max));
   }
@@ -128,19 +125,19 @@ class PendingEpilogue {
       if (Limbs == 2) sum = hn::Add(hn::ShiftLeft<8>(sum), hn::Load(d, sums + samples + 16 * b));
       value[b] = CodeValue(sum, at % kernel_.components + 16 * b);
     }
-    return hn::Min(W == EpilogueForm::product ? InOrder(PackRounded(value, rounded_order_).raw) : PackInOrder(value),
+    return hn::Min(E == Epilogue::biased_product ? InOrder(PackRounded(value, rounded_order_).raw) : PackInOrder(value),
                    most_);
   }
 
   HWY_INLINE Vector<std::int32_t> CodeValue(Vector<std::int32_t> sum, int phase) const {
     const Quantization& q = kernel_.quantization;
-    if constexpr (W == EpilogueForm::any)
+    if constexpr (E == Epilogue::division)
       return CodeValues(q, sum, q.offset.get<float>() + phase, q.offset.get<double>() + phase);
     const auto s = hn::ConvertTo(Tag<float>(), sum);
-    if constexpr (W == EpilogueForm::two_products)
+    if constexpr (E == Epilogue::two_products)
       return RoundToInt(hn::Add(hn::MulAdd(s, gain_, hn::Mul(s, gain_low_)), offset_));
     const auto value = hn::MulAdd(s, gain_, offset_);
-    return W == EpilogueForm::product ? hn::BitCast(Tag<std::int32_t>(), hn::Add(value, round_)) : RoundToInt(value);
+    return E == Epilogue::biased_product ? hn::BitCast(Tag<std::int32_t>(), hn::Add(value, round_)) : RoundToInt(value);
   }
 
   const Kernel& kernel_;
@@ -164,9 +161,9 @@ HWY_INLINE void StartRow(const std::int32_t* start) {
 // After so many, slices of the block before are finished: neither kind of instruction then waits long for the other.
 constexpr int products_at_once = 2;
 
-template <int Row, int Rows, int Limbs, EpilogueForm W>
+template <int Row, int Rows, int Limbs, Epilogue E>
 HWY_INLINE void AddToRow(bool takes_part, const std::int8_t* band, int slices,
-                         PendingEpilogue<Rows, Limbs, W>& epilogue) {
+                         PendingEpilogue<Rows, Limbs, E>& epilogue) {
   if (takes_part) {
     tile_load<7>(band, 64);
     tile_dot<Row * Limbs, 6, 7>();
@@ -181,10 +178,10 @@ HWY_INLINE void AddToRow(bool takes_part, const std::int8_t* band, int slices,
 
 // The sums of some output rows. Ring row r, and r + 1 if Paired, takes part in output row Row with the band of filter
 // row r - Row (and the next).
-template <bool Paired, int Rows, int Limbs, EpilogueForm W, int... Row>
+template <bool Paired, int Rows, int Limbs, Epilogue E, int... Row>
 HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Shape& shape, const std::int32_t* start,
                          const void* const* rows, int x, std::int32_t* sums,
-                         PendingEpilogue<Rows, Limbs, W>& epilogue) {
+                         PendingEpilogue<Rows, Limbs, E>& epilogue) {
   constexpr int step = Paired ? 2 : 1, lowest = Paired ? -1 : 0, band_bytes = Limbs * tile_bytes;
   const int chunks = Paired ? 1 : shape.chunks;
   const unsigned bands = shape.height - lowest;
@@ -211,12 +208,12 @@ HWY_INLINE void SumBlock(std::integer_sequence<int, Row...>, const Shape& shape,
   if constexpr (Limbs == 2) (tile_store<Row * Limbs + 1>(sums + (Row * Limbs + 1) * samples, 64), ...);
 }
 
-template <bool Paired, int Limbs, EpilogueForm W>
+template <bool Paired, int Limbs, Epilogue E>
 void FilterTiles(const Kernel& kernel, const Block& block) {
   constexpr int rows = Limbs == 1 ? amx::exact_rows : amx::real_rows, at_once = amx::rows_at_once;
   const Packed& k = *static_cast<const Packed*>(kernel.packed.get());
   auto* sums = static_cast<std::int32_t*>(block.scratch);
-  PendingEpilogue<rows, Limbs, W> epilogue(kernel);
+  PendingEpilogue<rows, Limbs, E> epilogue(kernel);
   constexpr int step = Paired ? 2 : 1;
   const int loads = kernel.depth * ((kernel.height + rows - 1 + step - 1) / step) * k.chunks;
   const int times = std::max(1, loads - 1) * (rows * Limbs / products_at_once);
@@ -238,23 +235,23 @@ void FilterTiles(const Kernel& kernel, const Block& block) {
 }
 
 template <bool Paired, int Limbs>
-decltype(Kernel::run) FilterOf(EpilogueForm form) {
-  switch (form) {
-    case EpilogueForm::plain_product:
-      return FilterTiles<Paired, Limbs, EpilogueForm::plain_product>;
-    case EpilogueForm::product:
-      return FilterTiles<Paired, Limbs, EpilogueForm::product>;
-    case EpilogueForm::two_products:
-      return FilterTiles<Paired, Limbs, EpilogueForm::two_products>;
-    case EpilogueForm::any:
+decltype(Kernel::run) FilterOf(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::product:
+      return FilterTiles<Paired, Limbs, Epilogue::product>;
+    case Epilogue::biased_product:
+      return FilterTiles<Paired, Limbs, Epilogue::biased_product>;
+    case Epilogue::two_products:
+      return FilterTiles<Paired, Limbs, Epilogue::two_products>;
+    default:
       break;
   }
-  return FilterTiles<Paired, Limbs, EpilogueForm::any>;
+  return FilterTiles<Paired, Limbs, Epilogue::division>;
 }
 
-decltype(Kernel::run) FilterOf(bool paired, int limbs, EpilogueForm form) {
-  if (limbs == 1) return paired ? FilterOf<true, 1>(form) : FilterOf<false, 1>(form);
-  return paired ? FilterOf<true, 2>(form) : FilterOf<false, 2>(form);
+decltype(Kernel::run) FilterOf(bool paired, int limbs, Epilogue epilogue) {
+  if (limbs == 1) return paired ? FilterOf<true, 1>(epilogue) : FilterOf<false, 1>(epilogue);
+  return paired ? FilterOf<true, 2>(epilogue) : FilterOf<false, 2>(epilogue);
 }
 
 }  // namespace
@@ -300,27 +297,26 @@ std::optional<IntegerTaps> taps_of(const PlanDesc& desc, const Arithmetic& arith
   return make_integer_taps(arithmetic, desc.layout, desc.border, group, 127 * 256);
 }
 
-// The short forms of the epilogue leave clamping to the packing instructions, so code values have to fit 32 bits, and
-// the pattern of offsets has to repeat with every vector.
-amx::EpilogueForm epilogue_form(const Quantization& q, const IntegerTaps& taps, const ComponentGroup& group) {
-  using amx::EpilogueForm;
+// One of product, biased_product, two_products and division. All but the last leave clamping to the packing
+// instructions, so code values have to fit 32 bits, and the pattern of offsets has to repeat with every vector.
+Epilogue choose_epilogue(const Quantization& q, const IntegerTaps& taps, const ComponentGroup& group) {
   double max_magnitude = 0, offset = 0;
   for (const int tap : taps.taps) max_magnitude += std::abs(tap) * 512.0 / q.divisor;
   for (const double each : q.offset.wide) offset = std::max(offset, std::abs(each));
   max_magnitude += offset;
-  if (max_magnitude >= 0x1p31 - 512 || group.components == 3) return EpilogueForm::any;
+  if (max_magnitude >= 0x1p31 - 512 || group.components == 3) return Epilogue::division;
   switch (q.division) {
     case Division::product:
-      return q.snap == 0                  ? EpilogueForm::plain_product
-             : max_magnitude < 0x1p15 - 1 ? EpilogueForm::product
-                                          : EpilogueForm::any;
+      return q.rounding_bias == 0         ? Epilogue::product
+             : max_magnitude < 0x1p15 - 1 ? Epilogue::biased_product
+                                          : Epilogue::division;
     case Division::two_products:
-      return EpilogueForm::two_products;
+      return Epilogue::two_products;
     case Division::remainder:
     case Division::doubles:
       break;
   }
-  return EpilogueForm::any;
+  return Epilogue::division;
 }
 
 }  // namespace
@@ -390,7 +386,7 @@ Engine make_matrix(const PlanDesc& desc, const Arithmetic& arithmetic, const Com
   engine.ring_bytes = ring_bytes;
   engine.block_samples = samples;
   kernel.packed = packed;
-  kernel.run = functions.filter(paired, limbs, epilogue_form(kernel.quantization, taps, group));
+  kernel.run = functions.filter(paired, limbs, choose_epilogue(kernel.quantization, taps, group));
   return engine;
 }
 

@@ -23,7 +23,7 @@ namespace convolve::cpu::dot {
 
 struct Packed {
   std::vector<WindowOrder> window;  // one for all groups, or one for each
-  Epilogue epilogue;
+  BlockEpilogue epilogue;
   int groups;  // of taps in a filter row
   // The taps of a group, in the order in which the kernel takes them: [depth][ring row][groups][output rows it is in].
   std::vector<std::int32_t> words;
@@ -190,7 +190,7 @@ void FilterDot(const Kernel& kernel, const Block& block) {
                     ? hn::Load(db, k.window[i].order)
                     : hn::Add(hn::Load(db, k.window[0].order), hn::Set(db, static_cast<std::uint8_t>(i * Form::taps)));
   const EpilogueConstants constants(kernel.quantization);
-  const EpilogueForm form = k.epilogue.form;
+  const Epilogue epilogue = k.epilogue.epilogue;
   const Target to(block);
   const int turn = samples % kernel.components;
   int position = 0;
@@ -202,14 +202,14 @@ void FilterDot(const Kernel& kernel, const Block& block) {
     Sums sum;
     if constexpr (at_once == vectors) {
       SumUp<Form, H, Groups>(kernel, block, k, phase, orders, x, 0, sum);
-      FinishBlock<uniform>(kernel.quantization, constants, form, phase, sum, to, x);
+      FinishBlock<uniform>(kernel.quantization, constants, epilogue, phase, sum, to, x);
     } else {
       Ints kept[rows][vectors];
       for (int half = 0; half < 2; ++half) {
         SumUp<Form, H, Groups>(kernel, block, k, phase, orders, x + 4 * at_once * half, at_once * half, sum);
-        KeepHalf<uniform>(constants, form, phase, sum, half, kept);
+        KeepHalf<uniform>(constants, epilogue, phase, sum, half, kept);
       }
-      FinishHalves<uniform>(kernel.quantization, constants, form, phase, kept, to, x);
+      FinishHalves<uniform>(kernel.quantization, constants, epilogue, phase, kept, to, x);
     }
   }
 }
@@ -288,7 +288,7 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   for (const int tap : taps->taps) max_magnitude += std::abs(tap) * 255.0 / q.divisor;
   auto packed = std::make_shared<Packed>(
       Packed{arrangement ? arrangement->windows : std::vector{WindowOrder(group.components, pairs)},
-             Epilogue(q, group, static_cast<double>(taps->sum), max_magnitude),
+             BlockEpilogue(q, group, static_cast<double>(taps->sum), max_magnitude),
              groups,
              {}});
   const Height known = height > 3 ? Height::more : static_cast<Height>(height);

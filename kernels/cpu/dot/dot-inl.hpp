@@ -31,7 +31,7 @@ HWY_BEFORE_NAMESPACE();
 namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
 
-using dot::EpilogueForm, dot::Phase, dot::vectors;
+using dot::Phase, dot::vectors;
 using Ints = Vector<std::int32_t>;
 using Floats = Vector<float>;
 using Bytes = Vector<std::uint8_t>;
@@ -102,7 +102,7 @@ HWY_INLINE Ints Dot(Ints sum, Ints window, Ints taps) {
   return sum;
 }
 
-// The constants of EpilogueForm::single, apart from the offsets.
+// The constants of Epilogue::biased_product, apart from the offsets.
 struct EpilogueConstants {
   Floats gain, round;
   Bytes apart, most;
@@ -110,7 +110,7 @@ struct EpilogueConstants {
     const Tag<float> df;
     const Tag<std::uint8_t> db;
     gain = hn::Set(df, q.gain);
-    round = hn::Set(df, whole - q.snap);
+    round = hn::Set(df, whole - q.rounding_bias);
     most = hn::Set(db, static_cast<std::uint8_t>(q.max));
     apart = hn::LoadDup128(db, rounded_order);
   }
@@ -182,12 +182,12 @@ HWY_INLINE void Store(const Target& to, const Phase& phase, int i, int x, Bytes 
 
 // The rows of a block on their way out.
 template <bool Uniform, int Rows>
-HWY_INLINE void FinishBlock(const Quantization& q, const EpilogueConstants& given, EpilogueForm form,
+HWY_INLINE void FinishBlock(const Quantization& q, const EpilogueConstants& given, Epilogue epilogue,
                             const Phase& phase, Ints (&sum)[Rows][vectors], const Target& to, int x) {
   const EpilogueConstants* held = &given;
   asm("" : "+r"(held));  // or the compiler keeps what is needed here in registers that sums and windows need
   const EpilogueConstants& constants = *held;
-  if (form == EpilogueForm::apart) {
+  if (epilogue == Epilogue::division) {
     Ints sums[Rows][vectors];
     CONVOLVE_UNROLL
     for (int i = 0; i < Rows; ++i) {
@@ -201,13 +201,13 @@ HWY_INLINE void FinishBlock(const Quantization& q, const EpilogueConstants& give
   for (int i = 0; i < Rows; ++i)
     if (to.out[i])
       Store<Uniform>(to, phase, i, x,
-                     form == EpilogueForm::plain ? hn::Min(SaturateToBytes(sum[i]), constants.most)
-                                                 : RoundToBytes<Uniform>(constants, phase, sum[i]));
+                     epilogue == Epilogue::saturate ? hn::Min(SaturateToBytes(sum[i]), constants.most)
+                                                    : RoundToBytes<Uniform>(constants, phase, sum[i]));
 }
 
 // Half of a block's sums, on the way out: to words, a register for each row, or as they are where they finish apart.
 template <bool Uniform, int Rows>
-HWY_INLINE void KeepHalf(const EpilogueConstants& given, EpilogueForm form, const Phase& phase,
+HWY_INLINE void KeepHalf(const EpilogueConstants& given, Epilogue epilogue, const Phase& phase,
                          const Ints (&sum)[Rows][vectors / 2], int half, Ints (&kept)[Rows][vectors]) {
   const Tag<float> df;
   const EpilogueConstants* held = &given;
@@ -215,10 +215,10 @@ HWY_INLINE void KeepHalf(const EpilogueConstants& given, EpilogueForm form, cons
   const int first = half * (vectors / 2);
   CONVOLVE_UNROLL
   for (int i = 0; i < Rows; ++i) {
-    if (form == EpilogueForm::apart) {
+    if (epilogue == Epilogue::division) {
       kept[i][first] = sum[i][0];
       kept[i][first + 1] = sum[i][1];
-    } else if (form == EpilogueForm::plain) {
+    } else if (epilogue == Epilogue::saturate) {
       kept[i][half] = PackInts(sum[i][0], sum[i][1]);
     } else {
       Ints value[vectors / 2];
@@ -235,9 +235,9 @@ HWY_INLINE void KeepHalf(const EpilogueConstants& given, EpilogueForm form, cons
 
 // A block of which both halves are kept.
 template <bool Uniform, int Rows>
-HWY_INLINE void FinishHalves(const Quantization& q, const EpilogueConstants& constants, EpilogueForm form,
+HWY_INLINE void FinishHalves(const Quantization& q, const EpilogueConstants& constants, Epilogue epilogue,
                              const Phase& phase, const Ints (&kept)[Rows][vectors], const Target& to, int x) {
-  if (form == EpilogueForm::apart) {
+  if (epilogue == Epilogue::division) {
     FinishApart(q, constants, phase, kept, Rows, to, x);
     return;
   }
@@ -245,7 +245,7 @@ HWY_INLINE void FinishHalves(const Quantization& q, const EpilogueConstants& con
   CONVOLVE_UNROLL
   for (int i = 0; i < Rows; ++i) {
     Bytes bytes = PackWords(kept[i][0], kept[i][1]);
-    if (form != EpilogueForm::plain) bytes = hn::TableLookupBytes(bytes, constants.apart);
+    if (epilogue != Epilogue::saturate) bytes = hn::TableLookupBytes(bytes, constants.apart);
     bytes = hn::Min(bytes, constants.most);
     if (HWY_LIKELY(whole))
       hn::StoreU(bytes, Tag<std::uint8_t>(), to.out[i] + x);

@@ -45,13 +45,15 @@ WindowOrder::WindowOrder(int components, bool pairs) {
           pairs && byte % 2 ? 0x80 : static_cast<std::uint8_t>(lane % 4 + components * (pairs ? byte / 2 : byte));
 }
 
-Epilogue::Epilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude)
+BlockEpilogue::BlockEpilogue(const Quantization& q, const ComponentGroup& group, double zero_weight,
+                             double max_magnitude)
     : phases(group.components) {
   const auto all_offsets = [&](auto test) { return std::all_of(q.offset.wide.begin(), q.offset.wide.end(), test); };
   const bool product = q.division == Division::product;
-  const bool plain = product && q.gain == 1 && q.snap == 0 && all_offsets([](double v) { return v == std::floor(v); });
+  const bool plain =
+      product && q.gain == 1 && q.rounding_bias == 0 && all_offsets([](double v) { return v == std::floor(v); });
   const bool narrow = all_offsets([&](double v) { return max_magnitude + std::abs(v) < 32767; });
-  form = plain ? EpilogueForm::plain : product && narrow ? EpilogueForm::single : EpilogueForm::apart;
+  epilogue = plain ? Epilogue::saturate : product && narrow ? Epilogue::biased_product : Epilogue::division;
   for (int p = 0; p < group.components; ++p)
     for (int b = 0; b < vectors; ++b)
       for (int lane = 0; lane < max_lanes; ++lane) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpu/engine/engine.hpp"
+#include "cpu/engine/epilogue.hpp"
 #include "cpu/engine/integer_taps.hpp"
 
 namespace convolve::cpu::dot {
@@ -32,17 +33,14 @@ struct Phase {
   alignas(64) std::uint8_t passthrough[max_samples];  // 255: samples that are copied
 };
 
-// The epilogue turns sums into code values. plain: a sum is the code value, but for saturation. single: one product,
-// where no code value exceeds 16 bits. apart: a slower way, chosen by Division.
-enum class EpilogueForm : std::uint8_t { plain, single, apart };
-
-struct Epilogue {
-  EpilogueForm form = EpilogueForm::apart;
+/// How a block's sums become code values, and the data for that.
+struct BlockEpilogue {
+  Epilogue epilogue = Epilogue::division;  ///< or saturate, or, where no code value exceeds 16 bits, biased_product
   std::vector<Phase> phases;
 
   /// `zero_weight` is the factor of the zero levels that the sums start from, so that they are taken off.
   /// `max_magnitude` bounds a code value before it is clamped. `q` has the gain already.
-  Epilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude);
+  BlockEpilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude);
 };
 
 /// Taps in a group: what one lane of a window is multiplied with.

@@ -32,7 +32,7 @@ struct PackedRows {
 };
 
 struct PackedColumns {
-  Epilogue epilogue;
+  BlockEpilogue epilogue;
   std::vector<std::int32_t> words;  // [pair of ring rows][output rows it is in]
 };
 
@@ -141,7 +141,7 @@ template <bool Vnni, bool Uniform, int HalfHeight>
 void DownColumns(const Kernel& kernel, const Block& block) {
   const auto& k = *static_cast<const PackedColumns*>(kernel.packed.get());
   const EpilogueConstants constants(kernel.quantization);
-  const EpilogueForm form = k.epilogue.form;
+  const Epilogue epilogue = k.epilogue.epilogue;
   const Target to(block);
   const int turn = samples % kernel.components;
   // Pairs of ring rows; the lower one of the last may be one too many, and has no taps.
@@ -162,7 +162,7 @@ void DownColumns(const Kernel& kernel, const Block& block) {
     for (int j = 1; j < pairs - 1; ++j) AddPair<Vnni, 0, rows - 1>(sum, row(2 * j), row(2 * j + 1), words);
     if constexpr (pairs > 1)
       AddPair<Vnni, rows - 2, rows - 1>(sum, row(2 * pairs - 2), row(std::min(2 * pairs - 1, last)), words);
-    FinishBlock<Uniform>(kernel.quantization, constants, form, phase, sum, to, x);
+    FinishBlock<Uniform>(kernel.quantization, constants, epilogue, phase, sum, to, x);
   }
 }
 
@@ -314,7 +314,7 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   q.divisor *= passes->scale / passes->unit;
   const double most = (magnitude_of(column) * magnitude_of(row) * sample_limit + 1) / arithmetic.divisor;
   kernel.packed = std::make_shared<PackedColumns>(
-      PackedColumns{Epilogue(q, group, 0, most), pack_column(passes->down, functions.rows)});
+      PackedColumns{BlockEpilogue(q, group, 0, most), pack_column(passes->down, functions.rows)});
   kernel.run = functions.down(components == 1, height / 2);
   return true;
 }

@@ -35,15 +35,15 @@ Quantization make_quantization(const Arithmetic& arithmetic, const FrameLayout& 
     const Quantizer q = make_quantizer(arithmetic, layout, *group.component[c]);
     quantization.gain = q.gain;
     quantization.gain_low = q.gain_low;
-    quantization.snap = std::max(quantization.snap, q.snap);
+    quantization.rounding_bias = std::max(quantization.rounding_bias, q.rounding_bias);
     quantization.max = q.max;
     quantization.divisor = q.divisor;
     quantization.division = std::max(quantization.division, q.division);
     offset.push_back(q.wide_offset);
   }
-  if (quantization.division != Division::product) quantization.snap = 0;
+  if (quantization.division != Division::product) quantization.rounding_bias = 0;
   quantization.offset = Pattern(offset);
-  for (float& value : quantization.offset.single) value += quantization.snap;
+  for (float& value : quantization.offset.single) value += quantization.rounding_bias;
   return quantization;
 }
 

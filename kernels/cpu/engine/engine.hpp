@@ -65,9 +65,9 @@ struct RowPass {
 struct Quantization {
   int shift = 0;
   Division division = Division::product;
-  float gain = 1, gain_low = 0, snap = 0, max = 255;
+  float gain = 1, gain_low = 0, rounding_bias = 0, max = 255;
   double divisor = 1;
-  Pattern offset;  ///< single: with the snap of a product
+  Pattern offset;  ///< single: with the rounding bias of a product
 };
 
 /// Memory that will be read and written after this block: a kernel asks for it as it goes, so that staging and stores

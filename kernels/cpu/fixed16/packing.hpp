@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/engine/engine.hpp"
+#include "cpu/engine/epilogue.hpp"
 
 namespace convolve::cpu::fixed16 {
 
@@ -28,13 +29,10 @@ struct PackedTaps {
   Words taps;
 };
 
-/// How sums + start become code values. Fractions: times a power of 2. Integers: divided by `divisor`.
-enum class Epilogue : std::uint8_t { fraction, power_of_2, odd, even };
-
 struct PackedColumn {
   Words taps;
   Words start;  ///< a pattern; where integers divide by another number than a power of 2, with half of it
-  Epilogue epilogue = Epilogue::fraction;
+  Epilogue epilogue = Epilogue::fraction;  ///< or, of integers, by `divisor`: power_of_2, odd or even
   std::int16_t multiplier = 0;
   std::int16_t second = 0;  ///< multiplies what the first has left; 0: nothing
   std::int16_t divisor = 0;

@@ -189,9 +189,9 @@ void AlongRow(const RowPass& pass, const void* line, void* elements, int n) {
 // The constants of the epilogue.
 struct EpilogueConstants {
   Word multiplier, second, divisor, half, one;
-  fixed16::Epilogue form;
+  Epilogue epilogue;
   bool twice;
-  explicit EpilogueConstants(const PackedColumn& k) : form(k.epilogue), twice(k.second != 0) {
+  explicit EpilogueConstants(const PackedColumn& k) : epilogue(k.epilogue), twice(k.second != 0) {
     const Tag<std::int16_t> d;
     multiplier = hn::Set(d, k.multiplier);
     second = hn::Set(d, k.second);
@@ -213,10 +213,10 @@ HWY_INLINE Word Finish(const EpilogueConstants& f, Word sum, Word start) {
   if (!Exact) return hn::MulFixedPoint15(hn::SaturatedAdd(sum, start), f.multiplier);
   const Word from = hn::Add(sum, start);
   Word value = HighProduct(from, f.multiplier);
-  if (f.form == fixed16::Epilogue::power_of_2)
+  if (f.epilogue == Epilogue::power_of_2)
     return HighProduct(hn::Add(hn::Add(from, f.half), hn::And(value, f.one)), f.multiplier);
   if (f.twice) value = HighProduct(value, f.second);
-  if (f.form == fixed16::Epilogue::odd) return value;
+  if (f.epilogue == Epilogue::odd) return value;
   const Word tie = hn::VecFromMask(Tag<std::int16_t>(), hn::Eq(hn::Mul(value, f.divisor), from));
   return hn::Sub(value, hn::And(hn::And(value, f.one), tie));
 }

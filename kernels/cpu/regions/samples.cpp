@@ -100,7 +100,7 @@ template <int n>
 void ramp_row(std::uint16_t* __restrict values, const Ramp& ramp, int pixels) {
   // Added and taken away, the first rounds to multiples of 2^-30, so that ties that the arithmetic has moved by less
   // are ties again; the second rounds to integers, ties to even.
-  constexpr double snap = 0x1.8p22, whole = 0x1.8p52;
+  constexpr double rounding_bias = 0x1.8p22, whole = 0x1.8p52;
   double from[n], difference[n];
   for (int c = 0; c < n; ++c) {
     from[c] = ramp.from[c];
@@ -109,7 +109,7 @@ void ramp_row(std::uint16_t* __restrict values, const Ramp& ramp, int pixels) {
   for (int i = 0; i < pixels; ++i) {
     const double along = (ramp.at + i * ramp.step) * ramp.scale;
     for (int c = 0; c < n; ++c) {
-      const double value = ((from[c] + along * difference[c]) + snap) - snap;
+      const double value = ((from[c] + along * difference[c]) + rounding_bias) - rounding_bias;
       values[i * n + c] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
     }
   }

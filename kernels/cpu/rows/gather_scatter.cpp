@@ -64,35 +64,29 @@ void scatter_pairs(unsigned char* __restrict to, const unsigned char* __restrict
           static_cast<Pair>((load<Pair>(to + i * sizeof(Pair)) & high) | load<Sample>(from + i * sizeof(Sample))));
 }
 
+// Moves n - 1 samples in pairs, by `bytes` or `words`, where that serves; the last one of a row may have no partner.
+// Returns how many it moved.
+template <class Move>
+HWY_INLINE int move_pairs(void* to, const void* from, int n, int stride, int size, Move* bytes, Move* words) {
+  if (stride != 2 || size >= 4 || std::endian::native != std::endian::little) return 0;
+  auto* t = static_cast<unsigned char*>(to);
+  const auto* f = static_cast<const unsigned char*>(from);
+  size == 1 ? bytes(t, f, n - 1) : words(t, f, n - 1);
+  return n - 1;
+}
+
 }  // namespace
 
-// The last sample of a row may have no partner: it is moved alone.
 void Gather(void* to, const void* from, int n, int stride, int size) {
-  int done = 0;
-  if (stride == 2 && size < 4 && std::endian::native == std::endian::little) {
-    done = n - 1;
-    auto* t = static_cast<unsigned char*>(to);
-    const auto* f = static_cast<const unsigned char*>(from);
-    if (size == 1)
-      gather_pairs<std::uint8_t, std::uint16_t>(t, f, done);
-    else
-      gather_pairs<std::uint16_t, std::uint32_t>(t, f, done);
-  }
+  const int done = move_pairs(to, from, n, stride, size, gather_pairs<std::uint8_t, std::uint16_t>,
+                              gather_pairs<std::uint16_t, std::uint32_t>);
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(done) * size;
   move(static_cast<char*>(to) + at, 1, static_cast<const char*>(from) + at * stride, stride, n - done, size);
 }
 
 void Scatter(void* to, const void* from, int n, int stride, int size) {
-  int done = 0;
-  if (stride == 2 && size < 4 && std::endian::native == std::endian::little) {
-    done = n - 1;
-    auto* t = static_cast<unsigned char*>(to);
-    const auto* f = static_cast<const unsigned char*>(from);
-    if (size == 1)
-      scatter_pairs<std::uint8_t, std::uint16_t>(t, f, done);
-    else
-      scatter_pairs<std::uint16_t, std::uint32_t>(t, f, done);
-  }
+  const int done = move_pairs(to, from, n, stride, size, scatter_pairs<std::uint8_t, std::uint16_t>,
+                              scatter_pairs<std::uint16_t, std::uint32_t>);
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(done) * size;
   move(static_cast<char*>(to) + at * stride, stride, static_cast<const char*>(from) + at, 1, n - done, size);
 }

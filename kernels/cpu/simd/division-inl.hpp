@@ -88,7 +88,7 @@ HWY_INLINE Vector<std::int32_t> CodeValues(const Quantization& q, V sum, const f
   const auto o = hn::LoadU(d, offset);
   Vector<float> value;
   if (q.division == Division::product)
-    value = hn::Sub(hn::MulAdd(s, hn::Set(d, q.gain), o), hn::Set(d, q.snap));
+    value = hn::Sub(hn::MulAdd(s, hn::Set(d, q.gain), o), hn::Set(d, q.rounding_bias));
   else if (q.division == Division::two_products)
     value = TwoProducts(q, s, o);
   else

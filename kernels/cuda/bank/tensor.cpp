@@ -26,7 +26,7 @@ struct BankTaps {
   Combine combine = Combine::max;
   bool exact_root = false;  ///< of Combine::magnitude: a comparison of squares decides next to a tie
   float gain = 1, divisor = 1;
-  float snap = 0;
+  float rounding_bias = 0;
   float moved = 0;  ///< what the levels' base has beyond what is added to the value
 };
 
@@ -91,7 +91,7 @@ bool round_exactly(const PlanDesc& desc, Arithmetic arithmetic, BankTaps& taps) 
   arithmetic.accumulator = Accumulator::exact;
   return all_filtered(desc.layout, [&](const Component& component, int, int) {
     const Quantizer quantizer = make_quantizer(arithmetic, desc.layout, component);
-    taps.moved = taps.snap = quantizer.snap;
+    taps.moved = taps.rounding_bias = quantizer.rounding_bias;
     return quantizer.division == Division::product;
   });
 }
@@ -136,7 +136,7 @@ class BankTensorPlan final : public Plan {
     const Filter& filter = desc.filter;
     const std::size_t kernels = desc.bank.kernels().size(), count = taps.whole.size() / kernels;
     args_.kernels = static_cast<int>(kernels);
-    args_.snap = taps.snap;
+    args_.rounding_bias = taps.rounding_bias;
     args_.divisor = taps.divisor;
     set_tables(device, desc, taps);
     MatrixArgs& matrix = args_.matrix;

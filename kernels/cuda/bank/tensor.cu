@@ -77,7 +77,7 @@ __device__ __forceinline__ float finished(const BankTensorArgs& args, float all,
     return exact_root ? near_tie(args, all, value, base) : value;
   } else {
     if (combine == Combine::max) all = __fsub_rn(all, static_cast<float>(bank_sum_offset));
-    return __fadd_rn(__fmaf_rn(all, args.matrix.gain, base), -args.snap);
+    return __fadd_rn(__fmaf_rn(all, args.matrix.gain, base), -args.rounding_bias);
   }
 }
 

@@ -21,8 +21,8 @@ inline constexpr double bank_sum_offset = 0x1.8p23;
 struct BankTensorArgs {
   MatrixArgs matrix;
   int kernels;
-  float snap;     ///< taken away from the value, so that exact ties stay ties
-  float divisor;  ///< of exact roots
+  float rounding_bias;  ///< taken away from the value, so that exact ties stay ties
+  float divisor;        ///< of exact roots
   /// By plane, component and kernel: a sum of 0 that is read as a float.
   float none[max_planes][max_components][max_bank];
 };

@@ -3,7 +3,8 @@
 //
 // A sum to a sample on the device, as convolve/arithmetic.hpp lays down.
 //
-// The intrinsics are explicit, so that no compiler contracts or cancels what adding and taking away `snap` does.
+// The intrinsics are explicit, so that no compiler contracts or cancels what adding and taking away `rounding_bias`
+// does.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +21,7 @@ namespace convolve::cuda {
 
 /// The value before it is rounded to an integer, in single precision, by Division::product.
 __device__ __forceinline__ float narrow_value(float sum, const Quantizer& q) {
-  return __fadd_rn(__fmaf_rn(sum, q.gain, __fadd_rn(q.offset, q.snap)), -q.snap);
+  return __fadd_rn(__fmaf_rn(sum, q.gain, __fadd_rn(q.offset, q.rounding_bias)), -q.rounding_bias);
 }
 
 /// To the nearest code value, ties to even, within [0, max].

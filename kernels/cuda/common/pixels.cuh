@@ -136,7 +136,7 @@ __device__ __forceinline__ Group quantized(const float* sum, const float* offset
       if constexpr (std::is_floating_point_v<typename Group::Sample>)
         value[i] = sum[i] + offset[i % C];
       else
-        value[i] = __fadd_rn(__fmaf_rn(sum[i], numbers.gain, offset[i % C]), -numbers.snap);
+        value[i] = __fadd_rn(__fmaf_rn(sum[i], numbers.gain, offset[i % C]), -numbers.rounding_bias);
     }
   Group group;
   group.put(value, numbers.max, numbers.shift);

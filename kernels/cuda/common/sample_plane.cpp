@@ -74,7 +74,7 @@ SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& from
     const Quantizer q = make_quantizer(arithmetic, layout, component);
     plane.zero[c] = static_cast<float>(component.zero);
     plane.ghost[c] = static_cast<float>(component.ghost - component.zero);
-    plane.offset[c] = divides(layout, arithmetic) ? q.offset : q.offset + q.snap;
+    plane.offset[c] = divides(layout, arithmetic) ? q.offset : q.offset + q.rounding_bias;
   }
   for (int i = 0; i < (from.components == 3 ? 12 : 8); ++i) {
     const int bytes = bytes_per_sample(layout.type);
@@ -94,7 +94,7 @@ SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& a
       if (!component.filtered) continue;
       const Quantizer q = make_quantizer(arithmetic, layout, component);
       numbers.gain = q.gain;
-      numbers.snap = q.snap;
+      numbers.rounding_bias = q.rounding_bias;
       numbers.max = q.max;
     }
   if (divides(layout, arithmetic)) numbers.divisor = static_cast<float>(arithmetic.divisor);

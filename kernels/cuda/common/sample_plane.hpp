@@ -19,13 +19,13 @@ struct SamplePlane {
   std::uint32_t
       passthrough[3];       ///< their bits in a row's words, repeating after three words (of three components) or two
   float zero[4], ghost[4];  ///< ghost: less zero
-  float offset[4];          ///< the quantizer's offset; where a product divides, with its snap
+  float offset[4];          ///< the quantizer's offset; where a product divides, with its rounding bias
 };
 
 /// The sample type's numbers, and the quantizer's that all components of a frame share.
 struct SampleNumbers {
   int shift;
-  float gain, snap, max;
+  float gain, rounding_bias, max;
   float divisor;  ///< by which remainder_value() divides; 0: a product does. Of 16-bit samples
 };
 

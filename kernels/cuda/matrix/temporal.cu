@@ -78,30 +78,14 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(radius, 
 #endif
 }
 
-using TemporalKernel = void (*)(TileArgs);
-
-template <int radius, int limbs>
-TemporalKernel kernel_for(int most) {
-  return most == 1   ? temporal_kernel<radius, limbs, 1>
-         : most == 2 ? temporal_kernel<radius, limbs, 2>
-                     : temporal_kernel<radius, limbs, 4>;
+void (*kernel_for(int radius, int limbs, int most))(TileArgs) {
+  return with_radius_and_limbs<2>(radius, limbs, [&]<int r, int l>() {
+    return most == 1 ? temporal_kernel<r, l, 1> : most == 2 ? temporal_kernel<r, l, 2> : temporal_kernel<r, l, 4>;
+  });
 }
 
-template <int radius>
-TemporalKernel kernel_for(int limbs, int most) {
-  return limbs == 1 ? kernel_for<radius, 1>(most) : kernel_for<radius, 2>(most);
-}
-
-TemporalKernel kernel_for(int radius, int limbs, int most) {
-  return radius == 0   ? kernel_for<0>(limbs, most)
-         : radius == 1 ? kernel_for<1>(limbs, most)
-         : radius == 2 ? kernel_for<2>(limbs, most)
-                       : kernel_for<3>(limbs, most);
-}
-
-}  // namespace
-
-std::vector<uint4> temporal::right_matrices(const Filter& filter, const MatrixTaps& taps, int radius) {
+/// The taps as lanes hold them: [frame][row pair][limb].
+std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, int radius) {
   const std::size_t area = static_cast<std::size_t>(filter.height()) * static_cast<std::size_t>(filter.width());
   std::vector<std::vector<std::int8_t>> limbs;
   for (int d = 0; d < taps.limbs; ++d) limbs.push_back(taps.limbs_from_highest(d));
@@ -116,11 +100,27 @@ std::vector<uint4> temporal::right_matrices(const Filter& filter, const MatrixTa
   return right;
 }
 
+}  // namespace
+
+bool temporal::fits_window(const Filter& filter, std::string& why) {
+  const bool fits = filter.reach_x() <= margin && filter.reach_y() <= max_radius;
+  if (!fits) why = "filters over several frames of more than 7x9 taps";
+  return fits;
+}
+
+TileKernel temporal::window_kernel(const Device& device, const Filter& filter, const MatrixTaps& taps,
+                                   void (*run)(TileArgs), int rows, int resident, const char* name) {
+  return {run,
+          rows,
+          warps_per_block,
+          right_matrices(filter, taps, filter.reach_y()),
+          name,
+          device.capability,
+          static_cast<unsigned>(device.multiprocessors * resident)};
+}
+
 bool serves_matrix_temporal(const PlanDesc& desc, std::string& why) {
-  if (desc.filter.reach_x() > margin || desc.filter.reach_y() > max_radius) {
-    why = "filters over several frames of more than 7x9 taps";
-    return false;
-  }
+  if (!fits_window(desc.filter, why)) return false;
   if (desc.layout.planes > 1 && max_components_of(desc.layout) == 3) {
     why = "several planes of three components";
     return false;
@@ -132,10 +132,10 @@ std::unique_ptr<Plan> make_matrix_temporal(const Device& device, const PlanDesc&
   if (max_components_of(desc.layout) == 3) return make_matrix_temporal_triples(device, desc, taps);
   const int radius = desc.filter.reach_y();
   const int most = std::max(max_components_of(desc.layout), desc.layout.planes == 1 ? 1 : 2);
-  return make_tile_plan(device, desc, taps,
-                        {kernel_for(radius, taps.limbs, most), tile_rows(radius, taps.limbs, most), warps_per_block,
-                         right_matrices(desc.filter, taps, radius), "window", device.capability,
-                         static_cast<unsigned>(device.multiprocessors * blocks_resident(radius, taps.limbs, most))});
+  return make_tile_plan(
+      device, desc, taps,
+      window_kernel(device, desc.filter, taps, kernel_for(radius, taps.limbs, most),
+                    tile_rows(radius, taps.limbs, most), blocks_resident(radius, taps.limbs, most), "window"));
 }
 
 }  // namespace convolve::cuda

@@ -35,8 +35,27 @@ constexpr int margin = 4;      ///< pixels that the products see on either side 
 constexpr int max_radius = 3;  ///< rows above and below the centre
 constexpr int warps_per_block = 4;
 
-/// The taps as lanes hold them: [frame][row pair][limb].
-std::vector<uint4> right_matrices(const Filter& filter, const MatrixTaps& taps, int radius);
+/// True where the products see as far as the filter reaches; else `why` says that they do not.
+bool fits_window(const Filter& filter, std::string& why);
+
+/// What make_tile_plan() is told of a kernel: that of tiles of so many rows, of whose blocks an SM is to hold
+/// `resident`.
+TileKernel window_kernel(const Device& device, const Filter& filter, const MatrixTaps& taps, void (*run)(TileArgs),
+                         int rows, int resident, const char* name);
+
+/// make.template operator()<radius, limbs>(), for filters that fits_window() and up to so many limbs.
+template <int max_limbs, class Make>
+auto with_radius_and_limbs(int radius, int limbs, const Make& make) {
+  const auto with_limbs = [&]<int r>() {
+    if constexpr (max_limbs >= 3)
+      if (limbs == 3) return make.template operator()<r, 3>();
+    return limbs == 1 ? make.template operator()<r, 1>() : make.template operator()<r, 2>();
+  };
+  return radius == 0   ? with_limbs.template operator()<0>()
+         : radius == 1 ? with_limbs.template operator()<1>()
+         : radius == 2 ? with_limbs.template operator()<2>()
+                       : with_limbs.template operator()<max_radius>();
+}
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 

@@ -144,9 +144,8 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
 #if __CUDA_ARCH__ >= 800
   pdl_wait();
   const TilePlane& plane = args.plane[0];
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * (32 * sample_warps) + threadIdx.y * 32 + threadIdx.x;
   const int row_bytes = plane.x.length * 4;
-  const int y = static_cast<int>(i / row_bytes), at = static_cast<int>(i - static_cast<std::int64_t>(y) * row_bytes);
+  const auto [y, at] = sample_place(0, row_bytes);
   if (y >= plane.y.length) return;
   const int byte = at & 3;
   std::uint8_t& out = plane.out[y * plane.out_stride + at];
@@ -158,55 +157,31 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
   const int step = is_luma ? 2 : 4, x = at / step, width = is_luma ? 2 * plane.x.length : plane.x.length;
   const int ghost = plane.ghost >> 8 * byte & 255;
   int sum = plane.start[byte];
-  for (int f = 0; f < args.frames; ++f) {
-    const TileFrame frame = args.in[f][0];
-    const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
-    for (int r = 0; r < args.taps_y; ++r) {
-      const int from = border_index(args.border, y - args.centre_y + r, plane.y.length);
-      const std::uint8_t* row = frame.data + from * frame.stride + at % step;
-      for (int k = 0; k < args.taps_x; ++k) {
-        const int column = border_index(args.border, x - args.centre_x + k, width);
-        sum += __ldg(tap++) * (from < 0 || column < 0 ? ghost : __ldg(row + column * step));
-      }
-    }
-  }
+  for_each_tap(args, 0, x, y, width, [&](int tap, const std::uint8_t* row, int column) {
+    sum += tap * (column < 0 ? ghost : __ldg(row + column * step + at % step));
+  });
   out = sample_of(args, plane, byte, sum);
 #endif
 }
 
-template <int luma, int radius>
-auto kernel_for(int limbs) {
-  return limbs == 1 ? temporal_422_kernel<radius, 1, luma> : temporal_422_kernel<radius, 2, luma>;
-}
-
-template <int luma>
-auto kernel_for(int radius, int limbs) {
-  return radius == 0   ? kernel_for<luma, 0>(limbs)
-         : radius == 1 ? kernel_for<luma, 1>(limbs)
-         : radius == 2 ? kernel_for<luma, 2>(limbs)
-                       : kernel_for<luma, 3>(limbs);
+void (*kernel_for(int radius, int limbs, int luma))(TileArgs) {
+  return with_radius_and_limbs<2>(radius, limbs, [&]<int r, int l>() {
+    return luma == 0 ? temporal_422_kernel<r, l, 0> : temporal_422_kernel<r, l, 1>;
+  });
 }
 
 }  // namespace
 
 bool serves_matrix_temporal_422(const PlanDesc& pairs, std::string& why) {
-  if (pairs.filter.reach_x() > margin || pairs.filter.reach_y() > max_radius) {
-    why = "filters over several frames of more than 7x9 taps";
-    return false;
-  }
-  return holds_tiles(pairs, max_rows, why);
+  return fits_window(pairs.filter, why) && holds_tiles(pairs, max_rows, why);
 }
 
 std::unique_ptr<Plan> make_matrix_temporal_422(const Device& device, const PlanDesc& pairs, int luma,
                                                const MatrixTaps& taps) {
   const int radius = pairs.filter.reach_y(), limbs = taps.limbs;
-  TileKernel kernel{luma == 0 ? kernel_for<0>(radius, limbs) : kernel_for<1>(radius, limbs),
-                    tile_rows(radius, limbs),
-                    warps_per_block,
-                    right_matrices(pairs.filter, taps, radius),
-                    "window, luma and chroma at once",
-                    device.capability,
-                    static_cast<unsigned>(device.multiprocessors * blocks_resident(radius, limbs))};
+  TileKernel kernel =
+      window_kernel(device, pairs.filter, taps, kernel_for(radius, limbs, luma), tile_rows(radius, limbs),
+                    blocks_resident(radius, limbs), "window, luma and chroma at once");
   kernel.sample = luma == 0 ? sample_kernel<0> : sample_kernel<1>;
   return make_tile_plan(device, pairs, taps, kernel);
 }

@@ -250,26 +250,17 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_resident(radius, 
 #endif
 }
 
-template <int radius>
-auto kernel_for(int limbs) {
-  return limbs == 1 ? temporal_triples_kernel<radius, 1> : temporal_triples_kernel<radius, 2>;
-}
-
-auto kernel_for(int radius, int limbs) {
-  return radius == 0   ? kernel_for<0>(limbs)
-         : radius == 1 ? kernel_for<1>(limbs)
-         : radius == 2 ? kernel_for<2>(limbs)
-                       : kernel_for<3>(limbs);
+void (*kernel_for(int radius, int limbs))(TileArgs) {
+  return with_radius_and_limbs<2>(radius, limbs, [&]<int r, int l>() { return temporal_triples_kernel<r, l>; });
 }
 
 }  // namespace
 
 std::unique_ptr<Plan> make_matrix_temporal_triples(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const int radius = desc.filter.reach_y();
-  return make_tile_plan(
-      device, desc, taps,
-      {kernel_for(radius, taps.limbs), tile_rows, warps_per_block, right_matrices(desc.filter, taps, radius), "window",
-       device.capability, static_cast<unsigned>(device.multiprocessors * blocks_resident(radius, taps.limbs))});
+  return make_tile_plan(device, desc, taps,
+                        window_kernel(device, desc.filter, taps, kernel_for(radius, taps.limbs), tile_rows,
+                                      blocks_resident(radius, taps.limbs), "window"));
 }
 
 }  // namespace convolve::cuda

@@ -135,11 +135,8 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
   pdl_wait();
   const unsigned p = plane_of_block(args);
   const TilePlane& plane = args.plane[p];
-  const std::int64_t i =
-      static_cast<std::int64_t>(blockIdx.x - plane.first_block) * (32 * sample_warps) + threadIdx.y * 32 + threadIdx.x;
   const int C = plane.components / 2, row_samples = plane.x.length * C;
-  const int y = static_cast<int>(i / row_samples),
-            at = static_cast<int>(i - static_cast<std::int64_t>(y) * row_samples);
+  const auto [y, at] = sample_place(plane.first_block, row_samples);
   if (y >= plane.y.length) return;
   const int x = at / C, c = 2 * (at - x * C);
   const auto row_of = [](const std::uint8_t* data, std::ptrdiff_t stride, int row) {
@@ -154,68 +151,40 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
   const int k = c % 4;
   const std::uint32_t mask = (args.mask[0] & 255) | (args.mask[1] & 255) << 8, ghost = levels.ghost >> 8 * k & 0xFFFF;
   int low = levels.start[k], high = levels.start[k + 1];
-  for (int f = 0; f < args.frames; ++f) {
-    const TileFrame frame = args.in[f][p];
-    const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
-    for (int r = 0; r < args.taps_y; ++r) {
-      const int from = border_index(args.border, y - args.centre_y + r, plane.y.length);
-      for (int column_tap = 0; column_tap < args.taps_x; ++column_tap) {
-        const int column = border_index(args.border, x - args.centre_x + column_tap, plane.x.length);
-        const std::uint32_t word =
-            from < 0 || column < 0 ? ghost : __ldg(row_of(frame.data, frame.stride, from) + column * C + c / 2) & mask;
-        low += __ldg(tap) * static_cast<int>(word & 255);
-        high += __ldg(tap++) * static_cast<int>(word >> 8);
-      }
-    }
-  }
+  for_each_tap(args, p, x, y, plane.x.length, [&](int tap, const std::uint8_t* row, int column) {
+    const std::uint32_t word =
+        column < 0 ? ghost : __ldg(reinterpret_cast<const std::uint16_t*>(row) + column * C + c / 2) & mask;
+    low += tap * static_cast<int>(word & 255);
+    high += tap * static_cast<int>(word >> 8);
+  });
   const float value = joined(args, levels, k, low, high), four[4] = {value, value, value, value};
   out = static_cast<std::uint16_t>(quantized<Four, 1>(four, &levels.base[k], args.numbers).word[0]);
 #endif
 }
 
-using TemporalKernel = void (*)(TileArgs);
-
-template <int radius, int limbs>
-TemporalKernel kernel_for(int most) {
-  return most == 2   ? temporal_u16_kernel<radius, limbs, 2>
-         : most == 4 ? temporal_u16_kernel<radius, limbs, 4>
-                     : temporal_u16_kernel<radius, limbs, 8>;
-}
-
-template <int radius>
-TemporalKernel kernel_for(int limbs, int most) {
-  return limbs == 1   ? kernel_for<radius, 1>(most)
-         : limbs == 2 ? kernel_for<radius, 2>(most)
-                      : kernel_for<radius, 3>(most);
-}
-
-TemporalKernel kernel_for(int radius, int limbs, int most) {
-  return radius == 0   ? kernel_for<0>(limbs, most)
-         : radius == 1 ? kernel_for<1>(limbs, most)
-         : radius == 2 ? kernel_for<2>(limbs, most)
-                       : kernel_for<3>(limbs, most);
+void (*kernel_for(int radius, int limbs, int most))(TileArgs) {
+  return with_radius_and_limbs<3>(radius, limbs, [&]<int r, int l>() {
+    return most == 2   ? temporal_u16_kernel<r, l, 2>
+           : most == 4 ? temporal_u16_kernel<r, l, 4>
+                       : temporal_u16_kernel<r, l, 8>;
+  });
 }
 
 }  // namespace
 
 bool serves_matrix_temporal_u16(const PlanDesc& desc, MatrixTaps& taps, std::string& why) {
-  why.clear();
-  if (max_components_of(desc.layout) == 3)
+  if (max_components_of(desc.layout) == 3) {
     why = "several frames of pixels of three 16-bit components";
-  else if (desc.filter.reach_x() > margin || desc.filter.reach_y() > max_radius)
-    why = "filters over several frames of more than 7x9 taps";
-  return why.empty() && holds_tiles(desc, rows, why) && make_u16_byte_taps(desc, taps, why);
+    return false;
+  }
+  return fits_window(desc.filter, why) && holds_tiles(desc, rows, why) && make_u16_byte_taps(desc, taps, why);
 }
 
 std::unique_ptr<Plan> make_matrix_temporal_u16(const Device& device, const PlanDesc& desc, const MatrixTaps& taps) {
   const int radius = desc.filter.reach_y();
-  TileKernel kernel{kernel_for(radius, taps.limbs, 2 * max_components_of(desc.layout)),
-                    rows,
-                    warps_per_block,
-                    right_matrices(desc.filter, taps, radius),
-                    "window of bytes",
-                    device.capability,
-                    static_cast<unsigned>(device.multiprocessors * blocks_resident(radius, taps.limbs))};
+  TileKernel kernel =
+      window_kernel(device, desc.filter, taps, kernel_for(radius, taps.limbs, 2 * max_components_of(desc.layout)), rows,
+                    blocks_resident(radius, taps.limbs), "window of bytes");
   kernel.mask = 0xFFFFu & 0xFFFFu << desc.layout.shift;
   kernel.numbers = make_sample_numbers(desc.layout, u16_arithmetic(desc));
   kernel.sample = sample_kernel;

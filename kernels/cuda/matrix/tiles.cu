@@ -26,11 +26,8 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
   pdl_wait();
   const unsigned p = plane_of_block(args);
   const TilePlane& plane = args.plane[p];
-  const std::int64_t i =
-      static_cast<std::int64_t>(blockIdx.x - plane.first_block) * (32 * sample_warps) + threadIdx.y * 32 + threadIdx.x;
   const int C = plane.components, row_samples = plane.x.length * C;
-  const int y = static_cast<int>(i / row_samples),
-            at = static_cast<int>(i - static_cast<std::int64_t>(y) * row_samples);
+  const auto [y, at] = sample_place(plane.first_block, row_samples);
   if (y >= plane.y.length) return;
   const int x = at / C, c = at - x * C;
   std::uint8_t& out = plane.out[y * plane.out_stride + at];
@@ -40,18 +37,9 @@ __global__ void __launch_bounds__(32 * sample_warps) sample_kernel(const __grid_
   }
   const int ghost = plane.ghost >> 8 * c & 255;
   int sum = args.epilogue == Epilogue::separate_limbs ? 0 : plane.start[c];
-  for (int f = 0; f < args.frames; ++f) {
-    const TileFrame frame = args.in[f][p];
-    const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
-    for (int r = 0; r < args.taps_y; ++r) {
-      const int from = border_index(args.border, y - args.centre_y + r, plane.y.length);
-      const std::uint8_t* row = frame.data + from * frame.stride + c;
-      for (int k = 0; k < args.taps_x; ++k) {
-        const int column = border_index(args.border, x - args.centre_x + k, plane.x.length);
-        sum += __ldg(tap++) * (from < 0 || column < 0 ? ghost : __ldg(row + column * C));
-      }
-    }
-  }
+  for_each_tap(args, p, x, y, plane.x.length, [&](int tap, const std::uint8_t* row, int column) {
+    sum += tap * (column < 0 ? ghost : __ldg(row + column * C + c));
+  });
   out = sample_of(args, plane, c, sum);
 #endif
 }

@@ -164,6 +164,35 @@ __device__ __forceinline__ unsigned plane_of_block(const TileArgs& args) {
   return p;
 }
 
+/// The sample of a plane that a thread makes, in kernels that make one each: its row, and which of that. `first_block`:
+/// the plane's.
+struct SamplePlace {
+  int y, at;
+};
+__device__ __forceinline__ SamplePlace sample_place(unsigned first_block, int row_samples) {
+  const std::int64_t i =
+      static_cast<std::int64_t>(blockIdx.x - first_block) * (32 * sample_warps) + threadIdx.y * 32 + threadIdx.x;
+  const int y = static_cast<int>(i / row_samples);
+  return {y, static_cast<int>(i - static_cast<std::int64_t>(y) * row_samples)};
+}
+
+/// Calls add(tap, row of the frame, column) for the taps of the output at column x of row y, of planes `width` columns
+/// wide. What a tap meets is a ghost cell where the column is -1.
+template <class Add>
+__device__ __forceinline__ void for_each_tap(const TileArgs& args, unsigned p, int x, int y, int width,
+                                             const Add& add) {
+  for (int f = 0; f < args.frames; ++f) {
+    const TileFrame frame = args.in[f][p];
+    const int* tap = args.fixed + args.tap_frame[f] * args.taps_y * args.taps_x;
+    for (int r = 0; r < args.taps_y; ++r) {
+      const int from = border_index(args.border, y - args.centre_y + r, args.plane[p].y.length);
+      const std::uint8_t* row = frame.data + from * frame.stride;
+      for (int k = 0; k < args.taps_x; ++k)
+        add(__ldg(tap++), row, from < 0 ? -1 : border_index(args.border, x - args.centre_x + k, width));
+    }
+  }
+}
+
 /// Calls make(plane, its number, origin) for the warp's tile, where there is anything to filter. `one_plane`: there are
 /// no others.
 template <bool one_plane = false, int bytes = tile_bytes, class Make>

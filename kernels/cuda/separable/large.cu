@@ -93,7 +93,8 @@ class LargePlan final : public Plan {
     args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
     args_.column_units = large_column_units(numbers_, filter.height());
     args_.row_start = static_cast<float>(taps.row_start);
-    args_.gain = taps.gain, args_.snap = taps.snap, args_.divisor = taps.divisor, args_.centre = taps.centre;
+    args_.gain = taps.gain, args_.rounding_bias = taps.rounding_bias, args_.divisor = taps.divisor,
+    args_.centre = taps.centre;
     int components = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];

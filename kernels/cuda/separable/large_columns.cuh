@@ -100,7 +100,7 @@ struct Samples8 {
 #pragma unroll
       for (int k = 0; k < 8; ++k) {
         value[k] = __fmaf_rn(value[k], args.gain, plane.level[k & 3]);
-        if (exact) value[k] = __fadd_rn(value[k], -args.snap);
+        if (exact) value[k] = __fadd_rn(value[k], -args.rounding_bias);
       }
   }
   static __device__ std::uint64_t load(const std::uint8_t* from, bool whole, int there) {

@@ -101,7 +101,7 @@ struct StripSamples {
 #pragma unroll
       for (int b = 0; b < 4; ++b) {
         value[b] = __fmaf_rn(value[b], gain, level[b % C]);
-        if (exact) value[b] = __fadd_rn(value[b], -args.snap);
+        if (exact) value[b] = __fadd_rn(value[b], -args.rounding_bias);
       }
   }
   __device__ __forceinline__ void load(std::uint32_t (&in)[words], int y) const {

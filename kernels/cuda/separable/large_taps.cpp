@@ -78,9 +78,9 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const Quantizer q = make_quantizer(arithmetic, desc.layout, c);
     taps.gain = q.gain;
-    taps.snap = product ? q.snap : 0;
+    taps.rounding_bias = product ? q.rounding_bias : 0;
     taps.divisor = product ? 0 : static_cast<float>(q.divisor);
-    taps.level[p][i] = q.offset + taps.snap;
+    taps.level[p][i] = q.offset + taps.rounding_bias;
     taps.start[p][i] = static_cast<std::int32_t>(middle * all - c.zero * (all + centre));
     const double ghost = row_sum * (std::nearbyint(c.ghost) - middle);
     taps.ghost[p][i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(ghost));

@@ -55,19 +55,16 @@ __device__ __forceinline__ int outer_sample(Border border, int at, int width) {
   return x < 0 ? x : (x - pixel) * C + at;
 }
 
-/// The row pass: from the frames to `passed`, all rows of a term before those of the next. What takes a half warp from
-/// row to row is below.
-template <class Sample, int C, int width, int terms>
-struct RowPass {
-  using Row = SingleRow<C, width>;
-  using Span = PixelGroup<Sample, 1, Row::span>;
-  static constexpr int span = Row::span, extras = Row::extras, radius = width / 2;
+/// What the row passes share: where a half warp stands in a tile, and how a lane reads its own eight samples of a row.
+/// Beside those a lane reads `extras` samples of the tile's sides, which each pass arranges by itself.
+template <class Sample, int C, int width, int extras>
+struct RowReader {
+  static constexpr int span = 8, lanes = 16, radius = width / 2, side = radius * C;  ///< side: samples either side
   static constexpr unsigned all_ghosts = (1u << (span + extras)) - 1;
-  /// A lane's samples of a row, on their way.
-  struct Samples {
-    Span own;
-    Sample extra[extras];
-    unsigned ghosts;  ///< which of them are, its own ones first
+  /// A lane's own samples of a row, on their way.
+  struct OwnSamples {
+    PixelGroup<Sample, 1, span> own;
+    unsigned ghosts;  ///< which of them and of the extras are, its own ones first
   };
   const SingleArgs& args;
   const int p;
@@ -78,19 +75,18 @@ struct RowPass {
   const int lane, top, rows;  ///< the first of the tile's rows, and how many its columns reach
   int own;                    ///< where this lane's span begins
   bool whole;                 ///< it may be read at once
-  int extra[extras], extra_cell[extras];
   unsigned ghosts = 0;
-  float zero[C] = {}, extra_zero[extras] = {};
+  float zero[C] = {};
 
-  __device__ __forceinline__ RowPass(const SingleArgs& args, int p, float* passed, float* cells, const int* position,
-                                     int left, int top, int rows, bool inside)
+  __device__ __forceinline__ RowReader(const SingleArgs& args, int p, float* passed, float* cells, const int* position,
+                                       int left, int top, int rows, bool inside)
       : args(args),
         p(p),
         plane(args.plane[p]),
         passed(passed),
         cells(cells),
         position(position),
-        lane(threadIdx.x & (Row::lanes - 1)),
+        lane(threadIdx.x & (lanes - 1)),
         top(top),
         rows(rows) {
     own = left + span * lane;
@@ -98,40 +94,16 @@ struct RowPass {
     if (!inside)
 #pragma unroll
       for (int n = 0; n < span; ++n) ghosts |= static_cast<unsigned>(at_own(n) < 0) << n;
-#pragma unroll
-    for (int k = 0; k < extras; ++k) {
-      const int n = min(lane + Row::lanes * k, 2 * Row::radius - 1),
-                beyond = n < Row::radius ? n : n + SingleTile::width;
-      const int from = position[beyond], cell = Row::first + beyond;
-      if (from < 0) ghosts |= 1u << (span + k);
-      extra[k] = max(from, 0);
-      extra_cell[k] = Row::at(cell / 4) + cell % 4;
-    }
-    if constexpr (!std::is_floating_point_v<Sample>) {
+    if constexpr (!std::is_floating_point_v<Sample>)
 #pragma unroll
       for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
-#pragma unroll
-      for (int k = 0; k < extras; ++k) extra_zero[k] = plane.zero[component_of(k)];
-    }
   }
   __device__ __forceinline__ int at_own(int n) const {
-    return position[Row::radius + span * lane + n];
-  }
-  /// Tiles begin with the first component, or with any where all are alike.
-  __device__ __forceinline__ int component_of(int k) const {
-    return C == 3 ? 0 : extra_cell[k] % C;
-  }
-  /// Sample k of the sides is this lane's. Others know of one that is not theirs.
-  __device__ __forceinline__ bool has_extra(int k) const {
-    return lane + Row::lanes * k < 2 * Row::radius;
-  }
-  /// Group g, counted from this lane's leftmost.
-  __device__ __forceinline__ float4* group(int g) const {
-    return reinterpret_cast<float4*>(cells + 4 * lane + Row::at(g));
+    return position[side + span * lane + n];
   }
 
-  /// Row i of a frame.
-  __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
+  /// Starts to load this lane's own samples of row i of a frame. Returns the row; of one of ghosts, any.
+  __device__ __forceinline__ const Sample* load_own(OwnSamples& to, const PlaneView& view, int i) const {
     int y = top - radius + i;
     to.ghosts = ghosts;
     if (static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height)) {
@@ -145,20 +117,97 @@ struct RowPass {
     else
 #pragma unroll
       for (int n = 0; n < span; ++n) to.own.put_one(n, __ldg(row + max(at_own(n), 0)));
+    return row;
+  }
+  /// Turns what was read into floats less their zero level; put_own_ghosts() then has those that are ghosts.
+  __device__ __forceinline__ void convert_own(float (&f)[span], const OwnSamples& from) const {
+#pragma unroll
+    for (int n = 0; n < span; ++n) f[n] = from.own.value(n, args.numbers.shift, zero[n % C]);
+  }
+  __device__ __forceinline__ void put_own_ghosts(float (&f)[span], unsigned which) const {
+#pragma unroll
+    for (int n = 0; n < span; ++n)
+      if (which >> n & 1) f[n] = plane.ghost[n % C];
+  }
+};
+
+/// Adds up the products of all terms' row factors with what a lane's taps meet. `load`(q): group q of four floats of
+/// that. `step`: floats from one tap to the next.
+template <class Row, int step, int width, int terms, class Load>
+__device__ __forceinline__ void add_row_products(float (&h)[terms][8], const SingleArgs& args, const Load& load) {
+#pragma unroll
+  for (int q = Row::first / 4; q <= (Row::first + Row::window - 1) / 4; ++q) {
+    const float4 v = load(q);
+    const float four[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+#pragma unroll
+      for (int n = 0; n < 8; ++n) {
+        const int distance = 4 * q + e - Row::first - n;
+        if (distance >= 0 && distance % step == 0 && distance / step < width)
+#pragma unroll
+          for (int r = 0; r < terms; ++r) h[r][n] = fmaf(args.row[r][distance / step], four[e], h[r][n]);
+      }
+  }
+}
+
+/// The row pass: from the frames to `passed`, all rows of a term before those of the next. What takes a half warp from
+/// row to row is below.
+template <class Sample, int C, int width, int terms>
+struct RowPass : RowReader<Sample, C, width, SingleRow<C, width>::extras> {
+  using Row = SingleRow<C, width>;
+  using Reader = RowReader<Sample, C, width, Row::extras>;
+  using Reader::args, Reader::plane, Reader::cells, Reader::lane, Reader::lanes, Reader::span, Reader::ghosts;
+  static constexpr int extras = Row::extras;
+  /// A lane's samples of a row, on their way.
+  struct Samples : Reader::OwnSamples {
+    Sample extra[extras];
+  };
+  int extra[extras], extra_cell[extras];
+  float extra_zero[extras] = {};
+
+  __device__ __forceinline__ RowPass(const SingleArgs& args, int p, float* passed, float* cells, const int* position,
+                                     int left, int top, int rows, bool inside)
+      : Reader(args, p, passed, cells, position, left, top, rows, inside) {
+#pragma unroll
+    for (int k = 0; k < extras; ++k) {
+      const int n = min(lane + lanes * k, 2 * Row::radius - 1), beyond = n < Row::radius ? n : n + SingleTile::width;
+      const int from = position[beyond], cell = Row::first + beyond;
+      if (from < 0) ghosts |= 1u << (span + k);
+      extra[k] = max(from, 0);
+      extra_cell[k] = Row::at(cell / 4) + cell % 4;
+    }
+    if constexpr (!std::is_floating_point_v<Sample>)
+#pragma unroll
+      for (int k = 0; k < extras; ++k) extra_zero[k] = plane.zero[component_of(k)];
+  }
+  /// Tiles begin with the first component, or with any where all are alike.
+  __device__ __forceinline__ int component_of(int k) const {
+    return C == 3 ? 0 : extra_cell[k] % C;
+  }
+  /// Sample k of the sides is this lane's. Others know of one that is not theirs.
+  __device__ __forceinline__ bool has_extra(int k) const {
+    return lane + lanes * k < 2 * Row::radius;
+  }
+  /// Group g, counted from this lane's leftmost.
+  __device__ __forceinline__ float4* group(int g) const {
+    return reinterpret_cast<float4*>(cells + 4 * lane + Row::at(g));
+  }
+
+  /// Row i of a frame.
+  __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
+    const Sample* row = this->load_own(to, view, i);
 #pragma unroll
     for (int k = 0; k < extras; ++k) to.extra[k] = __ldg(row + extra[k]);
   }
   /// Turns what was read into floats, and takes their zero level away.
   __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
-    const int shift = args.numbers.shift;
+    this->convert_own(f, from);
 #pragma unroll
-    for (int n = 0; n < span; ++n) f[n] = from.own.value(n, shift, zero[n % C]);
-#pragma unroll
-    for (int k = 0; k < extras; ++k) g[k] = static_cast<float>(one_value(from.extra[k], shift)) - extra_zero[k];
+    for (int k = 0; k < extras; ++k)
+      g[k] = static_cast<float>(one_value(from.extra[k], args.numbers.shift)) - extra_zero[k];
     if (from.ghosts) {
-#pragma unroll
-      for (int n = 0; n < span; ++n)
-        if (from.ghosts >> n & 1) f[n] = plane.ghost[n % C];
+      this->put_own_ghosts(f, from.ghosts);
 #pragma unroll
       for (int k = 0; k < extras; ++k)
         if (from.ghosts >> (span + k) & 1) g[k] = plane.ghost[component_of(k)];
@@ -175,25 +224,12 @@ struct RowPass {
   /// Filters the row that is in the cells.
   __device__ __forceinline__ void filter(int i) const {
     float h[terms][span] = {};
-#pragma unroll
-    for (int q = Row::first / 4; q <= (Row::first + Row::window - 1) / 4; ++q) {
-      const float4 v = *group(q);
-      const float four[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-#pragma unroll
-        for (int n = 0; n < span; ++n) {
-          const int distance = 4 * q + e - Row::first - n;
-          if (distance >= 0 && distance % C == 0 && distance / C < width)
-#pragma unroll
-            for (int r = 0; r < terms; ++r) h[r][n] = fmaf(args.row[r][distance / C], four[e], h[r][n]);
-        }
-    }
+    add_row_products<Row, C, width>(h, args, [&](int q) { return *group(q); });
 #pragma unroll
     for (int r = 0; r < terms; ++r)
 #pragma unroll
       for (int q = 0; q < 2; ++q)
-        *reinterpret_cast<float4*>(passed + (r * (single_rows(terms) + 2 * radius) + i) * PassedRow::floats +
+        *reinterpret_cast<float4*>(this->passed + (r * (single_rows(terms) + width - 1) + i) * PassedRow::floats +
                                    PassedRow::at(lane, q)) = {h[r][4 * q], h[r][4 * q + 1], h[r][4 * q + 2],
                                                               h[r][4 * q + 3]};
   }

@@ -48,52 +48,35 @@ struct PlanarPassedRow {
   static constexpr int swap = C == 4 ? 16 : 2;
 };
 
-template <class Sample, int C, int width, int terms>
-struct RowPassPlanar {
-  using Row = PlanarRow<C, width>;
-  using Passed = PlanarPassedRow<C>;
-  static constexpr int span = 8, radius = Row::radius, lanes = 16, side = radius * C;  ///< side: samples of one
-  /// Samples of the sides, for a lane: some, or a pixel, which is one load in the place of three or more.
-  static constexpr int few = (2 * side - 1) / lanes + 1;
+/// How a lane reads the samples of the tile's sides: some, or a pixel, which is one load in the place of three or more.
+template <int C, int width>
+struct PlanarSides {
+  static constexpr int few = (2 * (width / 2) * C - 1) / 16 + 1;
   static constexpr bool by_pixel = C == 4 && few >= 3;
   static constexpr int extras = by_pixel ? C : few, places = by_pixel ? 1 : extras;
-  static constexpr unsigned all_ghosts = (1u << (span + extras)) - 1;
+};
+
+template <class Sample, int C, int width, int terms>
+struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras> {
+  using Row = PlanarRow<C, width>;
+  using Passed = PlanarPassedRow<C>;
+  using Sides = PlanarSides<C, width>;
+  using Reader = RowReader<Sample, C, width, Sides::extras>;
+  using Reader::args, Reader::plane, Reader::cells, Reader::lane, Reader::lanes, Reader::span, Reader::side,
+      Reader::radius, Reader::ghosts, Reader::zero;
+  static constexpr bool by_pixel = Sides::by_pixel;
+  static constexpr int extras = Sides::extras, places = Sides::places;
   /// A lane's samples of a row, on their way.
-  struct Samples {
-    PixelGroup<Sample, 1, span> own;
+  struct Samples : Reader::OwnSamples {
     PixelGroup<Sample, 1, 4> pixel;
     Sample extra[extras];  ///< where it is not by_pixel
-    unsigned ghosts;       ///< which of them are, its own ones first
   };
-  const SingleArgs& args;
-  const int p;
-  const SamplePlane& plane;
-  float* const passed;
-  float* const cells;         ///< of the row at hand
-  const int* const position;  ///< of the samples that a row reaches, -1: ghosts
-  const int lane, top, rows;  ///< the first of the tile's rows, and how many its columns reach
-  int own;                    ///< where this lane's samples begin
-  bool whole;                 ///< they may be read at once
   int extra[places], extra_cell[places];
-  unsigned ghosts = 0;
-  float zero[C], extra_zero;
+  float extra_zero;
 
   __device__ __forceinline__ RowPassPlanar(const SingleArgs& args, int p, float* passed, float* cells,
                                            const int* position, int left, int top, int rows, bool inside)
-      : args(args),
-        p(p),
-        plane(args.plane[p]),
-        passed(passed),
-        cells(cells),
-        position(position),
-        lane(threadIdx.x & (lanes - 1)),
-        top(top),
-        rows(rows) {
-    own = left + span * lane;
-    whole = args.grid[p].vectors && own + span <= plane.width * C;
-    if (!inside)
-#pragma unroll
-      for (int n = 0; n < span; ++n) ghosts |= static_cast<unsigned>(at_own(n) < 0) << n;
+      : Reader(args, p, passed, cells, position, left, top, rows, inside) {
 #pragma unroll
     for (int k = 0; k < places; ++k) {
       const int n = by_pixel ? C * min(lane, 2 * radius - 1) : min(lane + lanes * k, 2 * side - 1), pixel = n / C;
@@ -102,30 +85,13 @@ struct RowPassPlanar {
       extra[k] = max(from, 0);
       extra_cell[k] = n % C * Row::plane + (pixel < radius ? Row::first : Row::margin + Row::pixels - radius) + pixel;
     }
-#pragma unroll
-    for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
     extra_zero = plane.zero[lane % C];
-  }
-  __device__ __forceinline__ int at_own(int n) const {
-    return position[side + span * lane + n];
   }
 
   /// Row i of a frame.
   __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
-    int y = top - radius + i;
-    to.ghosts = ghosts;
-    if (static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height)) {
-      y = index_at(args.border, y, plane.height);
-      if (y < 0) to.ghosts = all_ghosts;
-      y = max(y, 0);
-    }
-    const Sample* row = row_of<const Sample>(view, y);
-    if (whole)
-      to.own.load(row + own);
-    else
-#pragma unroll
-      for (int n = 0; n < span; ++n) to.own.put_one(n, __ldg(row + max(at_own(n), 0)));
-    if (by_pixel && args.grid[p].vectors)
+    const Sample* row = this->load_own(to, view, i);
+    if (by_pixel && args.grid[this->p].vectors)
       to.pixel.load(row + extra[0]);
     else
 #pragma unroll
@@ -139,16 +105,13 @@ struct RowPassPlanar {
   /// As floats less their zero level.
   __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
     const int shift = args.numbers.shift;
-#pragma unroll
-    for (int n = 0; n < span; ++n) f[n] = from.own.value(n, shift, zero[n % C]);
+    this->convert_own(f, from);
 #pragma unroll
     for (int k = 0; k < extras; ++k)
       g[k] = by_pixel ? from.pixel.value(k, shift, zero[k % C])
                       : static_cast<float>(one_value(from.extra[k], shift)) - extra_zero;
     if (from.ghosts) {
-#pragma unroll
-      for (int n = 0; n < span; ++n)
-        if (from.ghosts >> n & 1) f[n] = plane.ghost[n % C];
+      this->put_own_ghosts(f, from.ghosts);
 #pragma unroll
       for (int k = 0; k < extras; ++k)
         if (from.ghosts >> (span + (by_pixel ? 0 : k)) & 1) g[k] = plane.ghost[by_pixel ? k : lane % C];
@@ -175,24 +138,11 @@ struct RowPassPlanar {
     const int j = C == 4 ? lane & 3 : lane >> 1, c = C == 4 ? lane >> 2 : lane & 1;
     const float* const from = cells + c * Row::plane + 8 * j;
     float h[terms][span] = {};
-#pragma unroll
-    for (int q = Row::first / 4; q <= (Row::first + Row::window - 1) / 4; ++q) {
-      const float4 v = *reinterpret_cast<const float4*>(from + 4 * q);
-      const float four[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-#pragma unroll
-        for (int n = 0; n < span; ++n) {
-          const int distance = 4 * q + e - Row::first - n;
-          if (distance >= 0 && distance < width)
-#pragma unroll
-            for (int r = 0; r < terms; ++r) h[r][n] = fmaf(args.row[r][distance], four[e], h[r][n]);
-        }
-    }
+    add_row_products<Row, 1, width>(h, args, [&](int q) { return *reinterpret_cast<const float4*>(from + 4 * q); });
     const int swap = threadIdx.x & lanes ? Passed::swap : 0;  // odd rows are the second half warp's
 #pragma unroll
     for (int r = 0; r < terms; ++r) {
-      float* const to = passed + (r * (single_rows(terms) + 2 * radius) + i) * PassedRow::floats + 4 * j + c;
+      float* const to = this->passed + (r * (single_rows(terms) + 2 * radius) + i) * PassedRow::floats + 4 * j + c;
 #pragma unroll
       for (int n = 0; n < span; ++n) to[Passed::at(n) + (n % 2 == 0 ? swap : -swap)] = h[r][n];
     }

@@ -131,7 +131,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   args.border = desc.border;
   args.gain = static_cast<float>(taps.gain);
   args.offset = static_cast<float>(taps.offset);
-  args.snap = static_cast<float>(taps.snap);
+  args.rounding_bias = static_cast<float>(taps.rounding_bias);
   args.centre = static_cast<float>(taps.centre);
   std::vector<std::uint32_t> fragments[max_planes];
   std::int64_t blocks = 0;

@@ -47,7 +47,7 @@ struct TensorArgs {
   int planes;
   int wave;  ///< tiles that are made at once
   Border border;
-  float gain, offset, snap;
+  float gain, offset, rounding_bias;
   float centre;  ///< the tap at the centre, beside the product of column and row
 };
 

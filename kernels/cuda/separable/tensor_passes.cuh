@@ -194,7 +194,7 @@ struct Products {
         code[i >> 1][2 * n + (i & 1)] =
             epilogue == Epilogue::magic_number
                 ? __fmaf_rn(__int_as_float(d[i]), args.gain, args.offset)
-                : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.snap);
+                : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.rounding_bias);
     }
   }
 };

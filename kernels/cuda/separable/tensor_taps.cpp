@@ -84,9 +84,9 @@ bool exact_limbs(const PlanDesc& desc, const Arithmetic& arithmetic, const Space
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const Quantizer q = make_quantizer(arithmetic, desc.layout, c);
     taps.gain = q.gain;
-    taps.snap = q.snap;
+    taps.rounding_bias = q.rounding_bias;
     taps.from[p][i] = start(c);
-    taps.level[p][i] = q.offset + q.snap;
+    taps.level[p][i] = q.offset + q.rounding_bias;
     return q.division == Division::product && c.zero == std::floor(c.zero);
   });
 }

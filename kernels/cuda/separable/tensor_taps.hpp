@@ -27,9 +27,9 @@ struct TensorTaps {
   Epilogue epilogue;
   std::vector<double> column, row;  ///< as the matrices hold them
   double start;                     ///< what V starts at
-  double gain = 1, offset = 0, snap = 0, centre = 0;
+  double gain = 1, offset = 0, rounding_bias = 0, centre = 0;
   double from[max_planes][4]{};  ///< what H starts at
-  float level[max_planes][4]{};  ///< of Epilogue::biased: the quantizer's offset and snap
+  float level[max_planes][4]{};  ///< of Epilogue::biased: the quantizer's offset and rounding bias
 };
 
 /// The taps that the kernel computes with, for column times row and, of real taps, `centre` more at the centre; false

@@ -41,7 +41,7 @@ struct SingleTile {
   /// Blocks to be resident on a multiprocessor: bounds the registers.
   static constexpr int blocks(int bytes, int terms) { return terms > 1 ? 2 : bytes == 4 ? 3 : 4; }
   /// The same of four components of 16 bits over several frames.
-  static constexpr int blocks_of_frames(int width) { return width >= 7 ? 3 : 4; }
+  static constexpr int blocks_of_frames(int taps) { return taps >= 7 ? 3 : 4; }
 };
 /// Filters up to this wide and high have a kernel of their own, by rank; smaller ones are padded with zero taps.
 struct SingleSize {
