@@ -177,6 +177,9 @@ void RegionWeights::add_ellipse(const Region& region, const Layer& layer) {
 }
 
 bool RegionWeights::has_core(const Layer& layer) const noexcept {
+  const Region& box = layer.box;
+  if (box.shape == RegionShape::rectangle)
+    return box.left < width_ && box.right > 0 && box.top < height_ && box.bottom > 0;
   for (int y = layer.window.top; y < layer.window.bottom; ++y)
     if (!core(layer, {1, 1, width_, height_}, y).empty()) return true;
   return false;

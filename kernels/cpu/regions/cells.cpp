@@ -76,9 +76,34 @@ void pixelate_row(const CellGrid& grid, const CellMeans& means, const Sampling& 
   }
 }
 
-void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& s, int y, int first, int last,
-              std::uint16_t* values) noexcept {
+namespace {
+
+// Blurs a row of cells along itself: pixels first <= x < last, level beyond the outer centres.
+void blur_cells(const CellGrid& grid, const CellMeans& means, const Sampling& s, int row, int first, int last,
+                double* to) noexcept {
   const int n = means.components, columns = grid.x.count();
+  const double* mean = means.mean.data() + row * columns * n;
+  int x = first;
+  for (int column = -1; column < columns && x < last; ++column) {
+    const int end =
+        column + 1 < columns ? std::min(last, grid.x.first_from_centre(column + 1, s.step_x, s.width)) : last;
+    if (end <= x) continue;
+    const int left = std::max(column, 0), right = std::min(column + 1, columns - 1);
+    Ramp ramp{mean + left * n, mean + right * n, 0, 0, 0};
+    if (left < right && column >= 0) {
+      ramp.at = static_cast<double>(grid.x.middle(x * s.step_x) - grid.x.centre(left));
+      ramp.step = 2 * s.step_x;
+      ramp.scale = 1 / static_cast<double>(grid.x.centre(right) - grid.x.centre(left));
+    }
+    make_ramp(to + (x - first) * n, ramp, n, end - x);
+    x = end;
+  }
+}
+
+}  // namespace
+
+void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& s, int y, int first, int last,
+              BlurredCells& cells, std::uint16_t* values) noexcept {
   // Between the two rows of cells whose centres lie around this one, or level beyond the outer ones.
   const std::int64_t middle = grid.y.middle(y * s.step_y);
   int upper = grid.y.cell(y * s.step_y);
@@ -88,26 +113,19 @@ void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& s, i
   if (lower > upper && middle > grid.y.centre(upper))
     down = static_cast<double>(middle - grid.y.centre(upper)) /
            static_cast<double>(grid.y.centre(lower) - grid.y.centre(upper));
-  double level[CellMeans::max_columns * max_components];
-  for (int i = 0; i < columns * n; ++i) {
-    const double above = means.mean[upper * columns * n + i], below = means.mean[lower * columns * n + i];
-    level[i] = above + down * (below - above);
+  const bool same = cells.means == &means && cells.first == first && cells.last == last;
+  if (!same || cells.upper != upper) {
+    if (same && cells.upper == upper - 1)
+      std::swap(cells.above, cells.below);
+    else
+      blur_cells(grid, means, s, upper, first, last, cells.above.data());
+    blur_cells(grid, means, s, lower, first, last, cells.below.data());
+    cells.means = &means;
+    cells.upper = upper;
+    cells.first = first;
+    cells.last = last;
   }
-  int x = first;
-  for (int column = -1; column < columns && x < last; ++column) {
-    const int end =
-        column + 1 < columns ? std::min(last, grid.x.first_from_centre(column + 1, s.step_x, s.width)) : last;
-    if (end <= x) continue;
-    const int from = std::max(column, 0), to = std::min(column + 1, columns - 1);
-    Ramp ramp{level + from * n, level + to * n, 0, 0, 0};
-    if (from < to && column >= 0) {
-      ramp.at = static_cast<double>(grid.x.middle(x * s.step_x) - grid.x.centre(from));
-      ramp.step = 2 * s.step_x;
-      ramp.scale = 1 / static_cast<double>(grid.x.centre(to) - grid.x.centre(from));
-    }
-    ramp_values(values + (x - first) * n, ramp, n, end - x);
-    x = end;
-  }
+  values_between(values, cells.above.data(), cells.below.data(), down, (last - first) * means.components);
 }
 
 }  // namespace convolve::cpu

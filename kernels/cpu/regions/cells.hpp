@@ -33,8 +33,18 @@ struct CellMeans {
 };
 
 /// Makes pixels first <= x < last of row `y` from the means of cells: `components` values a pixel.
-using RowOfMeans = void(const CellGrid& grid, const CellMeans& means, const Sampling& sampling, int y, int first,
-                        int last, std::uint16_t* values) noexcept;
-RowOfMeans pixelate_row, blur_row;
+void pixelate_row(const CellGrid& grid, const CellMeans& means, const Sampling& sampling, int y, int first, int last,
+                  std::uint16_t* values) noexcept;
+
+/// Two rows of cells, blurred along the row alone: what the rows of pixels between their centres are made of. Kept from
+/// row to row, for as long as these are between the same two.
+struct BlurredCells {
+  std::vector<double> above, below;  ///< room for the samples of a row
+  const CellMeans* means = nullptr;  ///< that they are of; null: of none
+  int upper = 0, first = 0, last = 0;
+};
+/// The same between the cells' centres.
+void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& sampling, int y, int first, int last,
+              BlurredCells& cells, std::uint16_t* values) noexcept;
 
 }  // namespace convolve::cpu

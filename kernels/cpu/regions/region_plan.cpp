@@ -34,6 +34,8 @@ CpuRegionPlan::CpuRegionPlan(const RegionDesc& desc, const Threads& threads)
     lines.values.resize(samples);
     lines.own_values.resize(samples);
     lines.gathered.resize(samples * 2);
+    lines.blurred.above.resize(samples);
+    lines.blurred.below.resize(samples);
   }
 }
 
@@ -155,14 +157,15 @@ void CpuRegionPlan::take_means(unsigned task, Lines& lines, const Frame& frame) 
   const int bottom = std::min(grid.y.first_sample(at.cell_row + 1, s.step_y, s.height),
                               (layer.window.bottom + s.step_y - 1) / s.step_y);
   const RegionWeights::Span reached = reach(part, at.layer);
+  int begin[CellMeans::max_columns + 1];
+  for (int column = 0; column <= columns; ++column) begin[column] = grid.x.first_sample(column, s.step_x, s.width);
   for (int y = top; y < bottom; ++y) {
     const RegionWeights::Span span = layer.mapped ? reached : weights_.core(layer, s, y);
     if (span.empty()) continue;
     if (layer.mapped) weights_.row(layer, s, y, span.first, span.last, lines.weights.data());
     const auto* row = static_cast<const unsigned char*>(gather(part, frame.image, y, span.first, span.last, lines));
     for (int column = 0; column < columns; ++column) {
-      const int first = std::max(span.first, grid.x.first_sample(column, s.step_x, s.width));
-      const int last = std::min(span.last, grid.x.first_sample(column + 1, s.step_x, s.width));
+      const int first = std::max(span.first, begin[column]), last = std::min(span.last, begin[column + 1]);
       if (first >= last) continue;
       const void* from = row + static_cast<std::ptrdiff_t>(first - span.first) * n * bytes_per_sample(format_.type);
       if (layer.mapped) {
@@ -198,8 +201,32 @@ void CpuRegionPlan::treat_rows(unsigned task, Lines& lines, const Frame& frame) 
         lines.task_layers.push_back(l);
     std::sort(lines.task_layers.begin(), lines.task_layers.end(),
               [&](int a, int b) { return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b); });
-    for (int y = rows.first; y < std::min(rows.last, part.sampling.height); ++y) treat_row(part, y, lines, frame);
+    lines.blurred.means = nullptr;  // of the frame before
+    const int last = std::min(rows.last, part.sampling.height);
+    if (!side_by_side(part, lines.task_layers)) {
+      for (int y = rows.first; y < last; ++y) treat_row(part, y, lines, frame);
+      continue;
+    }
+    // Layer by layer, so that what one of its rows is made of serves the next.
+    for (const int l : lines.task_layers) {
+      const PixelRect& window = layers[l].window;
+      const RegionWeights::Span span = reach(part, l);
+      lines.members.assign(1, l);
+      for (int y = std::max(rows.first, window.top / step); y < std::min(last, (window.bottom + step - 1) / step); ++y)
+        treat_span(part, y, span.first, span.last, lines, frame);
+    }
   }
+}
+
+// Whether no sample of a row can be of two of these layers, which are in order from left to right.
+bool CpuRegionPlan::side_by_side(const Part& part, const std::vector<int>& layers) const noexcept {
+  int end = 0;
+  for (const int l : layers) {
+    const RegionWeights::Span span = reach(part, l);
+    if (span.first < end) return false;
+    end = span.last;
+  }
+  return true;
 }
 
 // Finds the spans of the row that layers reach, those that overlap as one.
@@ -273,22 +300,24 @@ void CpuRegionPlan::make_values(const Part& part, int y, int first, int last, Li
       return;
     }
     case RegionEffect::blur:
-      return make_values_of_means(blur_row, part, y, first, lines);
     case RegionEffect::pixelate:
-      return make_values_of_means(pixelate_row, part, y, first, lines);
+      return make_values_of_means(part, y, first, lines);
   }
 }
 
-// Turns the means of cells into values by `make`, for each layer that has a sample here. Where there are several
+// Turns the means of cells into values, for each layer that has a sample here. Where there are several
 // layers, a sample takes the value of its owner.
-void CpuRegionPlan::make_values_of_means(RowOfMeans* make, const Part& part, int y, int first, Lines& lines) noexcept {
+void CpuRegionPlan::make_values_of_means(const Part& part, int y, int first, Lines& lines) noexcept {
   const int n = part.group.components;
   const auto part_index = static_cast<int>(&part - parts_.data());
   for (const int l : lines.members) {
     const auto [from, to] = reach(part, l);
     const bool alone = lines.members.size() == 1;
     std::uint16_t* values = alone ? lines.values.data() : lines.own_values.data();
-    make(grids_[l], means(l, part_index), part.sampling, y, from, to, values);
+    if (treatment_.effect == RegionEffect::blur)
+      blur_row(grids_[l], means(l, part_index), part.sampling, y, from, to, lines.blurred, values);
+    else
+      pixelate_row(grids_[l], means(l, part_index), part.sampling, y, from, to, values);
     if (!alone)
       take_owned(lines.values.data() + (from - first) * n, values, lines.owners.data() + (from - first), l, n,
                  to - from);

@@ -47,6 +47,7 @@ class CpuRegionPlan final : public RegionPlan {
     std::vector<unsigned char> gathered;
     std::vector<int> task_layers;  ///< that a task's rows meet, from left to right
     std::vector<int> layers, members;
+    BlurredCells blurred;
   };
   struct Frame {
     const Image& image;
@@ -61,7 +62,8 @@ class CpuRegionPlan final : public RegionPlan {
   void treat_row(const Part& part, int y, Lines& lines, const Frame& frame) noexcept;
   void treat_span(const Part& part, int y, int first, int last, Lines& lines, const Frame& frame) noexcept;
   void make_values(const Part& part, int y, int first, int last, Lines& lines, const Frame& frame) noexcept;
-  void make_values_of_means(RowOfMeans* make, const Part& part, int y, int first, Lines& lines) noexcept;
+  void make_values_of_means(const Part& part, int y, int first, Lines& lines) noexcept;
+  bool side_by_side(const Part& part, const std::vector<int>& layers) const noexcept;
   RegionWeights::Span reach(const Part& part, int layer) const noexcept;
   CellMeans& means(int layer, int part) { return means_[static_cast<std::size_t>(layer) * parts_.size() + part]; }
   const void* gather(const Part& part, const Image& image, int y, int first, int last, Lines& lines) const noexcept;

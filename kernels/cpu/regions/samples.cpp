@@ -97,10 +97,7 @@ void blend_row(unsigned char* __restrict row, const std::uint16_t* __restrict va
 }
 
 template <int n>
-void ramp_row(std::uint16_t* __restrict values, const Ramp& ramp, int pixels) {
-  // Added and taken away, the first rounds to multiples of 2^-30, so that ties that the arithmetic has moved by less
-  // are ties again; the second rounds to integers, ties to even.
-  constexpr double rounding_bias = 0x1.8p22, whole = 0x1.8p52;
+void ramp_row(double* __restrict to, const Ramp& ramp, int pixels) {
   double from[n], difference[n];
   for (int c = 0; c < n; ++c) {
     from[c] = ramp.from[c];
@@ -108,10 +105,7 @@ void ramp_row(std::uint16_t* __restrict values, const Ramp& ramp, int pixels) {
   }
   for (int i = 0; i < pixels; ++i) {
     const double along = (ramp.at + i * ramp.step) * ramp.scale;
-    for (int c = 0; c < n; ++c) {
-      const double value = ((from[c] + along * difference[c]) + rounding_bias) - rounding_bias;
-      values[i * n + c] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
-    }
+    for (int c = 0; c < n; ++c) to[i * n + c] = from[c] + along * difference[c];
   }
 }
 
@@ -166,8 +160,19 @@ void SpreadWeights(std::uint16_t* to, const std::uint16_t* weights, int componen
   });
 }
 
-void RampValues(std::uint16_t* values, const Ramp& ramp, int components, int pixels) {
-  with_components(components, [&](auto n) { ramp_row<n>(values, ramp, pixels); });
+void MakeRamp(double* to, const Ramp& ramp, int components, int pixels) {
+  with_components(components, [&](auto n) { ramp_row<n>(to, ramp, pixels); });
+}
+
+void ValuesBetween(std::uint16_t* __restrict values, const double* __restrict above, const double* __restrict below,
+                   double down, int samples) {
+  // Added and taken away, the first rounds to multiples of 2^-30, so that ties that the arithmetic has moved by less
+  // are ties again; the second rounds to integers, ties to even.
+  constexpr double snap = 0x1.8p22, whole = 0x1.8p52;
+  for (int i = 0; i < samples; ++i) {
+    const double value = ((above[i] + down * (below[i] - above[i])) + snap) - snap;
+    values[i] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
+  }
 }
 
 void TakeLarger(std::uint16_t* __restrict largest, std::int32_t* __restrict owners,
@@ -198,7 +203,8 @@ HWY_EXPORT(SumFull);
 HWY_EXPORT(LoadValues);
 HWY_EXPORT(BlendValues);
 HWY_EXPORT(SpreadWeights);
-HWY_EXPORT(RampValues);
+HWY_EXPORT(MakeRamp);
+HWY_EXPORT(ValuesBetween);
 HWY_EXPORT(TakeLarger);
 HWY_EXPORT(TakeOwned);
 
@@ -224,8 +230,12 @@ void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int compone
   HWY_DYNAMIC_DISPATCH(SpreadWeights)(to, weights, components, filtered, pixels);
 }
 
-void ramp_values(std::uint16_t* values, const Ramp& ramp, int components, int pixels) {
-  HWY_DYNAMIC_DISPATCH(RampValues)(values, ramp, components, pixels);
+void make_ramp(double* to, const Ramp& ramp, int components, int pixels) {
+  HWY_DYNAMIC_DISPATCH(MakeRamp)(to, ramp, components, pixels);
+}
+
+void values_between(std::uint16_t* values, const double* above, const double* below, double down, int samples) {
+  HWY_DYNAMIC_DISPATCH(ValuesBetween)(values, above, below, down, samples);
 }
 
 void take_larger(std::uint16_t* largest, std::int32_t* owners, const std::uint16_t* weights, std::int32_t owner,

@@ -34,13 +34,15 @@ void blend_values(void* row, const std::uint16_t* values, const std::uint16_t* w
 /// to[i * components + c] = filtered[c] ? weights[i] : 0.
 void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered, int pixels);
 
-/// Pixel i becomes from[c] + (at + i * step) * scale * (to[c] - from[c]), rounded to nearest, ties to even.
+/// to[i * components + c] = from[c] + (at + i * step) * scale * (to[c] - from[c]).
 struct Ramp {
   const double* from;
   const double* to;
   double at, step, scale;
 };
-void ramp_values(std::uint16_t* values, const Ramp& ramp, int components, int pixels);
+void make_ramp(double* to, const Ramp& ramp, int components, int pixels);
+/// values[i] = above[i] + down * (below[i] - above[i]), rounded to nearest, ties to even.
+void values_between(std::uint16_t* values, const double* above, const double* below, double down, int samples);
 
 /// Where `weights` is larger than `largest`, that becomes the largest and `owner` the sample's owner.
 void take_larger(std::uint16_t* largest, std::int32_t* owners, const std::uint16_t* weights, std::int32_t owner,
