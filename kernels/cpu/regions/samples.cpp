@@ -168,9 +168,9 @@ void ValuesBetween(std::uint16_t* __restrict values, const double* __restrict ab
                    double down, int samples) {
   // Added and taken away, the first rounds to multiples of 2^-30, so that ties that the arithmetic has moved by less
   // are ties again; the second rounds to integers, ties to even.
-  constexpr double snap = 0x1.8p22, whole = 0x1.8p52;
+  constexpr double rounding_bias = 0x1.8p22, whole = 0x1.8p52;
   for (int i = 0; i < samples; ++i) {
-    const double value = ((above[i] + down * (below[i] - above[i])) + snap) - snap;
+    const double value = ((above[i] + down * (below[i] - above[i])) + rounding_bias) - rounding_bias;
     values[i] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
   }
 }
