@@ -39,6 +39,39 @@ std::vector<Case> beside_fractional_borders(Random& random) {
   return list.cases;
 }
 
+bool exact_in_some_components(const Case& c) {
+  bool some = false, all = true;
+  for (int p = 0; p < c.desc.layout.planes; ++p)
+    for (int i = 0; i < c.desc.layout.plane[p].components; ++i) {
+      const convolve::Component& component = c.desc.layout.plane[p].component[i];
+      if (!component.filtered) continue;
+      const bool exact = is_exact(c, component);
+      some |= exact;
+      all &= exact;
+    }
+  return some && !all;
+}
+
+// Taps that are exact for chroma, whose sums are half as large as those of luma, and not for luma.
+std::vector<Case> beside_sums_beyond_24_bits(Random& random) {
+  constexpr std::array mixed_shapes{Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 1, 7}, Shape{1, 7, 7}, Shape{1, 11, 11}};
+  const auto all_kinds = kinds();
+  CaseList list{random};
+  for (const char* name : {"ayuv64", "p016"})
+    for (const KindRow& kind : all_kinds)
+      for (const Shape& shape : mixed_shapes)
+        for (int n = 0; n < 12 && makes_exact_taps(kind); ++n) {
+          CaseOptions o = list.draw(name);
+          o.kind = &kind;
+          o.shape = shape;
+          o.width = rotate(std::array{388, 61, 132, 20}, list.turn());
+          o.height = rotate(std::array{40, 23, 70}, list.turn());
+          list.add(o);
+        }
+  std::erase_if(list.cases, [](const Case& c) { return !exact_in_some_components(c); });
+  return list.cases;
+}
+
 void add_layouts(CaseList& list) {
   for (const LayoutRow& layout : layouts())
     for (const BorderRow& border : borders)
@@ -208,6 +241,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
        {add_layouts, add_kinds, add_sizes, add_depths, add_large_frames, add_whole_words, add_wide_frames, add_tiles})
     add(list);
   list.append(packed_in_tiles(random));
+  list.append(beside_sums_beyond_24_bits(random));
   list.append(largest_filter(random));
   list.append(cases_of_large_filters(random));
   list.cases.insert(list.cases.begin(), fractional.begin(), fractional.end());

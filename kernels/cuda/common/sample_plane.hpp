@@ -8,6 +8,7 @@
 #include <string>
 
 #include "convolve/arithmetic.hpp"
+#include "convolve/plan.hpp"
 #include "convolve/plane.hpp"
 
 namespace convolve::cuda {
@@ -51,6 +52,12 @@ bool is_filtered_alike(const PlaneLayout& plane);
 constexpr int max_components_of(PlaneMix mix) {
   return mix == PlaneMix::one ? 1 : mix == PlaneMix::one_and_two ? 2 : mix == PlaneMix::three ? 3 : 4;
 }
+
+/// The arithmetic of kernels that sum in floats, each component by itself, where `arithmetic` is that of the whole
+/// frame. Of 16-bit samples the sums of integer taps may go beyond 24 bits in some components alone, which asks for
+/// double precision. Floats sum the other components as exactly, and these within one code value where they round
+/// little enough.
+Arithmetic floats_arithmetic(const PlanDesc& desc, const Arithmetic& arithmetic);
 
 /// True where such planes are what the layout has, and SampleNumbers can say how sums become samples; else sets `why`.
 bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, std::string& why);

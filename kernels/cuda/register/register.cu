@@ -157,9 +157,13 @@ class RegisterPlan final : public Plan {
   const FrameStreamKernel* frame_stream_ = nullptr;
 };
 
+Arithmetic arithmetic_of(const PlanDesc& desc) {
+  return floats_arithmetic(desc, choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border)));
+}
+
 bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   const FrameLayout& layout = desc.layout;
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, layout, has_ghost_cells(desc.border));
+  const Arithmetic arithmetic = arithmetic_of(desc);
   if (is_over_max_taps(desc.filter)) return serves_large_tile(device, desc, arithmetic, why);
   const PaddedFilter padded = pad_filter(desc.filter);
   if (!has_sample_planes(layout, arithmetic, why)) return false;
@@ -173,7 +177,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
 }
 
 std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
+  const Arithmetic arithmetic = arithmetic_of(desc);
   if (is_over_max_taps(desc.filter)) return make_large_tile(desc, arithmetic);
   return std::make_unique<RegisterPlan>(device, desc, arithmetic);
 }

@@ -10,6 +10,7 @@
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
+#include "cuda/common/sample_plane.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/separable.hpp"
 #include "cuda/separable/tuning.hpp"
@@ -127,8 +128,9 @@ struct Decomposition {
 };
 Decomposition decompose(const PlanDesc& desc) {
   const bool constant = has_ghost_cells(desc.border);
-  const Arithmetic arithmetic =
-      low_rank_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant), desc.layout, constant);
+  const Arithmetic direct = choose_arithmetic(desc.filter, desc.layout, constant);
+  const Arithmetic of_terms = low_rank_arithmetic(desc.filter, direct, desc.layout, constant);
+  const Arithmetic arithmetic = floats_arithmetic(desc, of_terms);
   return {arithmetic, factors_of(desc, arithmetic)};
 }
 
