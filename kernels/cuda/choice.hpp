@@ -32,7 +32,15 @@ struct Case {
   int side;        ///< the longer of the filter's height and width
   int rank;        ///< as Filter has it; 1 also of bytes under a separable filter of real taps and one at the centre
   Accumulator accumulator;
+  bool one_limb;  ///< see takes_one_limb()
 };
+
+/// True of 16-bit samples under integer taps of 8 bits, whatever their sums: the tensor cores multiply each byte of a
+/// sample by one limb of a tap, where real taps have two or three.
+inline bool takes_one_limb(const PlanDesc& desc) {
+  return desc.layout.type == SampleType::u16 && desc.filter.exact() &&
+         std::ranges::all_of(desc.filter.exact()->taps, [](std::int32_t tap) { return tap >= -128 && tap <= 127; });
+}
 
 /// The rank of a filter as far as rows tell ranks apart: all above are one to them.
 inline constexpr int max_told_rank = 3;
@@ -55,6 +63,7 @@ inline Case case_of(const PlanDesc& desc) {
   wanted.rank = rank_of(filter);
   const Arithmetic arithmetic = choose_arithmetic(filter, desc.layout, has_ghost_cells(desc.border));
   wanted.accumulator = arithmetic.accumulator;
+  wanted.one_limb = takes_one_limb(desc);
   // The tensor cores add such a tap at next to no cost.
   if (wanted.type == SampleType::u8 && wanted.depth == 1 && !arithmetic.exact_taps && !filter.frame_factors().empty())
     wanted.rank = std::min(wanted.rank, 1);
@@ -76,12 +85,13 @@ struct ChoiceRow {
   int max_components = 4;
   int min_depth = 1, max_depth = max_taps;
   int min_side = 1, max_side = max_taps;
+  bool one_limb = false;      ///< where the case takes one
   bool tensor_cores = false;  ///< separable: where its kernel on the tensor cores serves the case, and no other of its
 
   constexpr bool matches(const Case& c) const {
     return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && c.rank <= max_rank &&
            c.components <= max_components && c.depth >= min_depth && c.depth <= max_depth && c.side >= min_side &&
-           c.side <= max_side;
+           c.side <= max_side && (c.one_limb || !one_limb);
   }
 };
 
@@ -170,30 +180,33 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::separable, .min_depth = 2},
     ChoiceRow{.algorithm = Algorithm::matrix,
               .types = bit(SampleType::u16),
-              .accumulators = bit(Accumulator::exact),
+              .max_components = 1,
+              .max_depth = 1,
+              .min_side = 9,
+              .one_limb = true},
+    ChoiceRow{.algorithm = Algorithm::matrix,
+              .types = bit(SampleType::u16),
               .max_components = 2,
               .max_depth = 1,
               .min_side = 9,
-              .max_side = 10},
+              .max_side = 10,
+              .one_limb = true},
     ChoiceRow{.algorithm = Algorithm::matrix,
               .types = bit(SampleType::u16),
-              .accumulators = bit(Accumulator::exact),
               .max_components = 2,
               .max_depth = 1,
-              .min_side = 12},
+              .min_side = 12,
+              .one_limb = true},
     ChoiceRow{
         .algorithm = Algorithm::separable, .types = bit(SampleType::u16), .max_rank = 1, .max_depth = 1, .min_side = 5},
     ChoiceRow{.algorithm = Algorithm::matrix,
               .types = bit(SampleType::u16),
-              .accumulators = bit(Accumulator::exact),
               .max_components = 2,
               .max_depth = 1,
-              .min_side = 5},
-    ChoiceRow{.algorithm = Algorithm::matrix,
-              .types = bit(SampleType::u16),
-              .accumulators = bit(Accumulator::exact),
-              .max_depth = 1,
-              .min_side = 7},
+              .min_side = 5,
+              .one_limb = true},
+    ChoiceRow{
+        .algorithm = Algorithm::matrix, .types = bit(SampleType::u16), .max_depth = 1, .min_side = 7, .one_limb = true},
     ChoiceRow{.algorithm = Algorithm::register_,
               .types = bit(SampleType::u16),
               .max_components = 1,
@@ -303,6 +316,7 @@ inline std::string describe(const ChoiceRow& row) {
   add_names(row.accumulators, {"exact", "single", "double"});
   if (row.max_rank == 1) add("rank 1");
   if (row.max_rank > 1 && row.max_rank < max_taps) add("rank up to " + std::to_string(row.max_rank));
+  if (row.one_limb) add("taps of one limb");
   if (row.tensor_cores) add("on the tensor cores");
   add_range(1, row.max_components, 4, "component");
   add_range(row.min_depth, row.max_depth, max_taps, "frame");

@@ -16,6 +16,7 @@
 
 #include "convolve/arithmetic.hpp"
 #include "cpu/simd/targets.hpp"
+#include "cuda/choice.hpp"
 #include "skipped.hpp"
 
 namespace convolve::bench {
@@ -34,6 +35,7 @@ void count(benchmark::State& state, const PlanDesc& desc, double us, double copy
   state.counters["rank"] = filter.rank();
   state.counters["accumulator"] =
       static_cast<int>(choose_arithmetic(filter, desc.layout, desc.border == Border::constant).accumulator);
+  state.counters["one_limb"] = cuda::takes_one_limb(desc);
   state.counters["copy_us"] = copy_us;
   state.counters["times_copy"] = us / (copy_us * work.bytes / bytes_of_a_copy);
   state.counters["GBps"] = work.bytes / us * 1e-3;

@@ -25,7 +25,7 @@ ACCUMULATORS = ("exact", "single", "double_")
 MAX_TAPS, MAX_COMPONENTS = 15, 4
 NEAR = 1.03
 
-Case = collections.namedtuple("Case", "rank depth components type accumulator side")
+Case = collections.namedtuple("Case", "rank depth components type accumulator side one_limb", defaults=[0])
 
 
 @dataclasses.dataclass
@@ -40,11 +40,13 @@ class Row:
     max_depth: int = MAX_TAPS
     min_side: int = 1
     max_side: int = MAX_TAPS
+    one_limb: bool = False
 
     def matches(self, case):
         return (case.type in self.types and case.accumulator in self.accumulators
                 and case.rank <= self.max_rank and case.components <= self.max_components
-                and self.min_depth <= case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side)
+                and self.min_depth <= case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side
+                and (case.one_limb or not self.one_limb))
 
     def __str__(self):
         name = self.algorithm.replace("-", "_")
@@ -57,6 +59,8 @@ class Row:
                              ("min_side", 1), ("max_side", MAX_TAPS)):
             if getattr(self, key) != default:
                 fields.append(f".{key} = {getattr(self, key)}")
+        if self.one_limb:
+            fields.append(".one_limb = true")
         return f"    ChoiceRow{{{', '.join(fields)}}},"
 
 
@@ -79,8 +83,15 @@ def parsed(text, name="choices"):
                 setattr(row, key, frozenset(names.index(name) for name in chosen))
         for key, value in re.findall(r"\.(m\w+) = (\d+)", fields):
             setattr(row, key, int(value))
+        row.one_limb = ".one_limb = true" in fields
         rows.append(row)
     return rows
+
+
+def one_limb_of(kernel, row):
+    """What runs from before that field measured: the benchmark's integer taps over one frame have 8 bits."""
+    return int(int(row["type"]) == TYPES.index("u16") and kernel.depth == 1
+               and kernel.taps in ("integer", "separable-integer", "box"))
 
 
 def measured(rows):
@@ -89,7 +100,7 @@ def measured(rows):
     layouts = collections.defaultdict(dict)
     for kernel, row in results.kernels(rows):
         if kernel.runner == "cuda" and kernel.algorithm != "auto":
-            case = Case(*(int(row[key]) for key in Case._fields))
+            case = Case(*(int(row[key]) if key in row else one_limb_of(kernel, row) for key in Case._fields))
             layouts[case, kernel.layout][kernel.algorithm] = row["us"]
     cases = collections.defaultdict(lambda: collections.defaultdict(float))
     for (case, _), times in layouts.items():
@@ -110,7 +121,7 @@ def first_rows(cases):
         for i, times in enumerate(all_times):
             by_side[case._replace(side=0), i][case.side] = times
     found = []
-    for case, i in sorted(by_side, key=lambda key: (key[0].rank, key[0].depth, key[0].components, key[1])):
+    for case, i in sorted(by_side, key=lambda key: (key[0].rank, key[0].depth, key[0].components, -key[0].one_limb, key[1])):
         last = None
         for side, times in sorted(by_side[case, i].items()):
             if last is None or times.get(last.algorithm, float("inf")) > NEAR * min(times.values()):
@@ -118,7 +129,7 @@ def first_rows(cases):
                     last.max_side = side - 1
                 last = Row(min(times, key=times.get), frozenset({case.type}), frozenset({case.accumulator}), case.rank,
                            case.components, min_depth=1 if case.depth == 1 else 2, max_depth=case.depth,
-                           min_side=1 if last is None else side)
+                           min_side=1 if last is None else side, one_limb=bool(case.one_limb))
                 found.append(last)
     return found
 
@@ -161,7 +172,7 @@ def simplified(rows, cases):
                 rows, changed = fewer, True
         for i in range(len(rows)):
             for field in ("accumulators", "types", "min_depth", "max_depth", "max_components", "min_side", "max_side",
-                          "max_rank"):
+                          "max_rank", "one_limb"):
                 if field == "max_depth" and rows[i].max_depth == 1 and several_frames:
                     continue  # few sides are measured over several frames: what is best for one frame says nothing there
                 looser = copy.copy(rows[i])

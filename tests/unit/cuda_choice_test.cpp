@@ -23,7 +23,8 @@ void for_all_cases(const Visit& visit) {
         for (int depth = 1; depth <= max_taps; ++depth)
           for (int side = 1; side <= max_dense_taps; ++side)
             for (int rank = 0; rank <= std::min(side, Filter::unknown_rank); ++rank)
-              visit(Case{type, components, depth, side, rank, accumulator});
+              for (const bool one_limb : {false, true})
+                visit(Case{type, components, depth, side, rank, accumulator, one_limb});
 }
 
 TEST(CudaChoice, EveryCaseMayFallBackToTheAlgorithmThatServesAll) {
@@ -39,7 +40,7 @@ TEST(CudaChoice, EveryCaseMayFallBackToTheAlgorithmThatServesAll) {
 TEST(CudaChoice, AFilterThatOnlyItsFactorsServeFindsSeparable) {
   for (const ChoiceTable& table : choice_tables)
     for (int side = max_dense_taps + 1; side <= max_factored_taps; ++side) {
-      const Case wanted{SampleType::u16, 4, max_depth, side, 2, Accumulator::double_};
+      const Case wanted{SampleType::u16, 4, max_depth, side, 2, Accumulator::double_, false};
       const auto row = std::find_if(table.rows.begin(), table.rows.end(),
                                     [&](const ChoiceRow& candidate) { return candidate.matches(wanted); });
       ASSERT_NE(row, table.rows.end()) << side;
@@ -93,6 +94,9 @@ TEST(CudaChoice, TheWordsOfARowAreItsConditions) {
                                .min_side = 16,
                                .max_side = 255}),
             "separable (f32, double, rank 1, up to 3 components, up to 5 frames, 16 to 255 taps)");
+  EXPECT_EQ(describe(ChoiceRow{
+                .algorithm = Algorithm::matrix, .types = bit(SampleType::u16), .min_side = 7, .one_limb = true}),
+            "matrix (u16, taps of one limb, from 7 taps on)");
 }
 
 TEST(CudaChoice, TheWordsOfARowFindIt) {
