@@ -117,9 +117,22 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   Sample* const to = row_of<Sample>(args.out[p], y) + x;
   const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
   const bool all = x + 4 <= samples;
-  if (all && grid.out_vectors && !plane.has_passthrough && first + made <= out_rows) {
+  const auto in_row = [&](int j) { return row_of<const Sample>(args.in[args.centre_t][p], y + j) + x; };
+  if (all && grid.out_vectors && (grid.vectors || !plane.has_passthrough) && first + made <= out_rows) {
+    constexpr int batch = 4;
 #pragma unroll
-    for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
+    for (int j = 0; j < made; j += batch) {
+      Group raw[batch];  // under way at once
+      if (plane.has_passthrough)
+#pragma unroll
+        for (int i = 0; i < batch; ++i) raw[i].load(in_row(j + i));
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        Group group = made_of(sum[j + i]);
+        if (plane.has_passthrough) group.take(raw[i], plane.passthrough);
+        group.store(out_row(j + i));
+      }
+    }
     return;
   }
 #pragma unroll
@@ -127,7 +140,7 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
     if (first + j >= out_rows) break;
     Group group = made_of(sum[j]);
     if (plane.has_passthrough) {
-      const Sample* const was = row_of<const Sample>(args.in[args.centre_t][p], y + j) + x;
+      const Sample* const was = in_row(j);
       Group raw;
       if (all && grid.vectors)
         raw.load(was);
