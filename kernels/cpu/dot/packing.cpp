@@ -45,7 +45,8 @@ WindowOrder::WindowOrder(int components, bool pairs) {
           pairs && byte % 2 ? 0x80 : static_cast<std::uint8_t>(lane % 4 + components * (pairs ? byte / 2 : byte));
 }
 
-Epilogue::Epilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude)
+Epilogue::Epilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude,
+                   double more)
     : phases(group.components) {
   const auto all_offsets = [&](auto test) { return std::all_of(q.offset.wide.begin(), q.offset.wide.end(), test); };
   const bool product = q.division == Division::product;
@@ -59,7 +60,7 @@ Epilogue::Epilogue(const Quantization& q, const ComponentGroup& group, double ze
         phases[p].offset[b][lane] = q.offset.single[c];
         phases[p].wide_offset[b][lane] = q.offset.wide[c];
         phases[p].passthrough[sample_of(b, lane)] = group.component[c]->filtered ? 0 : 255;
-        const double start = -group.component[c]->zero * zero_weight;
+        const double start = more - group.component[c]->zero * zero_weight;
         phases[p].start[b][lane] = static_cast<std::int32_t>(plain ? start + q.offset.wide[c] : start);
       }
 }
