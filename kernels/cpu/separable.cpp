@@ -51,8 +51,26 @@ std::vector<SpaceFactors> low_rank_terms(const PlanDesc& desc, const Arithmetic&
 Engine make_rank_one(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   const SpaceFactors factors = in_numbers_of(arithmetic, *desc.filter.space_filter().space_factors());
   Engine best = make_float_separable(desc, arithmetic, group, {{factors}});
-  for (const auto make : {make_fixed16_separable, make_dot_separable, make_box})
-    if (Engine engine; make(engine, desc, arithmetic, group, factors.column, factors.row) && engine.cost < best.cost)
+  const auto take = [&](bool served, Engine& engine) {
+    if (served && engine.cost < best.cost) best = std::move(engine);
+  };
+  Engine fixed16, dot, box;
+  take(make_fixed16_separable(fixed16, desc, arithmetic, group, factors.column, factors.row), fixed16);
+  take(make_dot_separable(dot, desc, arithmetic, group, factors.column, factors.row), dot);
+  take(make_box(box, desc, arithmetic, group, factors.column, factors.row), box);
+  return best;
+}
+
+// One frame that is of rank 1 but for its centre tap: engines for bytes take the tap with the column.
+Engine make_centred(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
+  const FrameFactors& frame = desc.filter.frame_factors().front();
+  const SpaceFactors factors = in_numbers_of(arithmetic, frame.factors);
+  const double centre = arithmetic.exact_taps ? frame.exact_centre : frame.centre;
+  Engine best =
+      make_float_separable(desc, arithmetic, group, frame_terms(desc.filter, arithmetic), FloatSum::with_centre);
+  for (const auto make : {make_fixed16_separable, make_dot_separable})
+    if (Engine engine;
+        make(engine, desc, arithmetic, group, factors.column, factors.row, centre) && engine.cost < best.cost)
       best = std::move(engine);
   return best;
 }
@@ -76,6 +94,7 @@ Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const 
   if (factors_over_space(desc.filter))
     return make_rank_one(desc, is_dense(desc.filter) ? arithmetic : of_factors, group);
   if (has_factors) {
+    if (desc.filter.depth() == 1) return make_centred(desc, of_factors, group);
     const bool apart = desc.filter.depth() > 1 && !combines_frames(desc.filter);
     return make_float_separable(desc, of_factors, group, frame_terms(desc.filter, of_factors),
                                 apart ? FloatSum::each_frame : FloatSum::with_centre);

@@ -46,7 +46,7 @@ WindowOrder::WindowOrder(int components, bool pairs) {
 }
 
 BlockEpilogue::BlockEpilogue(const Quantization& q, const ComponentGroup& group, double zero_weight,
-                             double max_magnitude)
+                             double max_magnitude, double more)
     : phases(group.components) {
   const auto all_offsets = [&](auto test) { return std::all_of(q.offset.wide.begin(), q.offset.wide.end(), test); };
   const bool product = q.division == Division::product;
@@ -61,7 +61,7 @@ BlockEpilogue::BlockEpilogue(const Quantization& q, const ComponentGroup& group,
         phases[p].offset[b][lane] = q.offset.single[c];
         phases[p].wide_offset[b][lane] = q.offset.wide[c];
         phases[p].passthrough[sample_of(b, lane)] = group.component[c]->filtered ? 0 : 255;
-        const double start = -group.component[c]->zero * zero_weight;
+        const double start = more - group.component[c]->zero * zero_weight;
         phases[p].start[b][lane] = static_cast<std::int32_t>(plain ? start + q.offset.wide[c] : start);
       }
 }

@@ -39,8 +39,10 @@ struct BlockEpilogue {
   std::vector<Phase> phases;
 
   /// `zero_weight` is the factor of the zero levels that the sums start from, so that they are taken off.
-  /// `max_magnitude` bounds a code value before it is clamped. `q` has the gain already.
-  BlockEpilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude);
+  /// `max_magnitude` bounds a code value before it is clamped. `q` has the gain already. The sums start from `more`
+  /// beside that.
+  BlockEpilogue(const Quantization& q, const ComponentGroup& group, double zero_weight, double max_magnitude,
+                double more = 0);
 };
 
 /// Taps in a group: what one lane of a window is multiplied with.

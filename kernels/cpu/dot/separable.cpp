@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "cpu/dot/packing.hpp"
+#include "cpu/dot/passes.hpp"
 #include "cpu/rows/copy_staging.hpp"
 #include "cpu/simd/highway.hpp"
 #include "cpu/simd/targets.hpp"
@@ -22,25 +22,11 @@
 #define CONVOLVE_DOT_SEPARABLE_CPP_ONCE
 namespace convolve::cpu::dot {
 
-// Ring rows are sums along the row in 16 bits, as packing leaves a block of them: registers 0 and 1 together, then 2
-// and 3. Interleaved with the row below they are pairs for the taps down the column, in the order of sums again.
-struct PackedRows {
-  WindowOrder window;
-  std::vector<std::array<std::array<std::int32_t, max_lanes>, vectors>> start;  // of the sums, by position in a pixel
-  int shift;                                                                    // right, of the sums
-  std::vector<std::int32_t> words;
-};
-
-struct PackedColumns {
-  BlockEpilogue epilogue;
-  std::vector<std::int32_t> words;  // [pair of ring rows][output rows it is in]
-};
-
 // The functions of a SIMD target; rows is 0 where it has none.
 struct SeparableFunctions {
   int rows = 0, samples = 0;
   decltype(RowPass::run) (*along)(bool pairs, int components, int groups) = nullptr;
-  decltype(Kernel::run) (*down)(bool uniform, int half_height) = nullptr;
+  decltype(Kernel::run) (*down)(bool uniform, bool centred, int half_height) = nullptr;
 };
 
 }  // namespace convolve::cpu::dot
@@ -136,8 +122,45 @@ HWY_INLINE void AddPair(Ints (&sum)[rows][vectors], const std::int16_t* upper, c
   }
 }
 
+// A register of samples, of which `left` are in the row.
+HWY_INLINE Bytes LoadUpTo(int left, const std::uint8_t* p) {
+#if HWY_TARGET == HWY_AVX3
+  return {_mm512_maskz_loadu_epi8(left >= samples ? ~__mmask64{0} : (__mmask64{1} << left) - 1, p)};
+#else
+  const Tag<std::uint8_t> d;
+  if (HWY_LIKELY(left >= samples)) return hn::LoadU(d, p);
+  alignas(64) std::uint8_t rest[samples];
+  std::memcpy(rest, p, left);
+  return hn::Load(d, rest);
+#endif
+}
+
+// Adds the centre tap to output rows First and First + 1, of which `upper` and `lower` are the input; see PackedCentre.
+template <bool Vnni, int First>
+HWY_INLINE void AddCentre(Ints (&sum)[rows][vectors], const dot::PackedCentre& k, Bytes upper, Bytes lower) {
+  const Tag<std::uint8_t> db;
+  const Tag<std::int16_t> dw;
+  const Tag<std::int32_t> di;
+  const Bytes flip = hn::Set(db, k.flip);
+  const Ints first = hn::Set(di, k.tap & 0xffff), second = hn::Set(di, k.tap * 65536);
+  CONVOLVE_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    const Bytes order = hn::LoadDup128(db, k.order[half]);
+    const auto words_of = [&](Bytes v)
+                              HWY_ATTR { return hn::BitCast(dw, hn::TableLookupBytesOr0(hn::Xor(v, flip), order)); };
+    const auto u = words_of(upper), l = words_of(lower);
+    const Ints pair[2] = {hn::BitCast(di, hn::InterleaveLower(dw, u, l)),
+                          hn::BitCast(di, hn::InterleaveUpper(dw, u, l))};
+    CONVOLVE_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      sum[First][2 * half + i] = Dot<dot::Form<Vnni, true>>(sum[First][2 * half + i], pair[i], first);
+      sum[First + 1][2 * half + i] = Dot<dot::Form<Vnni, true>>(sum[First + 1][2 * half + i], pair[i], second);
+    }
+  }
+}
+
 // Height: halved, known to the compiler. As a loop GCC 12 moves all sums about in each turn.
-template <bool Vnni, bool Uniform, int HalfHeight>
+template <bool Vnni, bool Uniform, bool Centred, int HalfHeight>
 void DownColumns(const Kernel& kernel, const Block& block) {
   const auto& k = *static_cast<const PackedColumns*>(kernel.packed.get());
   const EpilogueConstants constants(kernel.quantization);
@@ -162,20 +185,33 @@ void DownColumns(const Kernel& kernel, const Block& block) {
     for (int j = 1; j < pairs - 1; ++j) AddPair<Vnni, 0, rows - 1>(sum, row(2 * j), row(2 * j + 1), words);
     if constexpr (pairs > 1)
       AddPair<Vnni, rows - 2, rows - 1>(sum, row(2 * pairs - 2), row(std::min(2 * pairs - 1, last)), words);
+    if constexpr (Centred) {
+      const auto input = [&](int i) HWY_ATTR {
+        return LoadUpTo(to.n - x, static_cast<const std::uint8_t*>(block.centre[i]) + x);
+      };
+      AddCentre<Vnni, 0>(sum, k.centre, input(0), input(1));
+      if constexpr (rows == 4) AddCentre<Vnni, rows - 2>(sum, k.centre, input(rows - 2), input(rows - 1));
+    }
     FinishBlock<Uniform>(kernel.quantization, constants, epilogue, phase, sum, to, x);
   }
 }
 
-template <bool Vnni, bool Uniform, int... HalfHeight>
+template <bool Vnni, bool Uniform, bool Centred, int... HalfHeight>
 constexpr auto columns_of(std::integer_sequence<int, HalfHeight...>) {
-  return std::array{DownColumns<Vnni, Uniform, HalfHeight>...};
+  return std::array{DownColumns<Vnni, Uniform, Centred, HalfHeight>...};
+}
+
+template <bool Vnni, bool Centred>
+decltype(Kernel::run) DownOf(bool uniform, int half_height) {
+  constexpr std::make_integer_sequence<int, max_compiled_taps / 2 + 1> half_heights;
+  static constexpr auto gray = columns_of<Vnni, true, Centred>(half_heights);
+  static constexpr auto other = columns_of<Vnni, false, Centred>(half_heights);
+  return (uniform ? gray : other)[half_height];
 }
 
 template <bool Vnni>
-decltype(Kernel::run) Down(bool uniform, int half_height) {
-  constexpr std::make_integer_sequence<int, max_compiled_taps / 2 + 1> half_heights;
-  static constexpr auto gray = columns_of<Vnni, true>(half_heights), other = columns_of<Vnni, false>(half_heights);
-  return (uniform ? gray : other)[half_height];
+decltype(Kernel::run) Down(bool uniform, bool centred, int half_height) {
+  return centred ? DownOf<Vnni, true>(uniform, half_height) : DownOf<Vnni, false>(uniform, half_height);
 }
 
 }  // namespace
@@ -199,97 +235,15 @@ namespace convolve::cpu {
 
 HWY_EXPORT(DotSeparable);
 
-namespace {
-
-constexpr double sample_limit = 255, word_limit = 32767;
-
-/// Both passes in integers. Sums along the row are moved down by `shift` bits into 16: 1 of a ring row is `unit`. The
-/// taps down the column are the filter's times `scale`.
-struct QuantizedPasses {
-  IntegerTaps along;
-  int shift = 0;
-  double unit = 1, scale = 1;
-  std::vector<std::int32_t> down{};
-};
-
-/// Rounds the taps of both passes; nothing where exact sums do not fit, or where real taps could be off by too much.
-std::optional<QuantizedPasses> quantize_passes(const PlanDesc& desc, const Arithmetic& arithmetic,
-                                               const ComponentGroup& group, const std::vector<double>& column,
-                                               const std::vector<double>& row) {
-  const bool exact = arithmetic.accumulator == Accumulator::exact;
-  const double column_magnitude = magnitude_of(column), row_magnitude = magnitude_of(row);
-  Arithmetic part = arithmetic;
-  part.coefficients = row;
-  std::optional<IntegerTaps> along = make_integer_taps(part, desc.layout, desc.border, group, 32767, column_magnitude);
-  if (!along) return std::nullopt;
-  QuantizedPasses passes{std::move(*along)};
-  double max_sum = 0;
-  for (const int tap : passes.along.taps) max_sum += std::abs(tap) * sample_limit;
-  while (max_sum / (1 << passes.shift) > word_limit - 1) ++passes.shift;
-  if (exact && passes.shift > 0) return std::nullopt;
-  passes.unit = std::ldexp(passes.along.gain, passes.shift);
-  double error = 0;
-  if (!exact) {
-    const double peak = std::abs(
-        *std::max_element(column.begin(), column.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
-    if (peak == 0) return std::nullopt;
-    passes.scale = std::min(word_limit / peak, 65000 / column_magnitude);
-    const double gain = passes.along.gain;
-    for (const double tap : row) error += std::abs(std::nearbyint(tap / gain) * gain - tap);
-    error *= sample_limit * column_magnitude;
-    if (passes.shift > 0) error += 0.5 * passes.unit * column_magnitude;
-  }
-  for (const double tap : column) {
-    const auto rounded = static_cast<std::int32_t>(std::nearbyint(tap * passes.scale));
-    error += std::abs(rounded / passes.scale - tap) * sample_limit * row_magnitude;
-    if (std::abs(rounded) > word_limit) return std::nullopt;
-    passes.down.push_back(rounded);
-  }
-  if (error > max_error || column_magnitude * passes.scale > 65500) return std::nullopt;
-  return passes;
-}
-
-std::shared_ptr<dot::PackedRows> pack_rows(const QuantizedPasses& passes, const ComponentGroup& group, int width,
-                                           bool pairs) {
-  using namespace dot;
-  const int components = group.components;
-  auto packed = std::make_shared<PackedRows>(
-      PackedRows{WindowOrder(components, pairs), {}, passes.shift, pack_words(passes.along.taps, width, pairs)});
-  for (int p = 0; p < components; ++p) {
-    auto& start = packed->start.emplace_back();
-    for (int b = 0; b < vectors; ++b)
-      for (int lane = 0; lane < max_lanes; ++lane) {
-        const double zero = group.component[(p + sample_of(b, lane)) % components]->zero;
-        start[b][lane] =
-            static_cast<std::int32_t>(-zero * static_cast<double>(passes.along.sum) + ((1 << passes.shift) >> 1));
-      }
-  }
-  return packed;
-}
-
-/// The taps down the column, by pairs of ring rows: [pair][output rows it is in].
-std::vector<std::int32_t> pack_column(const std::vector<std::int32_t>& down, int rows) {
-  const int height = static_cast<int>(down.size());
-  const auto tap = [&](int i) { return static_cast<std::uint32_t>(i >= 0 && i < height ? down[i] : 0) & 0xffff; };
-  const int last = (height + rows - 2) / 2;  // of the pairs of ring rows
-  std::vector<std::int32_t> words;
-  for (int j = 0; j <= last; ++j)
-    for (int i = j == last ? rows - 2 : 0; i < (j == 0 ? 2 : rows); ++i)
-      words.push_back(static_cast<std::int32_t>(tap(2 * j - i) | tap(2 * j + 1 - i) << 16));
-  return words;
-}
-
-}  // namespace
-
 bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
-                        const std::vector<double>& column, const std::vector<double>& row) {
+                        const std::vector<double>& column, const std::vector<double>& row, double centre) {
   using namespace dot;
   const bool vnni = use_vnni();
   const SeparableFunctions functions = HWY_DYNAMIC_DISPATCH(DotSeparable)(vnni);
   if (functions.rows == 0 || desc.filter.depth() > 1 || std::ssize(column) > max_compiled_taps ||
       std::ssize(row) > max_compiled_taps)
     return false;
-  const std::optional<QuantizedPasses> passes = quantize_passes(desc, arithmetic, group, column, row);
+  const std::optional<QuantizedPasses> passes = quantize_passes(desc, arithmetic, group, column, row, centre);
   if (!passes) return false;
 
   const int components = group.components, width = static_cast<int>(row.size()), height = desc.filter.height();
@@ -305,6 +259,11 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   engine.name = name_of(vnni, true);
   const double products = 0.3 * groups + 0.25 * height;
   engine.cost = vnni ? products + 7.5 : 2 * products + 1.5;
+  if (centre != 0) {
+    engine.name = vnni ? "16-bit dot products, with a centre tap" : "16-bit multiply-adds, with a centre tap";
+    engine.reads_centre = true;
+    engine.cost += vnni || functions.samples == 64 ? 1 : 2;
+  }
 
   Kernel& kernel = engine.kernel;
   kernel.height = height;
@@ -312,10 +271,16 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   Quantization& q = kernel.quantization = make_quantization(arithmetic, desc.layout, group);
   q.gain = static_cast<float>(q.gain * passes->unit / passes->scale);
   q.divisor *= passes->scale / passes->unit;
-  const double most = (magnitude_of(column) * magnitude_of(row) * sample_limit + 1) / arithmetic.divisor;
+  const double magnitude = magnitude_of(column) * magnitude_of(row) + std::abs(centre);
+  const double most = (magnitude * 255 + 1) / arithmetic.divisor;
+  const bool fine_centre = arithmetic.accumulator != Accumulator::exact;
+  const double centre_weight = passes->centre * (fine_centre ? fine : 1);
+  PackedCentre packed_centre(fine_centre);
+  packed_centre.tap = passes->centre;
   kernel.packed = std::make_shared<PackedColumns>(
-      PackedColumns{BlockEpilogue(q, group, 0, most), pack_column(passes->down, functions.rows)});
-  kernel.run = functions.down(components == 1, height / 2);
+      PackedColumns{BlockEpilogue(q, group, centre_weight, most, packed_centre.flip * centre_weight),
+                    pack_column(passes->down, functions.rows), packed_centre});
+  kernel.run = functions.down(components == 1, centre != 0, height / 2);
   return true;
 }
 

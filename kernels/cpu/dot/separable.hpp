@@ -8,8 +8,9 @@
 
 namespace convolve::cpu {
 
-/// Both passes are dot products, with 16 bits between them. Only where that is exact, or within bounds.
+/// Both passes are dot products, with 16 bits between them. Only where that is exact, or within bounds. `centre`: one
+/// more tap, beside the product of column and row; 0: none.
 bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
-                        const std::vector<double>& column, const std::vector<double>& row);
+                        const std::vector<double>& column, const std::vector<double>& row, double centre = 0);
 
 }  // namespace convolve::cpu

@@ -115,7 +115,10 @@ struct Block {
   void* const* out;  ///< block_rows pointers; null: that row is not wanted
   int n;             ///< samples
   const void* const*
-      passthrough;    ///< null, or the input rows where Engine::copies_passthrough, at the first output sample
+      passthrough;  ///< null, or the input rows where Engine::copies_passthrough, at the first output sample
+  /// Where Engine::reads_centre, block_rows input rows at the first output sample: n samples each, side by side. A row
+  /// that is not wanted has the last one that is.
+  const void* const* centre;
   void* scratch;      ///< Engine::scratch_bytes of this thread
   void* state;        ///< where Engine::state_element_size
   bool state_is_new;  ///< no block above this one has left its sums there
@@ -151,6 +154,7 @@ struct Engine {
   /// elements past as many as it makes. Negative: not so.
   int reads_past = -1;
   bool copies_passthrough = false;  ///< the kernel copies components that are not filtered, from Block::passthrough
+  bool reads_centre = false;        ///< the kernel reads the input under each output sample, from Block::centre
   int ring_bytes = 192 << 10;       ///< what a strip's ring may take, unless the strip becomes too narrow
   Staging staging;
   /// A filter that is a sum of products of a column and a row has a ring "frame" for each: `terms` of each frame that

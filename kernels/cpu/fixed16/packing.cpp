@@ -64,6 +64,23 @@ Words words_of(const std::vector<double>& values) {
   return words;
 }
 
+// The most bits of a fraction that hold a centre tap times 2^8, and its product with any sample plus the offset. The
+// sum down the column is added to that with saturation, so that the two need not fit together.
+int bits_beside_centre(const ComponentGroup& group, const std::vector<double>& offset, double centre) {
+  double most = 0;
+  for (std::size_t i = 0; centre != 0 && i < offset.size(); ++i) {
+    const double black = offset[i] - centre * group.component[i % group.components]->zero;
+    most = std::max({most, std::abs(black), std::abs(black + centre * sample_limit)});
+  }
+  const auto fits = [&](int bits) {
+    return std::abs(std::nearbyint(std::ldexp(centre, 8 + bits))) <= (centre > 0 ? word_limit + 1 : word_limit) &&
+           std::ldexp(most, bits) <= word_limit - 1;
+  };
+  int bits = most_bits;
+  while (bits > 0 && !fits(bits)) --bits;
+  return bits;
+}
+
 template <class Value>
 Words pattern_of(const ComponentGroup& group, Value value) {
   std::vector<double> values;
@@ -74,7 +91,7 @@ Words pattern_of(const ComponentGroup& group, Value value) {
 }  // namespace
 
 bool pack_fractions(Packed& packed, const ComponentGroup& group, const std::vector<double>& offset,
-                    const Factors& factors) {
+                    const Factors& factors, double centre) {
   const auto& [weights, column, row] = factors;
   const bool mirrored_row = is_mirrored(row), mirrored_column = is_mirrored(column);
   const double row_limit = mirrored_row ? word_limit / 2 : word_limit;
@@ -98,12 +115,16 @@ bool pack_fractions(Packed& packed, const ComponentGroup& group, const std::vect
   error += sums.error * after_row;
   packed.row->taps = sums.taps;
   packed.along = sums.axis;
-  if (!fix(sums, column, mirrored_column, sums.bits, sums.max_sum, word_limit, most_bits)) return false;
+  const int column_bits = bits_beside_centre(group, offset, centre);
+  if (!fix(sums, column, mirrored_column, sums.bits, sums.max_sum, word_limit, column_bits)) return false;
   error += sums.error + std::ldexp(0.5, -sums.bits);
+  if (centre != 0) error += std::ldexp(1.0, -sums.bits);  // of the tap and of its product
   packed.column->taps = sums.taps;
   packed.down = sums.axis;
   if (!(error <= max_error)) return false;
-  for (const double value : offset) {
+  packed.column->less_centre = static_cast<std::int16_t>(-std::nearbyint(std::ldexp(centre, 8 + sums.bits)));
+  for (std::size_t i = 0; i < offset.size(); ++i) {
+    const double value = offset[i] - centre * group.component[i % group.components]->zero;
     const double start = std::nearbyint(std::ldexp(value, sums.bits));
     if (!(std::abs(start) <= word_limit)) return false;
     packed.column->start.push_back(static_cast<std::int16_t>(start));

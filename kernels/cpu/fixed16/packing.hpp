@@ -37,6 +37,8 @@ struct PackedColumn {
   std::int16_t second = 0;  ///< multiplies what the first has left; 0: nothing
   std::int16_t divisor = 0;
   std::int16_t half = 0;  ///< of a power of 2, less 1
+  /// Fractions with a centre tap, else 0: the tap, its sign turned, that samples times 2^7 are multiplied with.
+  std::int16_t less_centre = 0;
 };
 
 /// What the taps of an axis are compiled for.
@@ -57,9 +59,10 @@ struct Factors {
   const std::vector<double>&weights, &column, &row;
 };
 
-/// Real taps as fractions. `offset`: of the quantizer, a pattern. False: not within a quarter of a code value.
+/// Real taps as fractions. `offset`: of the quantizer, a pattern. `centre`: one more tap, beside the product of column
+/// and row. False: not within a quarter of a code value.
 bool pack_fractions(Packed& packed, const ComponentGroup& group, const std::vector<double>& offset,
-                    const Factors& factors);
+                    const Factors& factors, double centre);
 
 /// Integer taps over a divisor. False: they have signs, or do not fit 16 bits.
 bool pack_integers(Packed& packed, const ComponentGroup& group, const std::vector<double>& offset, double divisor,

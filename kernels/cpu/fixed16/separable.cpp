@@ -16,7 +16,7 @@
 #define HWY_TARGET_INCLUDE "cpu/fixed16/separable.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
-#include "cpu/simd/samples-inl.hpp"
+#include "cpu/fixed16/staging-inl.hpp"
 
 #ifndef CONVOLVE_FIXED16_SEPARABLE_CPP_ONCE
 #define CONVOLVE_FIXED16_SEPARABLE_CPP_ONCE
@@ -27,7 +27,7 @@ struct Functions {
   int samples = 0;
   decltype(Staging::run) stage[2];  // by "exact"
   decltype(RowPass::run) (*along)(bool exact, Axis axis, bool one_component) = nullptr;
-  decltype(Kernel::run) (*down)(bool exact, Axis axis) = nullptr;
+  decltype(Kernel::run) (*down)(bool exact, Axis axis, bool centred) = nullptr;
 };
 
 constexpr int block_rows = 4;
@@ -43,93 +43,8 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR && (HWY_TARGET != HWY_EMU128 || defined(CONVOLVE_EMULATE))
 namespace {
 
-using fixed16::Axis, fixed16::block_rows, fixed16::columns_at_once, fixed16::PackedColumn, fixed16::PackedStaging,
-    fixed16::PackedTaps, fixed16::Words;
-using Word = Vector<std::int16_t>;
-constexpr int words = lanes<std::int16_t>;
-
-HWY_INLINE Word LoadWords(const std::int16_t* p) {
-  return hn::LoadU(Tag<std::int16_t>(), p);
-}
-
-template <bool Exact>
-HWY_INLINE Word Product(Word a, Word b) {
-  return Exact ? hn::Mul(a, b) : hn::MulFixedPoint15(a, b);
-}
-
-// A vector of samples, as elements.
-template <bool Exact>
-HWY_INLINE Word LoadSamples(const std::uint8_t* p, Word scale, Word zero) {
-  const Word v = hn::PromoteTo(Tag<std::int16_t>(), hn::LoadU(hn::Rebind<std::uint8_t, Tag<std::int16_t>>(), p));
-  return Exact ? v : hn::Sub(hn::Mul(v, scale), zero);
-}
-
-// Elements of one frame: n, and up to a vector more. `phase`: the first one's component.
-template <bool Exact>
-HWY_INLINE void StageFrame(const PackedStaging& k, const std::uint8_t* row, std::int16_t* out, int n, int phase,
-                           int components) {
-  const Tag<std::int16_t> d;
-  const Word scale = hn::Set(d, static_cast<std::int16_t>(k.scale));
-  const std::int16_t* const zeros = k.zero.data();
-  const int turn = words % components;
-  Word zero = LoadWords(zeros + phase);
-  for (int i = 0; i < n; i += words) {
-    hn::StoreU(LoadSamples<Exact>(row + i, scale, zero), d, out + i);
-    if (turn == 0) continue;
-    phase = phase + turn < components ? phase + turn : phase + turn - components;
-    zero = LoadWords(zeros + phase);
-  }
-}
-
-// Stages the weighted sum of several frames.
-template <bool Exact>
-HWY_INLINE void StageFrames(const PackedStaging& k, const std::uint8_t* const* rows, std::int16_t* out, int n,
-                            int phase, int components) {
-  const Tag<std::int16_t> d;
-  const Word scale = hn::Set(d, static_cast<std::int16_t>(k.scale));
-  const int frames = static_cast<int>(k.weights.size()), turn = words % components;
-  for (int i = 0; i < n; i += words) {
-    const Word zero = LoadWords(k.zero.data() + phase), ghost = LoadWords(k.ghost.data() + phase);
-    Word sum = hn::Zero(d);
-    for (int t = 0; t < frames; ++t) {
-      const Word v = rows[t] ? LoadSamples<Exact>(rows[t] + i, scale, zero) : ghost;
-      sum = hn::Add(sum, Product<Exact>(v, hn::Set(d, k.weights[t])));
-    }
-    hn::StoreU(sum, d, out + i);
-    phase = phase + turn < components ? phase + turn : phase + turn - components;
-  }
-}
-
-template <bool Exact>
-void Stage(const Staging& s, const void* const* frame_rows, void* elements, int n) {
-  const auto& k = *static_cast<const PackedStaging*>(s.packed.get());
-  auto* out = static_cast<std::int16_t*>(elements);
-  const std::uint8_t* rows[max_depth];
-  const int frames = std::max(static_cast<int>(k.weights.size()), 1);
-  for (int t = 0; t < frames; ++t) rows[t] = static_cast<const std::uint8_t*>(frame_rows[t]);
-  const bool one = k.weights.empty();
-  if (one && !rows[0]) {
-    for (int i = 0; i < n; ++i) out[i] = k.ghost[i % s.components];
-    return;
-  }
-  const auto stage = [&](std::int16_t* to, int count, int phase) {
-    if (one)
-      StageFrame<Exact>(k, rows[0], to, count, phase, s.components);
-    else
-      StageFrames<Exact>(k, rows, to, count, phase, s.components);
-  };
-  const int whole = n / words * words;
-  stage(out, whole, 0);
-  if (whole == n) return;
-  std::uint8_t rest[max_depth][words];
-  for (int t = 0; t < frames; ++t) {
-    if (!rows[t]) continue;
-    std::memset(rest[t], 0, words);  // also past the row's end
-    rows[t] = static_cast<std::uint8_t*>(std::memcpy(rest[t], rows[t] + whole, n - whole));
-  }
-  stage(out + whole, n - whole, whole % s.components);
-}
-
+using fixed16::Axis, fixed16::block_rows, fixed16::columns_at_once, fixed16::PackedColumn, fixed16::PackedTaps,
+    fixed16::Words;
 template <int Taps, bool Mirrored>
 constexpr int products = Mirrored ? (Taps + 1) / 2 : Taps;
 
@@ -230,20 +145,27 @@ HWY_INLINE Vector<std::uint8_t> PackWords(Word low, Word high) {
   return {_mm256_permute4x64_epi64(_mm256_packus_epi16(low.raw, high.raw), 0xD8)};
 #else
   const Tag<std::uint8_t> d;
-  const hn::Half<Tag<std::uint8_t>> dh;
+  const hn::Half<Tag<std::uint8_t> > dh;
   return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
 #endif
 }
 
-// An output row, and what is asked for beside it: of the block of rows below.
+// An output row, the input under it, and what is asked for beside it: of the block of rows below.
 struct Line {
   const void* const* ring;
   std::uint8_t* out;
+  const std::uint8_t* centre;
   const char *next_in, *next_out;
 };
 
+// What the centre tap adds to a vector of sums from `start` on. Twice the largest word is a product too: its sign is
+// turned.
+HWY_INLINE Word AddCentre(const std::uint8_t* p, Word less_centre, Word start) {
+  return hn::Sub(start, hn::MulFixedPoint15(hn::ShiftLeft<7>(LoadSamples<true>(p, start, start)), less_centre));
+}
+
 // Samples [x, end) of a row; `phase`: the first one's component.
-template <bool Exact, int Taps, bool Mirrored>
+template <bool Exact, int Taps, bool Mirrored, bool Centred>
 HWY_INLINE void DownRow(const PackedColumn& k, const EpilogueConstants& epilogue,
                         const Word (&tap)[products<Taps, Mirrored>], const Line& line, int x, int end, int phase,
                         int components) {
@@ -253,13 +175,23 @@ HWY_INLINE void DownRow(const PackedColumn& k, const EpilogueConstants& epilogue
   const void* rows[Taps];
   std::copy_n(line.ring, Taps, rows);
   const std::int16_t* const start = k.start.data();
+  const Word less_centre = hn::Set(Tag<std::int16_t>(), k.less_centre);
   Word low_start = LoadWords(start + phase), high_start = LoadWords(start + phase + words);
   for (; x < end; x += samples) {
     __builtin_prefetch(line.next_in + x, 0, 3);
     Ahead::fetch_own(line.next_out + x);
     const Word low = SumOf<Exact, Taps, Mirrored>(tap, OnColumn{rows, x});
     const Word high = SumOf<Exact, Taps, Mirrored>(tap, OnColumn{rows, x + words});
-    const auto bytes = PackWords(Finish<Exact>(epilogue, low, low_start), Finish<Exact>(epilogue, high, high_start));
+    Word low_from = low_start, high_from = high_start;
+    if constexpr (Centred) {
+      const std::uint8_t* centre = line.centre + x;
+      std::uint8_t rest[samples];
+      if (HWY_UNLIKELY(x + samples > end))
+        centre = static_cast<const std::uint8_t*>(std::memcpy(rest, centre, end - x));
+      low_from = AddCentre(centre, less_centre, low_start);
+      high_from = AddCentre(centre + words, less_centre, high_start);
+    }
+    const auto bytes = PackWords(Finish<Exact>(epilogue, low, low_from), Finish<Exact>(epilogue, high, high_from));
     if (HWY_LIKELY(x + samples <= end)) {
       hn::StoreU(bytes, db, line.out + x);
     } else {
@@ -274,7 +206,7 @@ HWY_INLINE void DownRow(const PackedColumn& k, const EpilogueConstants& epilogue
   }
 }
 
-template <bool Exact, int Taps, bool Mirrored>
+template <bool Exact, int Taps, bool Mirrored, bool Centred>
 void DownColumns(const Kernel& kernel, const Block& block) {
   const auto& k = *static_cast<const PackedColumn*>(kernel.packed.get());
   const EpilogueConstants epilogue(k);
@@ -287,10 +219,11 @@ void DownColumns(const Kernel& kernel, const Block& block) {
     for (int i = 0; i < block_rows; ++i) {
       auto* out = static_cast<std::uint8_t*>(block.out[i]);
       if (!out) continue;
-      Line line{block.rows + i, out, block.ahead.in[i], block.ahead.out[i]};
+      const auto* centre = Centred ? static_cast<const std::uint8_t*>(block.centre[i]) : nullptr;
+      Line line{block.rows + i, out, centre, block.ahead.in[i], block.ahead.out[i]};
       if (!on_the_way) line.next_in = line.next_out = reinterpret_cast<const char*>(out);
-      DownRow<Exact, Taps, Mirrored>(k, epilogue, tap, line, x, std::min(x + columns_at_once, block.n),
-                                     x % kernel.components, kernel.components);
+      DownRow<Exact, Taps, Mirrored, Centred>(k, epilogue, tap, line, x, std::min(x + columns_at_once, block.n),
+                                              x % kernel.components, kernel.components);
     }
   }
 }
@@ -307,9 +240,9 @@ template <bool Exact, bool Mirrored, bool OneComponent, int... I>
 constexpr auto passes_of(std::integer_sequence<int, I...>) {
   return std::array{AlongRow<Exact, taps_at<Mirrored>(I), Mirrored, OneComponent>...};
 }
-template <bool Exact, bool Mirrored, int... I>
+template <bool Exact, bool Mirrored, bool Centred, int... I>
 constexpr auto columns_of(std::integer_sequence<int, I...>) {
-  return std::array{DownColumns<Exact, taps_at<Mirrored>(I), Mirrored>...};
+  return std::array{DownColumns<Exact, taps_at<Mirrored>(I), Mirrored, Centred>...};
 }
 
 template <bool Exact, bool OneComponent>
@@ -324,15 +257,17 @@ decltype(RowPass::run) Along(bool exact, Axis axis, bool one_component) {
   return one_component ? AlongOf<false, true>(axis) : AlongOf<false, false>(axis);
 }
 
-template <bool Exact>
+template <bool Exact, bool Centred>
 decltype(Kernel::run) DownOf(Axis axis) {
-  static constexpr auto plain = columns_of<Exact, false>(counts<false>);
-  static constexpr auto mirrored = columns_of<Exact, true>(counts<true>);
+  static constexpr auto plain = columns_of<Exact, false, Centred>(counts<false>);
+  static constexpr auto mirrored = columns_of<Exact, true, Centred>(counts<true>);
   return axis.mirrored ? mirrored[axis.taps / 2] : plain[axis.taps - 1];
 }
 
-decltype(Kernel::run) Down(bool exact, Axis axis) {
-  return exact ? DownOf<true>(axis) : DownOf<false>(axis);
+// Exact: without a centre tap.
+decltype(Kernel::run) Down(bool exact, Axis axis, bool centred) {
+  if (exact) return DownOf<true, false>(axis);
+  return centred ? DownOf<false, true>(axis) : DownOf<false, false>(axis);
 }
 
 }  // namespace
@@ -355,13 +290,14 @@ HWY_EXPORT(FixedSeparable);
 
 bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
                             const ComponentGroup& group, const std::vector<double>& column,
-                            const std::vector<double>& row) {
+                            const std::vector<double>& row, double centre) {
   using namespace fixed16;
   const Functions functions = HWY_DYNAMIC_DISPATCH(FixedSeparable)();
   const bool exact = arithmetic.accumulator == Accumulator::exact;
   if (!functions.along || std::ssize(column) > max_compiled_taps || std::ssize(row) > max_compiled_taps ||
       arithmetic.accumulator == Accumulator::double_ || desc.layout.max_value() != 255 ||
-      !holds_bytes(desc.layout, desc.border, group) || (desc.filter.depth() > 1 && !combines_frames(desc.filter)))
+      !holds_bytes(desc.layout, desc.border, group) || (desc.filter.depth() > 1 && !combines_frames(desc.filter)) ||
+      (centre != 0 && (exact || desc.filter.depth() > 1)))
     return false;
   const std::vector<double> weights = frame_weights(desc.filter, arithmetic);
   Kernel& kernel = engine.kernel;
@@ -370,10 +306,13 @@ bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmet
   const Factors factors{weights, column, row};
   Packed packed;
   if (!(exact ? pack_integers(packed, group, offset, arithmetic.divisor, factors)
-              : pack_fractions(packed, group, offset, factors)))
+              : pack_fractions(packed, group, offset, factors, centre)))
     return false;
 
-  engine.name = exact ? "16-bit integers" : "16-bit fixed point";
+  engine.name = exact         ? "16-bit integers"
+                : centre == 0 ? "16-bit fixed point"
+                              : "16-bit fixed point, with a centre tap";
+  engine.reads_centre = centre != 0;
   engine.element_size = 2;
   engine.block_rows = block_rows;
   engine.block_samples = functions.samples;
@@ -386,11 +325,14 @@ bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmet
   kernel.height = desc.filter.height();
   kernel.components = group.components;
   kernel.packed = packed.column;
-  kernel.run = functions.down(exact, packed.down);
+  kernel.run = functions.down(exact, packed.down, engine.reads_centre);
   // Measured, against the other engines of the same target.
   const auto axis_cost = [](const Axis& axis) { return (axis.mirrored || axis.taps == 1 ? 0.35 : 0.48) * axis.taps; };
-  engine.cost = (use_vnni() ? 6 : 0.2) + axis_cost(packed.along) + axis_cost(packed.down) +
-                0.7 * static_cast<double>(weights.size());
+  // Of vectors of 64 bytes, those that do not start on a cache line take as long as two.
+  const bool long_vectors = functions.samples == 64;
+  engine.cost = (use_vnni() ? (long_vectors ? 8.5 : 6) : (long_vectors ? 4 : 0.2)) + axis_cost(packed.along) +
+                axis_cost(packed.down) + 0.7 * static_cast<double>(weights.size());
+  if (engine.reads_centre) engine.cost += 0.4;
   if (!group.all_filtered()) engine.cost += 1.5;                 // put back in a pass of their own
   if (functions.samples % group.components) engine.cost += 0.3;  // patterns turn
   return true;

@@ -12,10 +12,11 @@
 
 namespace convolve::cpu {
 
-/// Frames of a filter that factors over time are combined while they are staged. Returns false, and leaves the engine
+/// Frames of a filter that factors over time are combined while they are staged. `centre`: one more tap on the centre
+/// of a filter of one frame, 0: none; real taps alone have it. Returns false, and leaves the engine
 /// unusable, where the target has no vectors or the case cannot be served within a quarter of a code value.
 bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
                             const ComponentGroup& group, const std::vector<double>& column,
-                            const std::vector<double>& row);
+                            const std::vector<double>& row, double centre = 0);
 
 }  // namespace convolve::cpu

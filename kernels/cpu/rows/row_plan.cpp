@@ -87,6 +87,7 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   if (g.stride != 1) {
     part.raw = take(bytes, staged_frames * part.line_pitch);
     part.out = take(bytes, e.block_rows * part.line_pitch);
+    if (e.reads_centre) part.centre = take(bytes, e.block_rows * part.line_pitch);
   }
   for (std::size_t i = 0; i < part.passthrough.size(); ++i)
     part.passthrough[i] = g.component[i / sample_size_ % g.components]->filtered ? 0 : 255;

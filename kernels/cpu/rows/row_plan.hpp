@@ -61,7 +61,7 @@ class RowPlan final : public Plan {
     std::size_t pitch = 0, line_pitch = 0;  ///< of a ring row; of a line before the row pass
     std::size_t state_size = 0;             ///< of what the kernel keeps of some columns
     std::size_t ring_size = 0;              ///< of all ring rows of some columns, and of their state
-    std::size_t ring = 0, rows = 0, line = 0, raw = 0, edge = 0, out = 0, scratch = 0;  ///< offsets
+    std::size_t ring = 0, rows = 0, line = 0, raw = 0, edge = 0, out = 0, centre = 0, scratch = 0;  ///< offsets
     /// Where the pixels beside a row come from: those before it, then those after it; -1: ghost cells.
     std::vector<int> beside;
     std::vector<unsigned char> ghost_line;
@@ -137,6 +137,8 @@ class RowPlan final : public Plan {
   void stage_border(const Part& part, const SourceRow& source, unsigned char* memory, int from,
                     int until) const noexcept;
   void stage_inside(const Part& part, const SourceRow& source, unsigned char* memory) const noexcept;
+  void find_centre(const Part& part, const Frame& frame, unsigned char* memory, int y, int wanted,
+                   const Columns& columns, const void** found) const noexcept;
   Ahead ahead(const Part& part, const Frame& frame, int y, int x) const noexcept;
   void finish(const Part& part, const Frame& frame, const unsigned char* lines, int y, int rows, int x,
               int pixels) const noexcept;

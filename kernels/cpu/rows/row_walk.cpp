@@ -212,6 +212,25 @@ void RowPlan::finish(const Part& part, const Frame& frame, const unsigned char* 
   }
 }
 
+// The input samples under the output of the block of rows from `y` on, side by side: in the frame, or gathered.
+void RowPlan::find_centre(const Part& part, const Frame& frame, unsigned char* memory, int y, int wanted,
+                          const Columns& columns, const void** found) const noexcept {
+  const ComponentGroup& g = part.group;
+  const PlaneView& in = frame.window->image[desc_.filter.centre_t()]->plane[g.plane];
+  const std::size_t start = (g.offset + static_cast<std::size_t>(columns.x) * g.components * g.stride) * sample_size_;
+  for (int i = 0; i < part.engine.block_rows; ++i) {
+    if (i >= wanted) {
+      found[i] = found[wanted - 1];
+      continue;
+    }
+    found[i] = row_of(in, y + i) + start;
+    if (g.stride == 1) continue;
+    unsigned char* line = memory + part.centre + i * part.line_pitch;
+    gather(line, found[i], columns.pixels * g.components, g.stride, sample_size_);
+    found[i] = line;
+  }
+}
+
 // The memory that the block of rows after `y` will touch first, to be asked for in advance.
 Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const noexcept {
   const ComponentGroup& g = part.group;
@@ -339,7 +358,7 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
   find_rows(part, frame, window, columns, rows);
 
   void* out[max_block_rows] = {};
-  const void* passthrough[max_block_rows] = {};
+  const void *passthrough[max_block_rows] = {}, *centre[max_block_rows];
   const bool copies_passthrough = e.copies_passthrough && g.stride == 1 && part.copies;
   const int wanted = std::min(e.block_rows, range.last - y);
   const std::ptrdiff_t at = (g.offset + static_cast<std::ptrdiff_t>(columns.x) * g.components) * sample_size_;
@@ -349,11 +368,13 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
     if (copies_passthrough)
       passthrough[i] = row_of(frame.window->image[desc_.filter.centre_t()]->plane[g.plane], y + i) + at;
   }
+  if (e.reads_centre) find_centre(part, frame, memory, y, wanted, columns, centre);
   const Block b{rows,
                 part.ring_rows,
                 out,
                 columns.pixels * g.components,
                 copies_passthrough ? passthrough : nullptr,
+                e.reads_centre ? centre : nullptr,
                 memory + part.scratch,
                 part.state_size ? columns.memory + part.ring_size - part.state_size : nullptr,
                 !std::exchange(columns.started, true),

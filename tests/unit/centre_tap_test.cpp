@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Filters that are a column times a row and one more tap at the centre, against the oracle: bytes at the ends of their
+// range, each zero level, and centre taps at the ends of what 16 bits hold, on each SIMD target of this machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "convolve/backend.hpp"
+#include "cpu/simd/targets.hpp"
+#include "oracle.hpp"
+
+namespace {
+
+using namespace convolve;
+
+constexpr int width = 83, height = 13;
+
+/// Blur times `amount` taken from 1 + `amount` times the centre; exact: of binomial taps, as integers over their sum.
+struct Unsharp {
+  oracle::Kernel kernel;
+  TapArray taps;
+
+  Unsharp(int rows, int columns, double amount, bool exact) {
+    taps.height = kernel.height = rows;
+    taps.width = kernel.width = columns;
+    kernel.centre_y = rows / 2;
+    kernel.centre_x = columns / 2;
+    const auto rise = [](int i, int n) { return std::min(i, n - 1 - i) + 1; };
+    std::vector<double> blur;
+    double sum = 0;
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < columns; ++x) {
+        const double along = rise(x, columns) + (exact ? 0 : 0.3), down = rise(y, rows) + (exact ? 0 : 0.7);
+        blur.push_back(along * down);
+        sum += blur.back();
+      }
+    kernel.divisor = exact ? static_cast<std::int64_t>(sum) : 0;
+    for (std::size_t i = 0; i < blur.size(); ++i) {
+      const bool centre = static_cast<int>(i) == kernel.centre_y * columns + kernel.centre_x;
+      const double tap = (centre ? (1 + amount) * sum : 0) - amount * blur[i];
+      if (exact) {
+        kernel.integers.push_back(static_cast<std::int64_t>(tap));
+        taps.taps.push_back(Tap::fraction(kernel.integers.back(), kernel.divisor));
+      } else {
+        kernel.taps.push_back(tap / sum);
+        taps.taps.push_back(Tap::real(tap / sum));
+      }
+    }
+  }
+};
+
+class CentreTap : public testing::Test {
+ protected:
+  void TearDown() override { cpu::force_simd_target(nullptr); }
+
+  /// The largest difference from the oracle, of interleaved components with these zero levels.
+  double difference(const Unsharp& unsharp, const std::vector<double>& zeros, unsigned mask) {
+    const auto components = static_cast<int>(zeros.size());
+    PlanDesc desc;
+    desc.algorithm = Algorithm::separable;
+    desc.filter = Filter(unsharp.taps);
+    desc.layout = {.type = SampleType::u8, .bits = 8, .planes = 1};
+    desc.layout.plane[0].components = components;
+    for (int c = 0; c < components; ++c)
+      desc.layout.plane[0].component[c] = {
+          .offset = c, .step = components, .width = width, .height = height, .zero = zeros[c]};
+    std::vector<std::uint8_t> in(static_cast<std::size_t>(width * height * components)), out(in.size(), 0x5a);
+    // Of mask 0 noise, else nothing but black and white.
+    for (std::uint8_t& sample : in) sample = static_cast<std::uint8_t>(mask ? random_() % 2 * 255 : random_());
+    Image from, to;
+    from.plane[0] = {in.data(), width * components};
+    to.plane[0] = {out.data(), width * components};
+    const std::unique_ptr<Plan> plan = make_cpu_backend(1)->make_plan(desc);
+    described_ = plan->describe();
+    Window window{1, {&from}};
+    EXPECT_EQ(plan->enqueue(window, to, nullptr), nullptr);
+    double most = 0;
+    for (int c = 0; c < components; ++c) {
+      oracle::Plane samples{width, height, {}};
+      const auto step = static_cast<std::size_t>(components), first = static_cast<std::size_t>(c);
+      for (std::size_t i = first; i < in.size(); i += step) samples.samples.push_back(in[i]);
+      const oracle::Levels levels{8, zeros[first], 0, 0};
+      const oracle::Plane expected = oracle::filter(unsharp.kernel, {&samples}, oracle::Edge::replicate, levels);
+      for (std::size_t i = 0; i < expected.samples.size(); ++i)
+        most = std::max(most, std::abs(expected.samples[i] - out[i * step + first]));
+    }
+    return most;
+  }
+
+  /// Real taps are within one code value, and exact ones exact.
+  void check(int rows, int columns, double amount, bool exact) {
+    const Unsharp unsharp(rows, columns, amount, exact);
+    for (const std::vector<double>& zeros : {std::vector{0.0}, {16.0}, {128.0, 128.0}, {0.0, 0.0, 0.0}})
+      for (const unsigned mask : {0u, 1u})
+        EXPECT_LE(difference(unsharp, zeros, mask), exact ? 0 : 1)
+            << rows << "x" << columns << ", amount " << amount << ", zero level " << zeros[0] << ", " << described_;
+  }
+
+  std::mt19937 random_{1};
+  std::string described_;
+};
+
+TEST_F(CentreTap, IsRightForEachSizeAndAmount) {
+  for (const cpu::SimdTarget& target : cpu::simd_targets()) {
+    if (!target.available) continue;
+    ASSERT_TRUE(cpu::force_simd_target(target.name));
+    for (const int side : {3, 4, 7, 12, 15})
+      for (const double amount : {-1.0, 0.25, 1.0, 2.0, 3.0, 40.0}) check(side, 18 - side, amount, false);
+    for (const int side : {3, 4, 7, 9})
+      for (const double amount : {-2.0, 1.0, 2.0}) check(side, side, amount, true);
+  }
+}
+
+// The engines for bytes have the tap: a filter in floats takes two to four times as long.
+TEST_F(CentreTap, TakesTheEnginesForBytes) {
+  for (const cpu::SimdTarget& target : cpu::simd_targets()) {
+    if (!target.available || std::string(target.name) == "scalar") continue;
+    ASSERT_TRUE(cpu::force_simd_target(target.name));
+    for (const int side : {5, 7, 11, 15}) {
+      EXPECT_LE(difference(Unsharp(side, side, 1, false), {0}, 0), 1);
+      EXPECT_NE(described_.find("16-bit"), std::string::npos) << described_;
+      EXPECT_NE(described_.find("with a centre tap"), std::string::npos) << described_;
+    }
+  }
+}
+
+}  // namespace
