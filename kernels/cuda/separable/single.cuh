@@ -117,24 +117,30 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   Sample* const to = row_of<Sample>(args.out[p], y) + x;
   const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
   const bool all = x + 4 <= samples;
-  const auto in_row = [&](int j) { return row_of<const Sample>(args.in[args.centre_t][p], y + j) + x; };
-  if (all && grid.out_vectors && (grid.vectors || !plane.has_passthrough) && first + made <= out_rows) {
-    constexpr int batch = 4;
+  const bool whole = all && grid.out_vectors && first + made <= out_rows;
+  if (whole && !plane.has_passthrough) {
 #pragma unroll
-    for (int j = 0; j < made; j += batch) {
-      Group raw[batch];  // under way at once
-      if (plane.has_passthrough)
+    for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
+    return;
+  }
+  const auto in_row = [&](int j) { return row_of<const Sample>(args.in[args.centre_t][p], y + j) + x; };
+  if constexpr (C == 4)
+    if (whole && grid.vectors) {
+      constexpr int batch = 4;
+#pragma unroll
+      for (int j = 0; j < made; j += batch) {
+        Group raw[batch];  // under way at once
 #pragma unroll
         for (int i = 0; i < batch; ++i) raw[i].load(in_row(j + i));
 #pragma unroll
-      for (int i = 0; i < batch; ++i) {
-        Group group = made_of(sum[j + i]);
-        if (plane.has_passthrough) group.take(raw[i], plane.passthrough);
-        group.store(out_row(j + i));
+        for (int i = 0; i < batch; ++i) {
+          Group group = made_of(sum[j + i]);
+          group.take(raw[i], plane.passthrough);
+          group.store(out_row(j + i));
+        }
       }
+      return;
     }
-    return;
-  }
 #pragma unroll
   for (int j = 0; j < made; ++j) {
     if (first + j >= out_rows) break;
