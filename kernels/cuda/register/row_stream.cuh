@@ -61,7 +61,7 @@ struct RowStreamRow {
 template <class Sample, int C, int width>
 __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
   using Row = RowStreamRow<Sample, C, width>;
-  constexpr int span = Row::span, radius = Row::radius, ahead = row_stream_ahead(sizeof(Sample), width);
+  constexpr int span = Row::span, radius = Row::radius, ahead = row_stream_ahead(sizeof(Sample), C, width);
   // Words that are floats are used where they are: the next ones can only follow them.
   constexpr bool late = std::is_floating_point_v<Sample> && ahead > 1;
   const SamplePlane& plane = args.plane[p];
