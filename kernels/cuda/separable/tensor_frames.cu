@@ -39,24 +39,39 @@ int index_of(const PlaneLayout& plane, const Component& component) {
 struct FramesKernel {
   int margin;  ///< blocks of 16 bytes that outputs reach on either side
   bool apart;  ///< components are in even bytes or in odd ones
+  bool one;    ///< there is one frame
+  void (*run)(FramesArgs);
+  int shared;  ///< bytes of shared memory
 
-  FramesKernel(const PlanDesc& desc, bool packed) : apart(true) {
+  FramesKernel(const PlanDesc& desc, bool packed, Epilogue epilogue) : apart(true) {
     int step = packed ? 4 : 1;
     for (int p = 0; p < desc.layout.planes && !packed; ++p) {
       step = std::max(step, desc.layout.plane[p].components);
       apart = apart && desc.layout.plane[p].components % 2 == 0;
     }
     margin = desc.filter.reach_x() * step <= block_bytes ? 1 : 2;
+    one = desc.filter.depth() == 1;
+    if (margin == 1)
+      apart ? choose<1, true>(epilogue) : choose<1, false>(epilogue);
+    else
+      apart ? choose<2, true>(epilogue) : choose<2, false>(epilogue);
   }
-  int shared() const { return FramesTile::stages * (margin == 1 ? FramesShape<1>::bytes : FramesShape<2>::bytes); }
+  int resident() const { return FramesTile::resident(one); }
+  int matrices() const { return apart ? 2 * (margin + 1) : 2 * margin + 1; }
+
+ private:
   template <int margin, bool apart>
-  static auto of(Epilogue epilogue) {
-    return epilogue == Epilogue::scaled ? frames_kernel<margin, apart, true> : frames_kernel<margin, apart, false>;
+  void choose(Epilogue epilogue) {
+    const bool scaled = epilogue == Epilogue::scaled;
+    // One frame is packed 4:2:2.
+    if constexpr (apart)
+      if (one) return scaled ? set<margin, apart, true, true>() : set<margin, apart, true, false>();
+    scaled ? set<margin, apart, false, true>() : set<margin, apart, false, false>();
   }
-  auto run(Epilogue epilogue) const {
-    return margin == 1 ? apart ? of<1, true>(epilogue) : of<1, false>(epilogue)
-           : apart ? of<2, true>(epilogue)
-                       : of<2, false>(epilogue);
+  template <int margin, bool apart, bool one, bool scaled>
+  void set() {
+    run = frames_kernel<margin, apart, one, scaled>;
+    shared = FramesMemory<margin, one>::bytes;
   }
 };
 
@@ -88,12 +103,11 @@ class FramesPlan final : public Plan {
         packed_(lies_as_packed_422(desc.layout)),
         layout_(desc.layout),
         taps_(std::move(taps)),
-        form_(desc, packed_),
-        kernel_(form_.run(taps_.taps.epilogue)) {
-    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             form_.shared()) != cudaSuccess)
+        kernel_(desc, packed_, taps_.taps.epilogue) {
+    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_.run), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             kernel_.shared) != cudaSuccess)
       throw PlanError(std::string("separable: shared memory: ") + launch_error());
-    args_.wave = device.multiprocessors * FramesTile::resident(form_.margin, form_.apart);
+    args_.wave = device.multiprocessors * kernel_.resident();
     const Filter& filter = desc.filter;
     args_.planes = desc.layout.planes;
     args_.border = desc.border;
@@ -113,7 +127,7 @@ class FramesPlan final : public Plan {
     for (int p = 0; p < args_.planes; ++p) {
       blocks = set_plane(desc, p, blocks);
       std::vector<std::uint32_t> rows;
-      add_half_rows(taps_.taps.row, filter.centre_x(), form_.margin, form_.apart, args_.plane[p].step, rows);
+      add_half_rows(taps_.taps.row, filter.centre_x(), kernel_.margin, kernel_.apart, args_.plane[p].step, rows);
       rows_at[p] = tables.add(rows);
     }
     blocks_ = static_cast<unsigned>(blocks);
@@ -135,8 +149,8 @@ class FramesPlan final : public Plan {
         missing |= 1u << t;
     args_.start = half_bits(taps_.start_of(missing)) * 0x10001u;
     for (int p = 0; p < args_.planes; ++p) bind_plane(p, window, out, missing);
-    launch_pdl(capability_, kernel_, blocks_, dim3(FramesTile::threads), stream, args_,
-               static_cast<unsigned>(form_.shared()));
+    launch_pdl(capability_, kernel_.run, blocks_, dim3(FramesTile::threads), stream, args_,
+               static_cast<unsigned>(kernel_.shared));
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
@@ -160,6 +174,7 @@ class FramesPlan final : public Plan {
       to.ghost |= static_cast<unsigned>(std::nearbyint(std::clamp(component.ghost, 0.0, 255.0))) << 8 * b;
       if (!component.filtered) to.passthrough |= 255u << 8 * b;
     }
+    to.matrices = kernel_.matrices();
     to.first_block = static_cast<int>(first_block);
     to.tiles_x = (to.row_bytes - 1) / FramesTile::bytes + 1;
     const std::int64_t end = first_block + std::int64_t{to.tiles_x} * ((to.height - 1) / FramesTile::rows + 1);
@@ -183,6 +198,9 @@ class FramesPlan final : public Plan {
     plane.out = static_cast<std::uint8_t*>(to.data);
     plane.out_stride = to.stride;
     plane.out_wide = aligned(to, block_bytes);
+    plane.whole = plane.wide ? plane.row_bytes / block_bytes * block_bytes : 0;
+    plane.wraps =
+        is_periodic(args_.border) && plane.whole == plane.row_bytes && plane.row_bytes >= kernel_.margin * block_bytes;
     for (int b = 0; b < 4; ++b) {
       const Component& component = component_at(layout, packed_, b);
       plane.from[b] = static_cast<float>(taps_.from_of(p, index_of(layout, component), component.ghost, missing));
@@ -195,8 +213,7 @@ class FramesPlan final : public Plan {
   bool packed_;
   FrameLayout layout_;
   FrameTaps taps_;
-  FramesKernel form_;
-  void (*kernel_)(FramesArgs);
+  FramesKernel kernel_;
   Table<std::byte> tables_;
   FramesArgs args_{};
   unsigned blocks_ = 0;

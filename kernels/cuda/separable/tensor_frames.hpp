@@ -20,9 +20,11 @@ namespace convolve::cuda::tensor {
 struct FramesTile {
   static constexpr int bytes = 256, bands = 4, rows = 16 * bands, sets = 8,
                        threads = 32 * bands * (bytes / (16 * sets));
-  static constexpr int stages = 2;  ///< frames whose rows are in shared memory or on their way there
+  static constexpr int matrix_bytes = 512;  ///< of a matrix of the row
+  /// The most matrices that a row has.
+  static constexpr int max_matrices = 6;
   /// Blocks to be resident on a multiprocessor: bounds the registers. See tensor_frames.cuh.
-  static constexpr int resident(int margin, bool apart) { return margin == 1 && !apart ? 4 : 3; }
+  static constexpr int resident(bool one) { return one ? 4 : 3; }
 };
 
 struct FramesPlane {
@@ -39,6 +41,9 @@ struct FramesPlane {
   std::uint32_t ghost, passthrough;  ///< of four bytes; all are filtered where components are three in turn
   float from[4];                     ///< what H starts at, by byte
   const uint4* rows;                 ///< the row's matrices
+  int matrices;                      ///< their number
+  int whole;   ///< bytes of a row that are whole blocks of 16, if addresses and strides allow these, else 0
+  bool wraps;  ///< the border is periodic, and the other side of the frame is whole blocks
 };
 
 struct FramesArgs {
