@@ -38,6 +38,21 @@ void make_cuda_context() {
   gst_element_set_state(element.get(), GST_STATE_NULL);
 }
 
+// ELEMENT_TEST_SHARE=K/N: every N-th of the tests alone, from the K-th on, counted from 0. Ends the program where the
+// text is none.
+struct Share {
+  std::size_t first = 0, step = 1;
+};
+Share share_of_tests() {
+  Share share;
+  const char* text = g_getenv("ELEMENT_TEST_SHARE");
+  if (text && (std::sscanf(text, "%zu/%zu", &share.first, &share.step) != 2 || share.first >= share.step)) {
+    std::fprintf(stderr, "ELEMENT_TEST_SHARE=%s is no K/N with K from 0 to N - 1\n", text);
+    std::exit(2);
+  }
+  return share;
+}
+
 int run_cases(const char* suite_name, bool fork, bool on_gpu);
 
 void fill_in(std::string& launch) {
@@ -66,7 +81,9 @@ int run_cases(const char* suite_name, bool fork, bool on_gpu) {
   char** values = arguments;
   gst_check_init(&count, &values);
   Suite* suite = suite_create(suite_name);
-  for (const Case& test : cases()) {
+  const Share share = share_of_tests();
+  for (std::size_t i = share.first; i < cases().size(); i += share.step) {
+    const Case& test = cases()[i];
     TCase* tcase = tcase_create(test.name);
     tcase_set_timeout(tcase, seconds_per_case);
     tcase_add_loop_test(tcase, test.entry, 0, test.rows);

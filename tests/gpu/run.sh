@@ -115,6 +115,11 @@ element() {
       for share in 0 1 2 3; do
         step "element-memory-on-cuda-$share" env ELEMENT_TEST_BACKEND=cuda CK_FORK=no MEMORY_TEST_SHARE="$share/4" "$program"
       done
+    elif [ -n "$gpu" ] && [ "$(basename "$program")" = element-stress ]; then
+      # Most of these wait for the GPU with each of some hundred rounds.
+      for share in 0 1 2 3; do
+        step "element-stress-on-cuda-$share" env ELEMENT_TEST_BACKEND=cuda CK_FORK=no ELEMENT_TEST_SHARE="$share/4" "$program"
+      done
     elif [ -n "$gpu" ]; then
       step "$(basename "$program")-on-cuda" env ELEMENT_TEST_BACKEND=cuda CK_FORK=no "$program"
     else
