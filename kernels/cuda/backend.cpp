@@ -61,7 +61,7 @@ constexpr std::array table{
 #ifndef CONVOLVE_BASIC_KERNELS
     Row{&cached_halo_seed},
     Row{&cached_halo},
-    Row{&register_},
+    Row{&register_, serves_bank_stream, make_bank_stream},
     Row{.entry = &separable, .on_tensor_cores = separable_on_tensor_cores},
     Row{&matrix, serves_bank_tensor, make_bank_tensor, make_matrix_if_served},
 #endif

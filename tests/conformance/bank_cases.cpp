@@ -118,10 +118,12 @@ oracle::Kernel envelope(const std::vector<oracle::Kernel>& bank, Combine combine
 }
 
 // One of a pair of 3x3 gradients: a column times a row with nothing in the middle, or the same lying down. Integers up
-// to `most`, over `divisor`, or over any where that is 0.
-Taps gradient(bool lying, bool integers, int most, std::int64_t divisor, Random& random) {
+// to `most`, over `divisor`, or over any where that is 0. `middle` other than 0: as Sobel's and Prewitt's, with that
+// number between ones.
+Taps gradient(bool lying, bool integers, int most, std::int64_t divisor, int middle, Random& random) {
   const auto draw = [&](bool gap) {
     std::array<double, 3> axis;
+    if (middle != 0) return gap ? std::array{-1.0, 0.0, 1.0} : std::array{1.0, static_cast<double>(middle), 1.0};
     for (double& tap : axis) tap = integers ? random.integer(-most, most) : random.real(-1, 1);
     if (gap) axis[1] = 0;
     return axis;
@@ -156,13 +158,15 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, 
   std::string text;
   const bool one_size = random.chance(0.5);
   const bool gradients = count == 2 && side == 3 && random.chance(0.5);
+  const int middle = random.chance(0.5) ? random.integer(1, 4) : 0;
+  if (gradients && middle != 0) options.normalize = false;  // its taps sum to nothing
   const bool lying_first = random.chance(0.5), small = masks || random.chance(0.5);  // small: as the presets are
   Shape shape{1, side, side};
   while (arrays.size() < count) {
     const KindRow& kind = random.pick(kinds());
     if (!one_size && !gradients) shape = {1, random.integer(1, side), random.integer(1, side)};
     const Taps taps = gradients ? gradient(lying_first != (arrays.size() == 1), masks || integers_alone, small ? 2 : 9,
-                                           small ? divisor : 0, random)
+                                           small ? divisor : 0, middle, random)
                       : masks   ? mask(shape, divisor, random)
                                 : kind.make(shape, random);
     if (integers_alone && taps.integers.empty()) continue;
@@ -189,6 +193,27 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, 
            (options.normalize ? ", normalize" : "") + (options.flip ? ", convolve" : "") + (c.exact ? ", exact" : "") +
            "; but for its filter: " + c.name;
   return c;
+}
+
+// Banks of small kernels over frames whose rows are whole vectors, in bands of rows and strips of columns, most of them
+// without a bias, as magnitudes of 16 bits are asked for.
+void add_vectors(std::vector<Case>& cases, Random& random) {
+  constexpr std::array<std::size_t, 6> counts{2, 2, 8, 2, 4, 1};
+  std::size_t turn = 0;
+  for (const LayoutRow& layout : layouts())
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Way& way : ways) {
+        CaseOptions o = draw_options(random);
+        o.layout = &layout;
+        o.border = border.value;
+        o.shape = {1, 1, 1};
+        o.width = 16 * random.integer(1, random.chance(0.5) ? 4 : 40);
+        o.height = random.chance(0.7) ? random.integer(4, 70) : random.integer(1, 4);
+        o.levels = {random.integer(0, 1) * 1.0, random.chance(0.8) ? 0 : random.integer(-2, 4) * 0.25};
+        if (random.chance(0.9)) o.in = o.out = Placement::aligned;
+        const bool masks = random.chance(0.6);
+        cases.push_back(with_bank(make_case(o, random.next()), way, counts[turn++ % counts.size()], 3, masks, random));
+      }
 }
 
 // Banks of masks, over frames of 8 bits that hold a tile of the tensor cores' kernels and more, or hardly one.
@@ -234,6 +259,7 @@ std::vector<Case> bank_cases(std::uint64_t seed) {
         cases.push_back(with_bank(make_case(o, random.next()), way, count, side, false, random));
       }
   add_masks(cases, random);
+  add_vectors(cases, random);
   // A part of them is as varied as all.
   for (std::size_t i = 1; i < cases.size(); ++i) std::swap(cases[i], cases[random.integer(0, static_cast<int>(i))]);
   return cases;

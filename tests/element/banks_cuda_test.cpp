@@ -36,7 +36,7 @@ ELEMENT_TEST(a_bank_set_while_playing_and_taken_back_stays_on_the_gpu) {
 ELEMENT_TEST(an_algorithm_that_knows_no_banks_is_an_error_that_names_the_one_that_does) {
   std::mt19937 random(6);
   const GstVideoInfo info = video_info("GRAY8", 16, 8);
-  Harness harness("backend=cuda algorithm=register preset=sobel", info);
+  Harness harness("backend=cuda algorithm=cached-halo preset=sobel", info);
   CHECK(harness.push(random_buffer(random, info).release()) != GST_FLOW_OK, "the frame is taken");
   CHECK(harness.try_pull() == nullptr, "a frame comes out");
   const std::vector<Report> errors = harness.errors();

@@ -17,6 +17,7 @@ namespace {
 using namespace convolve;
 using cuda::PaddedFilter;
 using cuda::RegisterTileArgs;
+using cuda::row_stream_pixels;
 using cuda::RowStreamArgs;
 
 Filter counting(int depth, int height, int width) {
@@ -138,7 +139,8 @@ TEST(RowStream, WarpsCoverEachRowOfEachStrip) {
           RowStreamArgs args{};
           args.planes = desc.layout.planes;
           std::copy_n(filled.args->plane, args.planes, args.plane);
-          const int blocks = lay_out_row_stream(args, Border::reflect_101, SampleType::u8, width, 132, resident);
+          const int blocks =
+              lay_out_row_stream(args, Border::reflect_101, SampleType::u8, width, row_stream_pixels, 132, resident);
           ASSERT_GT(blocks, 0);
           ASSERT_GT(args.rows, 0);
           int first = 0;
@@ -161,7 +163,7 @@ TEST(RowStream, RowsThatAreNoWholeVectorsAreLeftToTheTile) {
   RowStreamArgs args{};
   args.planes = 1;
   args.plane[0] = filled.args->plane[0];
-  EXPECT_EQ(lay_out_row_stream(args, Border::reflect_101, SampleType::u8, 3, 132, 8), 0);
+  EXPECT_EQ(lay_out_row_stream(args, Border::reflect_101, SampleType::u8, 3, row_stream_pixels, 132, 8), 0);
 }
 
 }  // namespace

@@ -312,13 +312,6 @@ class BankPlan final : public Plan {
 
 }  // namespace
 
-std::vector<const Component*> components_of(const FrameLayout& layout) {
-  std::vector<const Component*> components;
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c) components.push_back(&layout.plane[p].component[c]);
-  return components;
-}
-
 bool serves_bank(const Device& device, const PlanDesc& desc, std::string& why) {
   const std::size_t bytes = bytes_of_taps(desc, arithmetic_of(desc));
   if (bytes <= few_bytes) return true;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Banks of kernels on CUDA: how `tiled`, which serves all of them, and `matrix`, which serves small ones of 8 bits on
-// the tensor cores, run a case that has a bank. Host code only.
+// Banks of kernels on CUDA: how `tiled`, which serves all of them, `register`, which serves those of 3x3 on most
+// frames, and `matrix`, which serves small ones of 8 bits on the tensor cores, run a case that has a bank. Host code
+// only.
 #pragma once
 
 #include <memory>
@@ -27,7 +28,19 @@ bool serves_bank_tensor(const Device& device, const PlanDesc& desc, std::string&
 /// Called only where it serves. Throws PlanError, std::bad_alloc.
 std::unique_ptr<Plan> make_bank_tensor(const Device& device, const PlanDesc& desc);
 
+/// True where rows streamed through registers serve the (validated) case's bank; else `why` says what they do not
+/// serve.
+bool serves_bank_stream(const Device& device, const PlanDesc& desc, std::string& why);
+
+/// Called only where it serves. Allocates nothing on the device.
+std::unique_ptr<Plan> make_bank_stream(const Device& device, const PlanDesc& desc);
+
 /// The components of all planes, in order.
-std::vector<const Component*> components_of(const FrameLayout& layout);
+inline std::vector<const Component*> components_of(const FrameLayout& layout) {
+  std::vector<const Component*> components;
+  for (int p = 0; p < layout.planes; ++p)
+    for (int c = 0; c < layout.plane[p].components; ++c) components.push_back(&layout.plane[p].component[c]);
+  return components;
+}
 
 }  // namespace convolve::cuda

@@ -79,8 +79,8 @@ class RegisterPlan final : public Plan {
     if (!stream_) return;
     pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width, top,
              stream_args_.taps);
-    stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, layout.type, padded_.width, device.multiprocessors,
-                                        stream_->resident());
+    stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, layout.type, padded_.width, row_stream_pixels,
+                                        device.multiprocessors, stream_->resident());
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -124,7 +124,7 @@ class RegisterPlan final : public Plan {
     const FrameStreamKernel* const kernel = find_frame_stream(desc.layout.type, padded_);
     if (!kernel) return;
     pad_taps(arithmetic.coefficients, desc.filter, padded_.width, padded_.width, top, frame_args_.taps);
-    stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, desc.layout.type, padded_.width,
+    stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, desc.layout.type, padded_.width, row_stream_pixels,
                                         device.multiprocessors, kernel->resident());
     frame_stream_ = kernel;
     frame_args_.planes = stream_args_.planes;

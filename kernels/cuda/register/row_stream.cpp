@@ -17,7 +17,7 @@ int ceil_div(int a, int b) {
 /// Rows that a warp makes. Each takes `halo` more, so many are better than few; but a multiprocessor runs `resident`
 /// blocks at a time, and takes no less time over warps too few to hide each other's latencies than over
 /// `row_stream_enough`.
-int choose_rows(const RowStreamArgs& args, int width, int multiprocessors, int resident) {
+int choose_rows(const RowStreamFrame& args, int width, int multiprocessors, int resident) {
   constexpr int most = 32;
   const int halo = width / 2 * 2;
   const auto time_of = [](std::int64_t blocks) {
@@ -38,11 +38,11 @@ int choose_rows(const RowStreamArgs& args, int width, int multiprocessors, int r
 
 }  // namespace
 
-int lay_out_row_stream(RowStreamArgs& args, Border border, SampleType type, int width, int multiprocessors,
-                       int resident) {
+int lay_out_row_stream(RowStreamFrame& args, Border border, SampleType type, int width,
+                       int (*pixels_of)(int components, int width), int multiprocessors, int resident) {
   for (int p = 0; p < args.planes; ++p) {
     const SamplePlane& plane = args.plane[p];
-    const int span = row_stream_pixels(plane.components, width);
+    const int span = pixels_of(plane.components, width);
     if (plane.width % span != 0 || !edge_folds_once(plane.height, width / 2)) return 0;
     // The kernel takes no zero level from floats, for speed.
     if (type == SampleType::f32 && plane.zero[0] != 0) return 0;

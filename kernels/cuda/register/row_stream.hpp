@@ -22,13 +22,17 @@ struct RowStreamPlane {
   int alignment;                   ///< that addresses and strides need, in bytes
 };
 
-struct RowStreamArgs {
+/// What every kernel that streams rows has of a frame.
+struct RowStreamFrame {
   PlaneView in[max_planes], out[max_planes];
   SamplePlane plane[max_planes];
   RowStreamPlane grid[max_planes];
   SampleNumbers numbers;
   int planes;
-  int rows;                                         ///< that a warp makes
+  int rows;  ///< that a warp makes
+};
+
+struct RowStreamArgs : RowStreamFrame {
   float taps[row_stream_width * row_stream_width];  ///< [row][column] of a square
 };
 static_assert(sizeof(RowStreamArgs) <= 4096);
@@ -40,9 +44,9 @@ struct RowStreamKernel {
 /// Null where there is none for this type or this width class.
 const RowStreamKernel* find_row_stream(SampleType type, PlaneMix mix, std::size_t width_class);
 
-/// Grid and edges of args.plane, for `width` columns of taps. Returns the number of blocks; 0 where the kernel does not
-/// serve those planes.
-int lay_out_row_stream(RowStreamArgs& args, Border border, SampleType type, int width, int multiprocessors,
-                       int resident);
+/// Grid and edges of args.plane, for `width` columns of taps and a kernel whose threads make pixels_of(components,
+/// width) pixels of a row. Returns the number of blocks; 0 where such a kernel does not serve those planes.
+int lay_out_row_stream(RowStreamFrame& args, Border border, SampleType type, int width,
+                       int (*pixels_of)(int components, int width), int multiprocessors, int resident);
 
 }  // namespace convolve::cuda
