@@ -159,7 +159,8 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, 
   const bool one_size = random.chance(0.5);
   const bool gradients = count == 2 && side == 3 && random.chance(0.5);
   const int middle = random.chance(0.5) ? random.integer(1, 4) : 0;
-  if (gradients && middle != 0) options.normalize = false;  // its taps sum to nothing
+  // The sum of such taps is 0, by which nobody divides.
+  if (gradients && middle != 0) options.normalize = written.normalize = false;
   const bool lying_first = random.chance(0.5), small = masks || random.chance(0.5);  // small: as the presets are
   Shape shape{1, side, side};
   while (arrays.size() < count) {
