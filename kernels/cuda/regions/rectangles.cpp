@@ -100,10 +100,22 @@ bool apart(const RegionArgs& args, std::span<const RegionLayer> layers) {
   return true;
 }
 
+// Whether the kernels of rectangles treat an effect. One that is new is to be told here.
+bool treats(RegionEffect effect) {
+  switch (effect) {
+    case RegionEffect::filter:
+    case RegionEffect::blur:
+    case RegionEffect::pixelate:
+    case RegionEffect::fill:
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes) {
-  if (args.feather > 0 || args.wide) return false;
+  if (!treats(args.effect) || args.feather > 0 || args.wide) return false;
   if (layers.size() * static_cast<std::size_t>(args.parts) > max_items) return false;
   for (const RegionLayer& layer : layers)
     if (layer.kind != static_cast<std::uint8_t>(LayerKind::rectangle)) return false;
