@@ -36,7 +36,7 @@ void add_factored(CaseList& list) {
   constexpr std::array factored{Shape{1, 1, 255},  Shape{1, 255, 1}, Shape{1, 255, 255}, Shape{1, 63, 40},
                                 Shape{1, 32, 127}, Shape{1, 101, 3}, Shape{1, 4, 254},   Shape{3, 33, 35},
                                 Shape{2, 3, 255},  Shape{4, 47, 1}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "p010", "yuy2"})
+  for (const char* name : {"gray8", "nv12", "rgba8", "p010", "yuy2", "rgb8"})
     for (const Shape& shape : factored)
       for (const KindRow& kind : kinds()) {
         if (!kind.factors) continue;
@@ -55,7 +55,7 @@ void add_factored(CaseList& list) {
 // Filters that factor on frames of several tiles either way, about sizes where one kernel follows on another.
 void add_tiles_of_factored(CaseList& list) {
   constexpr std::array shapes_of_them{Shape{1, 31, 17}, Shape{1, 65, 65}, Shape{1, 66, 18}, Shape{1, 17, 66}};
-  for (const char* name : {"gray8", "nv12", "rgba8"})
+  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "yuy2"})
     for (const Shape& shape : shapes_of_them)
       for (const KindRow& kind : kinds()) {
         if (!kind.factors) continue;

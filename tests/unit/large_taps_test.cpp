@@ -44,13 +44,18 @@ int output_byte(int components, int tile, int n, int c) {
   const int t = n / 2, e = n % 2;
   if (components == 1) return tile / 4 * 32 + cuda::large_byte_of(8 * t + tile % 4 * 2 + e);
   if (components == 2) return tile / 2 * 32 + cuda::large_byte_of(8 * t + tile % 2 * 4 + 2 * e + c);
+  if (components == 3) {
+    // A lane's six sums of two neighbours are stored two by two, each pair in the place of the bytes that it is of.
+    const int pair = (3 * e + c) / 2, byte = 24 * tile + 6 * t + 2 * pair;
+    return byte / 32 * 32 + cuda::large_byte_of(byte % 8 / 2 * 8 + byte % 32 / 8 * 2 + (3 * e + c) % 2);
+  }
   return tile * 32 + cuda::large_byte_of(t % 2 * 16 + t / 2 * 4 + c / 2 * 8 + 2 * e + c % 2);
 }
 
 // Each output that a lane stores is that of the pixel and component whose place in V it stores it at.
 TEST(LargeTaps, RowMatricesMakeSumsInTheOrderOfV) {
   for (const LargeNumbers numbers : {LargeNumbers::halves, LargeNumbers::limbs})
-    for (const int components : {1, 2, 4})
+    for (const int components : {1, 2, 3, 4})
       for (const int count : {1, 16, 17, 31, 33, 100, 127}) {
         const LargeTaps taps = counting_taps(numbers, count);
         const int centre = count / 2, unit = unit_of(numbers), tiles = unit / 8;

@@ -30,8 +30,8 @@ std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc
 /// Whether that is on the tensor cores.
 bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc);
 
-/// Bytes of one, two and four components, one frame, up to 255 taps an axis, alone or with one more tap at the centre:
-/// the same passes on the tensor cores; null where they do not serve the case.
+/// Bytes, of three components where all are filtered alike, one frame, up to 255 taps an axis, alone or with one more
+/// tap at the centre: the same passes on the tensor cores; null where they do not serve the case.
 bool serves_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
 std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
 

@@ -17,18 +17,12 @@ namespace {
 
 using namespace large;
 
-// `components`: the sum of the numbers of components that the frame's planes have, each counted once. Planes of two
-// components, alone or beside planes of one, are those of the kernel for 3.
 template <class Numbers>
-auto row_kernel_for(int components) {
-  return components == 1 ? row_kernel<Numbers, 1> : components == 4 ? row_kernel<Numbers, 4> : row_kernel<Numbers, 3>;
-}
-
-template <class Numbers, int units>
-auto strip_kernel_for(int components) {
-  return components == 1   ? strip_kernel<Numbers, 1, units>
-         : components == 4 ? strip_kernel<Numbers, 4, units>
-                           : strip_kernel<Numbers, 3, units>;
+auto row_kernel_of(PlaneMix mix) {
+  return mix == PlaneMix::one     ? row_kernel<Numbers, PlaneMix::one>
+         : mix == PlaneMix::three ? row_kernel<Numbers, PlaneMix::three>
+         : mix == PlaneMix::four  ? row_kernel<Numbers, PlaneMix::four>
+                                  : row_kernel<Numbers, PlaneMix::one_and_two>;
 }
 
 /// A kernel for strips: of filters of up to so many units.
@@ -38,19 +32,19 @@ struct StripKernel {
   int taps_bytes, stages;
 };
 template <class Numbers, int units>
-StripKernel strip_kernel_of(int components) {
+StripKernel strip_kernel_of(PlaneMix mix) {
   using Shape = Strip<Numbers, units>;
-  return {units, strip_kernel_for<Numbers, units>(components), Shape::taps_bytes, Shape::stages};
+  const auto kernel = mix == PlaneMix::one     ? strip_kernel<Numbers, PlaneMix::one, units>
+                      : mix == PlaneMix::three ? strip_kernel<Numbers, PlaneMix::three, units>
+                      : mix == PlaneMix::four  ? strip_kernel<Numbers, PlaneMix::four, units>
+                                               : strip_kernel<Numbers, PlaneMix::one_and_two, units>;
+  return {units, kernel, Shape::taps_bytes, Shape::stages};
 }
 /// The smallest that takes in `units` units; none: no kernel.
-StripKernel strip_kernel_of(LargeNumbers numbers, int units, int components) {
+StripKernel strip_kernel_of(LargeNumbers numbers, int units, PlaneMix mix) {
   if (numbers == LargeNumbers::halves)
-    return units <= 3   ? strip_kernel_of<Halves, 3>(components)
-           : units <= 5 ? strip_kernel_of<Halves, 5>(components)
-                        : StripKernel{};
-  return units <= 2   ? strip_kernel_of<Limbs, 2>(components)
-         : units <= 3 ? strip_kernel_of<Limbs, 3>(components)
-                      : StripKernel{};
+    return units <= 3 ? strip_kernel_of<Halves, 3>(mix) : units <= 5 ? strip_kernel_of<Halves, 5>(mix) : StripKernel{};
+  return units <= 2 ? strip_kernel_of<Limbs, 2>(mix) : units <= 3 ? strip_kernel_of<Limbs, 3>(mix) : StripKernel{};
 }
 
 /// A tile of the row pass, of a plane of so many components.
@@ -60,7 +54,7 @@ struct RowShape {
 template <int C>
 constexpr RowShape shape_of{RowTile<C>::width, RowTile<C>::rows};
 RowShape row_shape(int components) {
-  return components == 1 ? shape_of<1> : components == 2 ? shape_of<2> : shape_of<4>;
+  return components == 1 ? shape_of<1> : components == 2 ? shape_of<2> : components == 3 ? shape_of<3> : shape_of<4>;
 }
 
 int strip_width(int components) {
@@ -95,15 +89,11 @@ class LargePlan final : public Plan {
     args_.row_start = static_cast<float>(taps.row_start);
     args_.gain = taps.gain, args_.rounding_bias = taps.rounding_bias, args_.divisor = taps.divisor,
     args_.centre = taps.centre;
-    int components = 0;
-    for (int p = 0; p < args_.planes; ++p) {
-      Plane& plane = args_.plane[p];
-      set_plane(plane, desc.layout.plane[p], filter, taps, p);
-      if (!(components & plane.components)) components += plane.components;
-    }
-    if (!set_strips(device, taps, components)) {
+    for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], filter, taps, p);
+    const PlaneMix mix = plane_mix(desc.layout);
+    if (!set_strips(device, taps, mix)) {
       set_matrices(device, taps);
-      set_passes(device, components);
+      set_passes(device, mix);
     }
   }
 
@@ -179,7 +169,7 @@ class LargePlan final : public Plan {
     return static_cast<unsigned>(blocks);
   }
 
-  void set_passes(const Device& device, int components) {
+  void set_passes(const Device& device, PlaneMix mix) {
     int memory = 0;
     std::int64_t sums = 0, row_blocks = 0, column_blocks = 0;
     std::int64_t first_sum[max_planes];
@@ -199,18 +189,18 @@ class LargePlan final : public Plan {
     }
     sums_ = Table<std::uint16_t>(device.tables, static_cast<std::size_t>(sums));
     for (int p = 0; p < args_.planes; ++p) args_.plane[p].sums = sums_.get() + first_sum[p];
-    const bool halves = numbers_ == LargeNumbers::halves;
     // Even with 255 taps this is within the 48 KiB that a kernel has without asking.
     const int column_memory = sums_pitch * (ColumnTile::rows + (args_.column_units - 1) * unit_of(numbers_));
-    launch_[0] = {halves ? row_kernel_for<Halves>(components) : row_kernel_for<Limbs>(components), checked(row_blocks),
-                  threads, static_cast<unsigned>(memory)};
+    const bool halves = numbers_ == LargeNumbers::halves;
+    launch_[0] = {halves ? row_kernel_of<Halves>(mix) : row_kernel_of<Limbs>(mix), checked(row_blocks), threads,
+                  static_cast<unsigned>(memory)};
     launch_[1] = {halves ? column_kernel<Halves> : column_kernel<Limbs>, checked(column_blocks), threads,
                   static_cast<unsigned>(column_memory)};
   }
 
   /// False where no kernel takes in as much, or a block may not have as much shared memory.
-  bool set_strips(const Device& device, const LargeTaps& taps, int components) {
-    const StripKernel strip = strip_kernel_of(numbers_, std::max(args_.row_units, args_.column_units), components);
+  bool set_strips(const Device& device, const LargeTaps& taps, PlaneMix mix) {
+    const StripKernel strip = strip_kernel_of(numbers_, std::max(args_.row_units, args_.column_units), mix);
     if (!strip.kernel) return false;
     const int unit = unit_of(numbers_);
     int memory = 0;
@@ -241,7 +231,8 @@ class LargePlan final : public Plan {
     // All that a block may have: other plans of the same kernel may need more.
     check(cudaFuncSetAttribute(strip.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
           "the filter's kernel");
-    launch_[0] = {strip.kernel, checked(blocks), 32u * strip_warps(components), static_cast<unsigned>(memory)};
+    launch_[0] = {strip.kernel, checked(blocks), 32u * strip_warps(max_components_of(mix)),
+                  static_cast<unsigned>(memory)};
     return true;
   }
 
@@ -254,15 +245,12 @@ class LargePlan final : public Plan {
   Launch launch_[2];
 };
 
-/// Planes of one and two components, or of four alone.
+/// Planes of one and two components, or of three or four alone. Of three, all filtered and of the same levels: what
+/// differs from byte to byte the kernels have by its place in a word of four bytes.
 bool serves_layout(const FrameLayout& layout) {
-  bool four = false, fewer = false;
-  for (int p = 0; p < layout.planes; ++p) {
-    const int components = layout.plane[p].components;
-    if (!layout.plane[p].uniform() || components == 3) return false;
-    (components == 4 ? four : fewer) = true;
-  }
-  return !(four && fewer);
+  const PlaneMix mix = plane_mix(layout);
+  if (mix != PlaneMix::three) return mix != PlaneMix::none;
+  return std::all_of(layout.plane.begin(), layout.plane.begin() + layout.planes, is_filtered_alike);
 }
 
 /// The taps that the kernels would compute with; false where they do not serve the case.

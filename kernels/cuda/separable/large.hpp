@@ -12,6 +12,7 @@
 #include "convolve/border.hpp"
 #include "convolve/plane.hpp"
 #include "cuda/common/border_map.cuh"
+#include "cuda/common/sample_plane.hpp"
 #include "cuda/separable/large_taps.hpp"
 
 namespace convolve::cuda::large {
@@ -24,7 +25,7 @@ constexpr int resident = 4;  ///< blocks of a multiprocessor: bounds the registe
 template <int C>
 struct RowTile {
   static constexpr int bands = C == 1 ? 2 : 1, rows = 16 * bands;
-  static constexpr int pixels = C == 4 ? 32 : 64, width = warps * pixels, bytes = width * C;
+  static constexpr int pixels = C > 2 ? 32 : 64, width = warps * pixels, bytes = width * C;
 };
 
 /// The column pass: a warp makes 64 rows of 32 bytes; a block two by two of those.
@@ -37,9 +38,9 @@ template <int C>
 struct StripWarp {
   static constexpr int tiles = C == 1 ? 2 : 1, pixels = 16 * tiles;
 };
-/// Warps of a block; `components` as of the kernels, or of one plane.
+/// Warps of a block; `components`: the most that a plane has.
 CONVOLVE_HD constexpr int strip_warps(int components) {
-  return components == 4 ? 6 : 8;
+  return components > 2 ? 6 : 8;
 }
 constexpr int strip_resident = 2;  ///< blocks of a multiprocessor: bounds the registers
 template <class Numbers, int units>
@@ -60,7 +61,8 @@ struct Plane {
   int width, height, row_bytes, components, pitch;
   int first_row_block, row_tiles_x, first_column_block, column_tiles_x;  ///< of two passes
   int first_strip, strips_x;                                             ///< of one
-  std::uint32_t passthrough, ghost;  ///< words: the bytes that are not filtered, ghost cells
+  std::uint32_t passthrough, ghost;  ///< words: the bytes that are not filtered, ghost cells; of three components, all
+                                     ///< of which are filtered alike, any word
   std::uint32_t ghost_sums[2];       ///< V of ghost cells: of components 0 and 1, 2 and 3
   EdgeAxis columns, rows;
   bool simple;          ///< one fold suffices on either axis, so that edges are linear

@@ -69,9 +69,17 @@ struct Halves {
       return __byte_perm(word[0], 0, pair ? 0x4342 : 0x4140);
     else if constexpr (C == 2)
       return __byte_perm(word[pair], 0, c ? 0x4341 : 0x4240);
+    else if constexpr (C == 3)
+      return triple_samples(word, 6 * pair + c);
     else
       return __byte_perm(__byte_perm(word[2 * pair], word[2 * pair + 1], c < 2 ? 0x5140 : 0x7362), 0,
                          c & 1 ? 0x4342 : 0x4140);
+  }
+  /// Bytes i and i + 3 of twelve, as subnormal halves.
+  static __device__ std::uint32_t triple_samples(const std::uint32_t (&word)[3], int i) {
+    const int from = i / 4, in = i % 4;
+    if (in == 0) return __byte_perm(word[from], 0, 0x4340);
+    return __byte_perm(word[from], word[from + 1], in | (in + 3) << 8) & 0x00FF00FF;
   }
 };
 
@@ -137,6 +145,10 @@ struct Limbs {
       return word[0];
     } else if constexpr (C == 2) {
       return __byte_perm(word[0], word[1], c ? 0x7531 : 0x6420);
+    } else if constexpr (C == 3) {
+      // Bytes c, c + 3, c + 6 and c + 9 of twelve.
+      const std::uint32_t first = __byte_perm(word[0], word[1], c == 0 ? 0x0630 : c == 1 ? 0x0741 : 0x0052);
+      return __byte_perm(first, word[2], c == 0 ? 0x5210 : c == 1 ? 0x6210 : 0x7410);
     } else {
       const std::uint32_t first = __byte_perm(word[0], word[1], c < 2 ? 0x5140 : 0x7362);
       const std::uint32_t second = __byte_perm(word[2], word[3], c < 2 ? 0x5140 : 0x7362);
@@ -148,8 +160,9 @@ struct Limbs {
 /// Four neighbouring pixels in shared memory.
 template <int C>
 __device__ __forceinline__ void load_words(std::uint32_t (&to)[C], const std::uint8_t* at) {
-  if constexpr (C == 1) {
-    to[0] = *reinterpret_cast<const std::uint32_t*>(at);
+  if constexpr (C == 1 || C == 3) {
+#pragma unroll
+    for (int i = 0; i < C; ++i) to[i] = reinterpret_cast<const std::uint32_t*>(at)[i];
   } else if constexpr (C == 2) {
     const uint2 v = *reinterpret_cast<const uint2*>(at);
     to[0] = v.x, to[1] = v.y;

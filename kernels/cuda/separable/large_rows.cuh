@@ -14,6 +14,13 @@ namespace convolve::cuda::large {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
+/// The pixel that byte `at` of a row belongs to, which may lie before the row.
+template <int C>
+__device__ __forceinline__ int pixel_of(int at) {
+  constexpr int before = 4096;  // pixels, more than a tap reaches
+  return C == 3 ? static_cast<int>(static_cast<unsigned>(at + 3 * before) / 3) - before : at >> (C / 2);
+}
+
 /// Four bytes of a row from byte `at` on, some of which may lie beside the frame.
 template <int C>
 __device__ __forceinline__ std::uint32_t word_at(const Args& args, const Plane& plane, const std::uint8_t* row,
@@ -25,7 +32,8 @@ __device__ __forceinline__ std::uint32_t word_at(const Args& args, const Plane& 
   }
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int x = place_of(plane.columns, plane.simple, args.border, (at + i) >> (C / 2)), c = i & (C - 1);
+    const int pixel = pixel_of<C>(at + i), x = place_of(plane.columns, plane.simple, args.border, pixel);
+    const int c = C == 3 ? at + i - 3 * pixel : i & (C - 1);
     word |= (x < 0 ? plane.ghost >> 8 * i & 255 : std::uint32_t{__ldg(row + x * C + c)}) << 8 * i;
   }
   return word;
@@ -205,7 +213,7 @@ struct RowSums {
   /// Row h of two of a band. A group is 32 bytes of output, four pieces, whose order in V large_byte_of() says.
   template <class Place>
   __device__ void store_row(const Place& place, int band, int h, int t) const {
-    constexpr int tiles_of_group = 4 / C, all = units * Numbers::tiles;
+    constexpr int tiles_of_group = C == 3 ? 1 : 4 / C, all = units * Numbers::tiles;
     const auto pair = [&](int tile, int c0, int e0, int c1, int e1) {
       const auto& of = value[band][tile / Numbers::tiles];
       return Numbers::stored(of[c0][tile % Numbers::tiles][2 * h + e0], of[c1][tile % Numbers::tiles][2 * h + e1]);
@@ -219,6 +227,14 @@ struct RowSums {
       } else if constexpr (C == 2) {
         *reinterpret_cast<uint4*>(place(4 * group + t)) = {pair(tile, 0, 0, 1, 0), pair(tile, 0, 1, 1, 1),
                                                            pair(tile + 1, 0, 0, 1, 0), pair(tile + 1, 0, 1, 1, 1)};
+      } else if constexpr (C == 3) {
+        // Six bytes of two neighbouring pixels, two by two.
+        const std::uint32_t sums[3] = {pair(tile, 0, 0, 1, 0), pair(tile, 2, 0, 0, 1), pair(tile, 1, 1, 2, 1)};
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+          const int byte = 24 * tile + 6 * t + 2 * k;
+          *reinterpret_cast<std::uint32_t*>(place(byte / 32 * 4 + byte % 8 / 2) + byte % 32 / 8 * 4) = sums[k];
+        }
       } else {
 #pragma unroll
         for (int c = 0; c < 4; c += 2)
@@ -265,17 +281,18 @@ __device__ __forceinline__ void filter_row_tile(const Args& args, const Plane& p
 
 #endif
 
-/// `components`: the sum of the numbers of components that the frame's planes have, each counted once: 1, 3 or 4.
-template <class Numbers, int components>
+template <class Numbers, PlaneMix mix>
 __global__ void __launch_bounds__(threads, resident) row_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_row_block) ++p;
   const Plane& plane = args.plane[p];
-  if constexpr (components == 4) {
+  if constexpr (mix == PlaneMix::four) {
     filter_row_tile<Numbers, 4>(args, plane, shared);
-  } else if constexpr (components == 3) {
+  } else if constexpr (mix == PlaneMix::three) {
+    filter_row_tile<Numbers, 3>(args, plane, shared);
+  } else if constexpr (mix == PlaneMix::one_and_two) {
     if (plane.components == 1)
       filter_row_tile<Numbers, 1>(args, plane, shared);
     else

@@ -52,7 +52,7 @@ struct StripSamples {
 #pragma unroll
       for (int w = 0; w < words; ++w)
 #pragma unroll
-        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b), b);
+        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b), 4 * w + b);
     if (reads)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
@@ -70,7 +70,7 @@ struct StripSamples {
 #pragma unroll
       for (int w = 0; w < words; ++w) {
         float(&v)[4] = value[r][w];
-        divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(v);
+        divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(v, 4 * w);
         code[r][w] = pack_bytes(v[0], v[1], v[2], v[3]);
         if (C > 1) code[r][w] = (code[r][w] & ~passthrough) | (in[r][w] & passthrough);
       }
@@ -93,14 +93,14 @@ struct StripSamples {
     return __int2float_rn(sum + plane.start[b % C]);
   }
   template <bool exact>
-  __device__ __forceinline__ void divide(float (&value)[4]) const {
+  __device__ __forceinline__ void divide(float (&value)[4], int first) const {
     if (exact && args.divisor != 0)
 #pragma unroll
-      for (int b = 0; b < 4; ++b) value[b] = remainder_value(value[b], gain, level[b % C], args.divisor);
+      for (int b = 0; b < 4; ++b) value[b] = remainder_value(value[b], gain, level[(first + b) % C], args.divisor);
     else
 #pragma unroll
       for (int b = 0; b < 4; ++b) {
-        value[b] = __fmaf_rn(value[b], gain, level[b % C]);
+        value[b] = __fmaf_rn(value[b], gain, level[(first + b) % C]);
         if (exact) value[b] = __fadd_rn(value[b], -args.rounding_bias);
       }
   }
@@ -134,6 +134,9 @@ struct StripSamples {
     if (whole) {
       if constexpr (C == 4)
         *reinterpret_cast<uint4*>(to) = {code[0], code[1], code[2], code[3]};
+      else if constexpr (C == 3)
+#pragma unroll
+        for (int w = 0; w < 3; ++w) reinterpret_cast<std::uint32_t*>(to)[w] = code[w];
       else
         *reinterpret_cast<uint2*>(to) = {code[0], code[1]};
       return;

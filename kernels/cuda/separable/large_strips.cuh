@@ -143,6 +143,8 @@ struct StripPasses {
           return sum[w][b / 2][2 * r + b % 2];
         else if constexpr (C == 2)
           return sum[b % 2][w][2 * r + b / 2];
+        else if constexpr (C == 3)
+          return sum[(4 * w + b) % 3][(4 * w + b) / 6][2 * r + (4 * w + b) / 3 % 2];
         else
           return sum[b][w / 2][2 * r + w % 2];
       });
@@ -220,8 +222,9 @@ struct StripLoader {
         std::uint32_t byte[4];
 #pragma unroll
         for (int b = 0; b < 4; ++b) {
-          const int x = edge_index(plane.columns, (window.first + i + b) >> (C / 2));
-          byte[b] = row[min(max(x * C + (b & (C - 1)) - window.first, window.begin), window.end - 1)];
+          const int pixel = pixel_of<C>(window.first + i + b), x = edge_index(plane.columns, pixel);
+          const int c = C == 3 ? window.first + i + b - 3 * pixel : b & (C - 1);
+          byte[b] = row[min(max(x * C + c - window.first, window.begin), window.end - 1)];
         }
         value = byte[0] | byte[1] << 8 | byte[2] << 16 | byte[3] << 24;
       }
@@ -290,17 +293,19 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
 
 #endif
 
-template <class Numbers, int components, int units>
-__global__ void __launch_bounds__(32 * strip_warps(components), strip_resident)
+template <class Numbers, PlaneMix mix, int units>
+__global__ void __launch_bounds__(32 * strip_warps(max_components_of(mix)), strip_resident)
     strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_strip) ++p;
   const Plane& plane = args.plane[p];
-  if constexpr (components == 4) {
+  if constexpr (mix == PlaneMix::four) {
     filter_strip<Numbers, 4, units>(args, plane, shared);
-  } else if constexpr (components == 3) {
+  } else if constexpr (mix == PlaneMix::three) {
+    filter_strip<Numbers, 3, units>(args, plane, shared);
+  } else if constexpr (mix == PlaneMix::one_and_two) {
     if (plane.components == 1)
       filter_strip<Numbers, 1, units>(args, plane, shared);
     else

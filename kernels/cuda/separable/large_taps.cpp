@@ -107,7 +107,7 @@ std::uint32_t word_of(LargeNumbers numbers, Tap&& tap) {
 /// holds columns 2 t and 2 t + 1, holds what lies side by side in V.
 int pixel_of(int components, int tile, int n) {
   const int t = n / 2, e = n % 2;
-  if (components == 1) return 8 * tile + n;
+  if (components == 1 || components == 3) return 8 * tile + n;
   if (components == 2) return tile / 2 * 16 + t + 4 * e + tile % 2 * 8;
   return 8 * tile + t % 2 + t / 2 * 4 + 2 * e;
 }
