@@ -32,6 +32,7 @@
 #include "cuda/textbook/textbook.hpp"
 #include "cuda/views/areas.hpp"
 #include "cuda/views/packed_422.hpp"
+#include "cuda/views/semi_planar.hpp"
 #include "cuda/views/triples.hpp"
 
 namespace convolve {
@@ -182,6 +183,8 @@ class CudaBackend final : public Backend {
     if (desc.algorithm == Algorithm::automatic) {
       if (is_packed_422(desc.layout)) {
         if (auto plan = make_by_table(device, desc, Rows::packed_422)) return plan;
+        if (is_large_packed_422(desc))
+          return make_semi_planar(device, desc, make_plan_on(device, as_semi_planar(desc)));
         const Packed422 views = split_packed_422(desc);
         return make_packed_422(device, desc.layout, make_plan_on(device, views.luma),
                                make_plan_on(device, views.chroma));

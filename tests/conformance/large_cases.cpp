@@ -55,7 +55,7 @@ void add_factored(CaseList& list) {
 // Filters that factor on frames of several tiles either way, about sizes where one kernel follows on another.
 void add_tiles_of_factored(CaseList& list) {
   constexpr std::array shapes_of_them{Shape{1, 31, 17}, Shape{1, 65, 65}, Shape{1, 66, 18}, Shape{1, 17, 66}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "yuy2"})
+  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "yuy2", "uyvy", "y210", "gray16", "rgb16", "argb64"})
     for (const Shape& shape : shapes_of_them)
       for (const KindRow& kind : kinds()) {
         if (!kind.factors) continue;
@@ -87,12 +87,12 @@ void add_boxes(CaseList& list) {
   };
   for (const KindRow& kind : kinds()) {
     if (const std::string_view kind_name = kind.name; kind_name != "box" && kind_name != "real-box") continue;
-    for (const char* name : {"gray8", "gray-alpha8", "rgb8", "rgbx8", "ayuv8", "yuy2", "gray6", "gray16", "rgb16",
-                             "ayuv64", "p010", "gray9-shifted"})
+    for (const char* name : {"gray8", "gray-alpha8", "rgb8", "rgbx8", "ayuv8", "yuy2", "uyvy", "gray6", "gray16",
+                             "gray-alpha16", "rgb16", "argb64", "ayuv64", "p010", "y210", "gray9-shifted"})
       for (const Shape& shape : shapes_of_them)
         add(name, kind, shape, rotate(std::array{60, 523, 131, 7}, list.turn() / 2),
             rotate(std::array{41, 12, 33, 5}, list.turn() / 2));
-    for (const char* name : {"gray8", "rgb8", "gray16", "ayuv64"})
+    for (const char* name : {"gray8", "rgb8", "yuy2", "gray16", "ayuv64"})
       for (const Shape& shape : largest) add(name, kind, shape, 37, 19);
   }
 }
