@@ -70,8 +70,9 @@ void add_tiles_of_factored(CaseList& list) {
       }
 }
 
-// Boxes, which have running sums on the CPU: of each number of components, on both sides of where the sums of a row
-// need more than 16 bits (64 taps of 10 bits, one of 16) and those of the box more than 31 (181x181 taps of 16 bits).
+// Boxes, which have running sums on the CPU, those of 16 bits on a GPU too: of each number of components, on both sides
+// of where the sums of a row need more than 16 bits (64 taps of 10 bits, one of 16) and those of the box more than 31
+// (181x181 taps of 16 bits).
 void add_boxes(CaseList& list) {
   constexpr std::array shapes_of_them{Shape{1, 31, 31}, Shape{1, 1, 64},  Shape{1, 65, 2},
                                       Shape{1, 9, 65},  Shape{3, 17, 21}, Shape{1, 16, 18}};

@@ -35,6 +35,9 @@ bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc);
 bool serves_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
 std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
 
+/// One frame of 16-bit samples, all taps equal, up to 255 an axis: running sums; null where they do not serve the case.
+std::unique_ptr<Plan> make_separable_box(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
+
 /// Rank 1, or that and one more real tap at the centre: whether the tensor cores serve the case.
 bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                              const SpaceFactors& factors, double centre);
