@@ -22,7 +22,6 @@ KERNELS = {
     "kernels/cuda/matrix/temporal.cuh make_tile_from": 85,
     "kernels/cuda/regions/effect.cu treat_any": 68,
     "kernels/cuda/register/row_stream.cuh stream_strip": 121,
-    "kernels/cuda/separable/single.cuh filter_tile": 98,
     "kernels/cuda/separable/tensor.cuh filter_tile": 159,
     "kernels/cuda/separable/triples.cuh filter_triples": 99,
 }

@@ -46,6 +46,82 @@ __device__ __forceinline__ void ask_for_tile(const PlaneView& view, int left, in
         row_of<const Sample>(view, top) + left, view.stride, threadIdx.x, height - top, (samples - left) * bytes);
 }
 
+/// Four neighbouring samples of a row, from their sums.
+template <class Sample, int C>
+__device__ __forceinline__ PixelGroup<Sample, 1, 4> rounded(const float (&sums)[4], const float (&offset)[C],
+                                                            const SampleNumbers& numbers) {
+  using Group = PixelGroup<Sample, 1, 4>;
+  if constexpr (std::is_floating_point_v<Sample>) {
+    Group group;
+    group.put(sums, numbers.max, 0);
+    return group;
+  } else {
+    return quantized<Group, C>(sums, offset, numbers);
+  }
+}
+
+/// Rounds and stores a lane's four samples from `x` on of each of a warp's rows, of those that the frame has.
+/// `first`: the warp's first row in the tile, whose rows begin at `top` and of which the frame has `out_rows`.
+template <class Sample, int C, int made>
+__device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x, int top, int first, int out_rows,
+                                           const float (&offset)[C], const float (&sum)[made][4]) {
+  using Group = PixelGroup<Sample, 1, 4>;
+  const auto made_of = [&](const float(&sums)[4]) { return rounded<Sample, C>(sums, offset, args.numbers); };
+  const SamplePlane& plane = args.plane[p];
+  const SinglePlane& grid = args.grid[p];
+  const int samples = plane.width * C, y = top + first;
+  const std::ptrdiff_t stride = args.out[p].stride;
+  Sample* const to = row_of<Sample>(args.out[p], y) + x;
+  const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
+  const bool all = x + 4 <= samples;
+  const bool whole = all && grid.out_vectors && first + made <= out_rows;
+  if (whole && !plane.has_passthrough) {
+#pragma unroll
+    for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
+    return;
+  }
+  const auto in_row = [&](int j) { return row_of<const Sample>(args.in[args.centre_t][p], y + j) + x; };
+  if constexpr (C == 4)
+    if (whole && grid.vectors) {
+      constexpr int batch = 4;
+#pragma unroll
+      for (int j = 0; j < made; j += batch) {
+        Group raw[batch];  // under way at once
+#pragma unroll
+        for (int i = 0; i < batch; ++i) raw[i].load(in_row(j + i));
+#pragma unroll
+        for (int i = 0; i < batch; ++i) {
+          Group group = made_of(sum[j + i]);
+          group.take(raw[i], plane.passthrough);
+          group.store(out_row(j + i));
+        }
+      }
+      return;
+    }
+#pragma unroll
+  for (int j = 0; j < made; ++j) {
+    if (first + j >= out_rows) break;
+    Group group = made_of(sum[j]);
+    if (plane.has_passthrough) {
+      const Sample* const was = in_row(j);
+      Group raw;
+      if (all && grid.vectors)
+        raw.load(was);
+      else
+#pragma unroll
+        for (int n = 0; n < 4; ++n)
+          if (x + n < samples) raw.put_one(n, was[n]);
+      group.take(raw, plane.passthrough);
+    }
+    if (all && grid.out_vectors)
+      group.store(out_row(j));
+    else
+#pragma unroll
+      for (int n = 0; n < 4; ++n)
+        if (x + n < samples) out_row(j)[n] = group.one(n);
+  }
+}
+
 template <class Sample, int C, int width, int terms, SingleFrames frames>
 __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float* shared) {
   using Pass = SinglePass<Sample, C, width, terms>;
@@ -102,67 +178,7 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
           for (int e = 0; e < 4; ++e) sum[j][e] = fmaf(args.column[r][i - j], four[e], sum[j][e]);
     }
 
-  using Group = PixelGroup<Sample, 1, 4>;
-  const auto made_of = [&](const float(&sums)[4]) {
-    if constexpr (std::is_floating_point_v<Sample>) {
-      Group group;
-      group.put(sums, args.numbers.max, 0);
-      return group;
-    } else {
-      return quantized<Group, C>(sums, offset, args.numbers);
-    }
-  };
-  const int x = left + 4 * Passed::group_of(lane), y = top + first;
-  const std::ptrdiff_t stride = args.out[p].stride;
-  Sample* const to = row_of<Sample>(args.out[p], y) + x;
-  const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
-  const bool all = x + 4 <= samples;
-  const bool whole = all && grid.out_vectors && first + made <= out_rows;
-  if (whole && !plane.has_passthrough) {
-#pragma unroll
-    for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
-    return;
-  }
-  const auto in_row = [&](int j) { return row_of<const Sample>(args.in[args.centre_t][p], y + j) + x; };
-  if constexpr (C == 4)
-    if (whole && grid.vectors) {
-      constexpr int batch = 4;
-#pragma unroll
-      for (int j = 0; j < made; j += batch) {
-        Group raw[batch];  // under way at once
-#pragma unroll
-        for (int i = 0; i < batch; ++i) raw[i].load(in_row(j + i));
-#pragma unroll
-        for (int i = 0; i < batch; ++i) {
-          Group group = made_of(sum[j + i]);
-          group.take(raw[i], plane.passthrough);
-          group.store(out_row(j + i));
-        }
-      }
-      return;
-    }
-#pragma unroll
-  for (int j = 0; j < made; ++j) {
-    if (first + j >= out_rows) break;
-    Group group = made_of(sum[j]);
-    if (plane.has_passthrough) {
-      const Sample* const was = in_row(j);
-      Group raw;
-      if (all && grid.vectors)
-        raw.load(was);
-      else
-#pragma unroll
-        for (int n = 0; n < 4; ++n)
-          if (x + n < samples) raw.put_one(n, was[n]);
-      group.take(raw, plane.passthrough);
-    }
-    if (all && grid.out_vectors)
-      group.store(out_row(j));
-    else
-#pragma unroll
-      for (int n = 0; n < 4; ++n)
-        if (x + n < samples) out_row(j)[n] = group.one(n);
-  }
+  store_rows<Sample, C>(args, p, left + 4 * Passed::group_of(lane), top, first, out_rows, offset, sum);
 }
 
 template <class Sample, PlaneMix mix, SingleFrames frames>
