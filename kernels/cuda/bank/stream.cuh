@@ -184,6 +184,7 @@ template <class Plane, BankTaps taps, BankSum way>
 __device__ __forceinline__ void stream_bank(const BankStreamArgs& args, int p) {
   using Sample = typename Plane::Sample;
   constexpr int span = Plane::span, C = Plane::C, side = bank_stream_side, radius = side / 2;
+  constexpr int further = bank_stream_further(C);
   const SamplePlane& plane = args.plane[p];
   const RowStreamPlane& grid = args.grid[p];
   float zero[C] = {};
@@ -228,7 +229,7 @@ __device__ __forceinline__ void stream_bank(const BankStreamArgs& args, int p) {
       if (i >= rows) break;
       from.convert(next, window[a], zero, ghosts >> i & 1);
       from.load(next, row_offset(min(i + 1, rows - 1)));
-      const std::ptrdiff_t later = row_offset(min(i + 1 + bank_stream_further, rows - 1));
+      const std::ptrdiff_t later = row_offset(min(i + 1 + further, rows - 1));
       if (lane < lines && begins < plane.width * Plane::pixel_bytes) prefetch_line(from.in + later + begins);
       if (i < 2 * radius) continue;
       auto group = make_row<Plane, taps, way>(args, plane, window[(a + 1) % side], window[(a + 2) % side], window[a]);

@@ -65,15 +65,18 @@ const BankStreamKernel* find_bank_stream(SampleType type, BankPlanes planes, Ban
 
 /// Pixels that a thread makes of a row.
 constexpr int bank_stream_pixels(int components, int /*width*/) {
-  return components == 1 ? 8 : 4;
+  return components == 1 || components == 3 ? 8 : 4;
 }
 
 /// Blocks to be resident on a multiprocessor: bounds the registers.
 constexpr int bank_stream_blocks(int bytes, BankPlanes planes) {
   if (planes == BankPlanes::one) return bytes == 4 ? 5 : 6;
+  if (planes == BankPlanes::three) return 3;
   return planes == BankPlanes::four || planes == BankPlanes::packed_422 ? 4 : 5;
 }
 /// Which row is asked for meanwhile, of those after the row that is under way.
-inline constexpr int bank_stream_further = 2;
+constexpr int bank_stream_further(int components) {
+  return components == 3 ? 4 : 2;
+}
 
 }  // namespace convolve::cuda
