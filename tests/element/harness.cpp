@@ -192,11 +192,15 @@ Owned<GstElement> make_element(const std::string& properties) {
   return parse("${convolve} " + properties);
 }
 
+void share_context(GstElement* element) {
+  if (cuda_context) gst_element_set_context(element, cuda_context);
+}
+
 namespace {
 
-Owned<GstElement> share_context(GstElement* element) {
+Owned<GstElement> with_context(GstElement* element) {
   gst_object_ref_sink(element);
-  if (cuda_context) gst_element_set_context(element, cuda_context);
+  share_context(element);
   return Owned<GstElement>(element);
 }
 
@@ -207,7 +211,7 @@ Owned<GstElement> parse(std::string launch) {
   GError* error = nullptr;
   GstElement* element = gst_parse_launch(launch.c_str(), &error);
   CHECK(element && !error, "cannot parse \"%s\": %s", launch.c_str(), error ? error->message : "?");
-  return share_context(element);
+  return with_context(element);
 }
 
 Owned<GstElement> parse_chain(std::string launch) {
@@ -215,7 +219,7 @@ Owned<GstElement> parse_chain(std::string launch) {
   GError* error = nullptr;
   GstElement* element = gst_parse_bin_from_description(launch.c_str(), TRUE, &error);
   CHECK(element && !error, "cannot parse \"%s\": %s", launch.c_str(), error ? error->message : "?");
-  return share_context(element);
+  return with_context(element);
 }
 
 Harness::Harness(Owned<GstElement> element) : element_(std::move(element)), bus_(gst_bus_new()) {

@@ -122,6 +122,8 @@ class Tape {
 const char* test_backend();
 /// A videoconvolve on test_backend() with these properties, in NULL. A sequence such as "preset=sharpen bias=0.5".
 Owned<GstElement> make_element(const std::string& properties = "");
+/// Gives an element the process's context of the GPU, where there is one. It lets go of it in NULL.
+void share_context(GstElement* element);
 /// A whole pipeline or bin from a launch line, with ${convolve} standing for videoconvolve on test_backend().
 Owned<GstElement> parse(std::string launch);
 
