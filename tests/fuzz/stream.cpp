@@ -268,7 +268,7 @@ void Stream::push_odd_buffer() {
 }
 
 void Stream::push(GstBuffer* buffer, bool is_good) {
-  for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) mark_as_input(gst_buffer_peek_memory(buffer, i));
+  mark_as_input(buffer);
   const GstFlowReturn flow = gst_pad_push(up_, buffer);
   take_messages(!is_good);
   const bool excused = !is_good || failed_ || eos_ || downstream_ != GST_FLOW_OK;

@@ -16,9 +16,9 @@ namespace fuzz {
 /// Prints what is wrong and ends the process, which libFuzzer notes with the bytes that led there.
 [[noreturn]] void fail(const std::string& what);
 
-/// What went in may leave again as it was: such memory is marked, as a reference would keep the element from working in
-/// place.
-void mark_as_input(GstMemory* memory);
+/// What went in may leave again as it was: it and its memory are marked, as a reference would keep the element from
+/// working in place.
+void mark_as_input(GstBuffer* buffer);
 
 // A videoconvolve with a pad of ours on each side.
 class Stream {
