@@ -7,7 +7,6 @@
 #include <limits>
 
 namespace convolve {
-namespace {
 
 std::vector<const Component*> all_components(const FrameLayout& layout) {
   std::vector<const Component*> all;
@@ -15,6 +14,8 @@ std::vector<const Component*> all_components(const FrameLayout& layout) {
     for (int c = 0; c < layout.plane[p].components; ++c) all.push_back(&layout.plane[p].component[c]);
   return all;
 }
+
+namespace {
 
 // The largest magnitude that (in - z) can have.
 double largest_input(const FrameLayout& layout, const Component& component, bool constant_border) {

@@ -67,6 +67,9 @@ CONVOLVE_HD float remainder_value(float sum, float gain, float offset, float div
   return even + (fmaf(rest, gain * less, whole) - whole);
 }
 
+/// The components of all planes, in order. They are the layout's own.
+std::vector<const Component*> all_components(const FrameLayout& layout);
+
 /// The largest magnitude that (in - z) can have, over those of the components that are filtered; 1 for f32.
 double largest_input(const FrameLayout& layout, bool constant_border, std::span<const Component* const> components);
 

@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(32 * warps) bank_kernel(const __grid_constant_
 }
 
 Arithmetic arithmetic_of(const PlanDesc& desc) {
-  return choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), components_of(desc.layout));
+  return choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), all_components(desc.layout));
 }
 
 /// Bytes of kernel parameters that the taps take.

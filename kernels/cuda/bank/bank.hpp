@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cuda/common/entry.hpp"
 
@@ -34,13 +33,5 @@ bool serves_bank_stream(const Device& device, const PlanDesc& desc, std::string&
 
 /// Called only where it serves. Allocates nothing on the device.
 std::unique_ptr<Plan> make_bank_stream(const Device& device, const PlanDesc& desc);
-
-/// The components of all planes, in order.
-inline std::vector<const Component*> components_of(const FrameLayout& layout) {
-  std::vector<const Component*> components;
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c) components.push_back(&layout.plane[p].component[c]);
-  return components;
-}
 
 }  // namespace convolve::cuda

@@ -71,7 +71,7 @@ Combine combine_of(const Bank& bank) {
 
 bool has_whole_ghosts(const FrameLayout& layout, const PlanDesc& desc) {
   if (!has_ghost_cells(desc.border)) return true;
-  const auto components = components_of(layout);
+  const auto components = all_components(layout);
   return std::all_of(components.begin(), components.end(),
                      [](const Component* c) { return !c->filtered || c->ghost == std::floor(c->ghost); });
 }
@@ -79,7 +79,7 @@ bool has_whole_ghosts(const FrameLayout& layout, const PlanDesc& desc) {
 /// The most that a filtered component adds, with its zero level; nothing where one adds no whole number.
 std::optional<double> largest_whole_offset(const FrameLayout& layout) {
   double largest = 0;
-  for (const Component* c : components_of(layout)) {
+  for (const Component* c : all_components(layout)) {
     const double offset = c->zero + c->bias;
     if (c->filtered && offset != std::floor(offset)) return std::nullopt;
     if (c->filtered) largest = std::max(largest, std::abs(offset));
@@ -104,7 +104,7 @@ double largest_sum(const Arithmetic& arithmetic, std::size_t kernels, double inp
 std::optional<BankSum> sum_of(const PlanDesc& desc, const FrameLayout& layout, Arithmetic& arithmetic) {
   const bool magnitude = combine_of(desc.bank) == Combine::magnitude;
   if (arithmetic.exact_taps && desc.bank.combine() == Combine::magnitude) {
-    const double input = largest_input(layout, has_ghost_cells(desc.border), components_of(layout));
+    const double input = largest_input(layout, has_ghost_cells(desc.border), all_components(layout));
     const double largest = largest_sum(arithmetic, desc.bank.kernels().size(), input);
     if (largest < (magnitude ? 1 << 22 : 1 << 24) && has_whole_ghosts(layout, desc))
       arithmetic.accumulator = Accumulator::exact;
@@ -181,7 +181,7 @@ std::optional<BankStreamCase> make_bank_stream_case(const PlanDesc& desc, std::s
   if (desc.filter.reach_y() > side / 2 || desc.filter.reach_x() > side / 2)
     return refused("banks that reach further than one row or column from the centre");
   Arithmetic arithmetic =
-      choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), components_of(desc.layout));
+      choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), all_components(desc.layout));
   const std::optional<BankSum> sum = sum_of(desc, planes->layout, arithmetic);
   if (!sum) return refused("banks whose sums or magnitudes single precision does not round right");
   if (!has_sample_planes(planes->layout, arithmetic, why)) return std::nullopt;

@@ -99,7 +99,7 @@ bool round_exactly(const PlanDesc& desc, Arithmetic arithmetic, BankTaps& taps) 
 bool make_bank_taps(const PlanDesc& desc, BankTaps& taps, std::string& why) {
   taps.combine = combine_of(desc.bank);
   const Arithmetic arithmetic =
-      choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), components_of(desc.layout));
+      choose_arithmetic(desc.bank, desc.layout, has_ghost_cells(desc.border), all_components(desc.layout));
   std::vector<double> whole = arithmetic.coefficients;
   double unit = 1 / arithmetic.divisor;
   if (!arithmetic.exact_taps) {

@@ -47,6 +47,12 @@ inline const char* launch_error() noexcept {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
+/// The blocks of a launch, for its grid. Throws PlanError where they are too many.
+inline unsigned checked_blocks(std::int64_t blocks) {
+  if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+  return static_cast<unsigned>(blocks);
+}
+
 /// Returns the bytes of shared memory to ask for beyond what a kernel needs, so that a multiprocessor holds no more
 /// than `blocks` of its blocks of `threads` threads. Without that limit, a launch that begins while the one before it
 /// still runs would crowd onto the multiprocessors that finish first. Throws PlanError.

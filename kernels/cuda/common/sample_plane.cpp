@@ -3,7 +3,6 @@
 #include "cuda/common/sample_plane.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace convolve::cuda {
 namespace {
@@ -28,10 +27,7 @@ bool divides(const FrameLayout& layout, const Arithmetic& arithmetic) {
 Arithmetic floats_arithmetic(const PlanDesc& desc, const Arithmetic& arithmetic) {
   Arithmetic floats = arithmetic;
   if (desc.layout.type != SampleType::u16 || !arithmetic.exact_taps) return floats;
-  std::vector<const Component*> components;
-  for (int p = 0; p < desc.layout.planes; ++p)
-    for (int c = 0; c < desc.layout.plane[p].components; ++c) components.push_back(&desc.layout.plane[p].component[c]);
-  const double input = largest_input(desc.layout, has_ghost_cells(desc.border), components);
+  const double input = largest_input(desc.layout, has_ghost_cells(desc.border), all_components(desc.layout));
   constexpr double most = 0.95;  // keeps a sample within one code value of the right one
   if (roundings(desc.filter) * input * 0x1p-24 < most) floats.accumulator = Accumulator::exact;
   return floats;

@@ -47,9 +47,7 @@ class TriplesPlan final : public Plan {
     args_.gain = taps.gain;
     args_.gain_low = taps.gain_low;
     args_.level = taps.level[0][0];
-    const std::int64_t blocks = std::int64_t{args_.tiles_x} * ((args_.height - 1) / tile_rows + 1);
-    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
-    blocks_ = static_cast<unsigned>(blocks);
+    blocks_ = checked_blocks(std::int64_t{args_.tiles_x} * ((args_.height - 1) / tile_rows + 1));
     const std::size_t area = taps.fixed.size() / static_cast<std::size_t>(args_.depth);
     for (std::size_t i = 0; i < taps.fixed.size(); ++i) frame_sum_[i / area] += taps.fixed[i];
   }

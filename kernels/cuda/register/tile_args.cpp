@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cuda/common/launch.hpp"
+
 namespace convolve::cuda {
 namespace {
 
@@ -23,7 +25,7 @@ int lay_out_register_tile(RegisterTileArgs& args, SampleType type, int width) {
     grid.blocks_x = (plane.width - 1) / tile_width + 1;
     grid.blocks_y = (plane.height - 1) / tile_height + 1;
     blocks += std::int64_t{grid.blocks_x} * grid.blocks_y;
-    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    checked_blocks(blocks);
   }
   return static_cast<int>(blocks);
 }

@@ -64,14 +64,6 @@ Kernels kernels_of(PlaneMix mix) {
   }
 }
 
-/// What differs from component to component the kernels have by a sample's place in a group of four.
-bool serves_planes(const FrameLayout& layout) {
-  const PlaneMix mix = plane_mix(layout);
-  if (mix == PlaneMix::three)
-    return std::all_of(layout.plane.begin(), layout.plane.begin() + layout.planes, is_filtered_alike);
-  return mix != PlaneMix::none;
-}
-
 /// What turns a sum into a sample, of one component.
 struct Numbers {
   float factor = 1, gain = 1, rounding_bias = 0, divisor = 0, level = 0;
@@ -167,9 +159,9 @@ class BoxPlan final : public Plan {
     to.end = to.begin + desc.filter.width() * to.components;
     to.outputs = (threads * count - to.end) / 16 * 16;
     to.pitch = (to.samples + 15) / 16 * 16;
-    to.passes_all = true;
-    for (int c = 0; c < from.components; ++c)
-      (from.component[c].filtered ? to.passes_all : to.passes_some) = from.component[c].filtered ? false : true;
+    bool filtered = false;
+    for (int c = 0; c < from.components; ++c) (from.component[c].filtered ? filtered : to.passes_some) = true;
+    to.passes_all = !filtered;
   }
   /// By sample: four hold each component's, but of three, which are all alike.
   void set_numbers(Plane& to, const PlanDesc& desc, const PlaneLayout& from, const Arithmetic& arithmetic, double tap,
@@ -192,10 +184,6 @@ class BoxPlan final : public Plan {
     }
   }
 
-  static unsigned checked(std::int64_t blocks) {
-    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
-    return static_cast<unsigned>(blocks);
-  }
   std::int64_t tiles_of(const Plane& plane, int rows) const {
     return std::int64_t{plane.tiles_x} * ((plane.height - 1) / rows + 1);
   }
@@ -221,7 +209,8 @@ class BoxPlan final : public Plan {
     std::int64_t first_sum[max_planes];
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
-      plane.first_tile = static_cast<int>(checked(tiles)), plane.first_sums = static_cast<int>(checked(blocks));
+      plane.first_tile = static_cast<int>(checked_blocks(tiles)),
+      plane.first_sums = static_cast<int>(checked_blocks(blocks));
       tiles += tiles_of(plane, args_.rows);
       // A tile begins with a whole group, wherever the frame ends.
       const std::int64_t groups = (plane.height - 1) / group + 1 + args_.groups;
@@ -230,7 +219,7 @@ class BoxPlan final : public Plan {
       first_sum[p] = sums;
       sums += groups * plane.pitch;
     }
-    tile_blocks_ = checked(tiles), sum_blocks_ = checked(blocks);
+    tile_blocks_ = checked_blocks(tiles), sum_blocks_ = checked_blocks(blocks);
     if (args_.groups == 0) return;
     sums_ = Table<std::uint32_t>(device.tables, static_cast<std::size_t>(sums));
     for (int p = 0; p < args_.planes; ++p) args_.plane[p].sums = sums_.get() + first_sum[p];
@@ -253,7 +242,7 @@ double find_tap(const Device& device, const PlanDesc& desc, const Arithmetic& ar
   const SpaceFactors factors = in_numbers_of(arithmetic, frames[0].factors);
   if (!all_equal(factors.column) || !all_equal(factors.row)) return 0;
   const double tap = factors.column[0] * factors.row[0];
-  const bool served = tap != 0 && serves_planes(layout) && shared_bytes <= device.shared_bytes &&
+  const bool served = tap != 0 && repeats_by_fours(layout) && shared_bytes <= device.shared_bytes &&
                       all_filtered(layout, [&](const Component& c, int, int) {
                         Numbers numbers;
                         return find_numbers(desc, arithmetic, tap, c, numbers);

@@ -30,6 +30,10 @@ std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc
 /// Whether that is on the tensor cores.
 bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc);
 
+/// Planes of one and two components, or of three or four alone; of three, all filtered and of the same levels. What
+/// differs from component to component then goes by a sample's place in a group of four.
+bool repeats_by_fours(const FrameLayout& layout);
+
 /// Bytes, of three components where all are filtered alike, one frame, up to 255 taps an axis, alone or with one more
 /// tap at the centre: the same passes on the tensor cores; null where they do not serve the case.
 bool serves_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);

@@ -164,11 +164,6 @@ class LargePlan final : public Plan {
     return rows * row_pitch(window, components);
   }
 
-  static unsigned checked(std::int64_t blocks) {
-    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
-    return static_cast<unsigned>(blocks);
-  }
-
   void set_passes(const Device& device, PlaneMix mix) {
     int memory = 0;
     std::int64_t sums = 0, row_blocks = 0, column_blocks = 0;
@@ -179,8 +174,8 @@ class LargePlan final : public Plan {
       plane.row_tiles_x = (plane.width - 1) / tile.width + 1;
       plane.column_tiles_x = (plane.row_bytes - 1) / ColumnTile::bytes + 1;
       plane.pitch = plane.row_tiles_x * tile.width * plane.components;
-      plane.first_row_block = static_cast<int>(checked(row_blocks));
-      plane.first_column_block = static_cast<int>(checked(column_blocks));
+      plane.first_row_block = static_cast<int>(checked_blocks(row_blocks));
+      plane.first_column_block = static_cast<int>(checked_blocks(column_blocks));
       row_blocks += std::int64_t{plane.row_tiles_x} * ((plane.height - 1) / tile.rows + 1);
       column_blocks += std::int64_t{plane.column_tiles_x} * ((plane.height - 1) / ColumnTile::rows + 1);
       memory = std::max(memory, row_memory(tile.rows, tile.width, plane.components));
@@ -192,9 +187,9 @@ class LargePlan final : public Plan {
     // Even with 255 taps this is within the 48 KiB that a kernel has without asking.
     const int column_memory = sums_pitch * (ColumnTile::rows + (args_.column_units - 1) * unit_of(numbers_));
     const bool halves = numbers_ == LargeNumbers::halves;
-    launch_[0] = {halves ? row_kernel_of<Halves>(mix) : row_kernel_of<Limbs>(mix), checked(row_blocks), threads,
+    launch_[0] = {halves ? row_kernel_of<Halves>(mix) : row_kernel_of<Limbs>(mix), checked_blocks(row_blocks), threads,
                   static_cast<unsigned>(memory)};
-    launch_[1] = {halves ? column_kernel<Halves> : column_kernel<Limbs>, checked(column_blocks), threads,
+    launch_[1] = {halves ? column_kernel<Halves> : column_kernel<Limbs>, checked_blocks(column_blocks), threads,
                   static_cast<unsigned>(column_memory)};
   }
 
@@ -216,7 +211,7 @@ class LargePlan final : public Plan {
     std::int64_t blocks = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
-      plane.first_strip = static_cast<int>(checked(blocks));
+      plane.first_strip = static_cast<int>(checked_blocks(blocks));
       blocks += std::int64_t{plane.strips_x} * ((plane.height - 1) / (args_.steps * unit) + 1);
     }
     std::vector<std::uint32_t> words = large_column_matrices(taps, strip.units);
@@ -231,7 +226,7 @@ class LargePlan final : public Plan {
     // All that a block may have: other plans of the same kernel may need more.
     check(cudaFuncSetAttribute(strip.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
           "the filter's kernel");
-    launch_[0] = {strip.kernel, checked(blocks), 32u * strip_warps(max_components_of(mix)),
+    launch_[0] = {strip.kernel, checked_blocks(blocks), 32u * strip_warps(max_components_of(mix)),
                   static_cast<unsigned>(memory)};
     return true;
   }
@@ -245,18 +240,10 @@ class LargePlan final : public Plan {
   Launch launch_[2];
 };
 
-/// Planes of one and two components, or of three or four alone. Of three, all filtered and of the same levels: what
-/// differs from byte to byte the kernels have by its place in a word of four bytes.
-bool serves_layout(const FrameLayout& layout) {
-  const PlaneMix mix = plane_mix(layout);
-  if (mix != PlaneMix::three) return mix != PlaneMix::none;
-  return std::all_of(layout.plane.begin(), layout.plane.begin() + layout.planes, is_filtered_alike);
-}
-
 /// The taps that the kernels would compute with; false where they do not serve the case.
 bool find_taps(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, LargeTaps& taps) {
   const std::vector<FrameFactors>& frames = desc.filter.frame_factors();
-  return device.capability >= 80 && desc.filter.depth() == 1 && frames.size() == 1 && serves_layout(desc.layout) &&
+  return device.capability >= 80 && desc.filter.depth() == 1 && frames.size() == 1 && repeats_by_fours(desc.layout) &&
          make_large_taps(desc, arithmetic, frames.front(), taps);
 }
 

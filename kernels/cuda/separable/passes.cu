@@ -18,6 +18,7 @@
 
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/sample_plane.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 
@@ -328,14 +329,18 @@ class PassesPlan final : public Plan {
 /// The factors and the arithmetic of a filter on all components of a layout.
 Arithmetic arithmetic_of(const PlanDesc& desc) {
   const bool constant = has_ghost_cells(desc.border);
-  std::vector<const Component*> components;
-  for (int p = 0; p < desc.layout.planes; ++p)
-    for (int c = 0; c < desc.layout.plane[p].components; ++c) components.push_back(&desc.layout.plane[p].component[c]);
+  const std::vector<const Component*> components = all_components(desc.layout);
   return frame_factors_arithmetic(desc.filter, choose_arithmetic(desc.filter, desc.layout, constant, components),
                                   desc.layout, constant, components);
 }
 
 }  // namespace
+
+bool repeats_by_fours(const FrameLayout& layout) {
+  const PlaneMix mix = plane_mix(layout);
+  if (mix != PlaneMix::three) return mix != PlaneMix::none;
+  return std::all_of(layout.plane.begin(), layout.plane.begin() + layout.planes, is_filtered_alike);
+}
 
 bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc) {
   return serves_separable_large(device, desc, arithmetic_of(desc));

@@ -78,7 +78,7 @@ class SingleTilesPlan final : public Plan {
       grid.first_block = static_cast<int>(blocks);
       grid.tiles_x = (plane.width * plane.components - 1) / SingleTile::width + 1;
       blocks += std::int64_t{grid.tiles_x} * ((plane.height - 1) / single_rows(terms_) + 1);
-      if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+      checked_blocks(blocks);
     }
     blocks_ = static_cast<unsigned>(blocks);
     bytes_ = bytes_per_sample(layout.type);

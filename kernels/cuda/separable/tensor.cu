@@ -159,7 +159,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     blocks += tiles;
     // Beyond, the inverse is not exact.
     if (to.tiles_x * tiles >= std::int64_t{1} << 32) return nullptr;
-    if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    checked_blocks(blocks);
     to.tiles = static_cast<int>(tiles);
   }
   return std::make_unique<TensorPlan>(device, desc, args, fragments, taps.epilogue, plane_mix(layout),

@@ -178,7 +178,7 @@ class FramesPlan final : public Plan {
     to.first_block = static_cast<int>(first_block);
     to.tiles_x = (to.row_bytes - 1) / FramesTile::bytes + 1;
     const std::int64_t end = first_block + std::int64_t{to.tiles_x} * ((to.height - 1) / FramesTile::rows + 1);
-    if (end > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    checked_blocks(end);
     return end;
   }
 

@@ -6,6 +6,7 @@
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/packed_422.hpp"
+#include "cuda/common/pixels.cuh"
 #include "cuda/common/table.hpp"
 #include "cuda/views/packed_422.hpp"
 #include "cuda/views/semi_planar.hpp"
@@ -34,11 +35,6 @@ template <class Sample>
 __device__ __forceinline__ std::uint32_t in_turn(std::uint32_t a, std::uint32_t b, int half) {
   constexpr bool bytes = sizeof(Sample) == 1;
   return __byte_perm(a, b, half ? (bytes ? 0x7362 : 0x7632) : (bytes ? 0x5140 : 0x5410));
-}
-
-template <class Sample>
-__device__ __forceinline__ Sample* row_of(const PlaneView& plane, int y) {
-  return reinterpret_cast<Sample*>(static_cast<char*>(plane.data) + y * plane.stride);
 }
 
 /// 16 bytes of the packed plane a thread, from it to the two planes or from those to it.
@@ -85,8 +81,7 @@ class SemiPlanarPlan final : public Plan {
     const Component& luma = plane.component[luma_index(plane)];
     args_.samples = 2 * luma.width, args_.height = luma.height, args_.luma_at = luma.offset;
     args_.blocks_x = (args_.samples * bytes_ - 1) / (vector_bytes * threads) + 1;
-    blocks_ = std::int64_t{args_.blocks_x} * args_.height;
-    if (blocks_ > (1LL << 30)) throw PlanError("the frame is too large for one launch");
+    blocks_ = checked_blocks(std::int64_t{args_.blocks_x} * args_.height);
     // Whole groups of the widest loads that kernels make, which may end behind a row's end.
     const std::size_t stride = (static_cast<std::size_t>(luma.width) * bytes_ + 255) / 256 * 256;
     const std::size_t size = stride * static_cast<std::size_t>(luma.height);
@@ -114,13 +109,13 @@ class SemiPlanarPlan final : public Plan {
     args_.wide = aligned(packed, vector_bytes);
     const auto kernel = bytes_ == 1 ? (join ? move_kernel<std::uint8_t, true> : move_kernel<std::uint8_t, false>)
                                     : (join ? move_kernel<std::uint16_t, true> : move_kernel<std::uint16_t, false>);
-    launch_pdl(capability_, kernel, static_cast<unsigned>(blocks_), dim3(threads), stream, args_);
+    launch_pdl(capability_, kernel, blocks_, dim3(threads), stream, args_);
     return launch_error();
   }
 
   int capability_, bytes_;
   std::unique_ptr<Plan> planes_;
-  std::int64_t blocks_ = 0;
+  unsigned blocks_ = 0;
   Table<unsigned char> memory_;
   Image in_, out_;
   Args args_{};
