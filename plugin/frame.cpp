@@ -221,7 +221,7 @@ void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, Corne
     place.end = std::max(place.first, last) + row_bytes(layout, p);
     if (place.begin < 0 || place.end > size)
       refuse_plane(std::to_string(place.begin) + " to " + std::to_string(place.end));
-    if (writes && std::abs(place.stride) < row_bytes(layout, p)) refuse("an output buffer's rows overlap");
+    if (writes && rows_overlap(place.stride, layout, p)) refuse("an output buffer's rows overlap");
     if (!gst_buffer_find_memory(buffer_, static_cast<gsize>(place.begin), static_cast<gsize>(place.end - place.begin),
                                 &place.memory, &place.memories, &place.skip))
       refuse("a buffer's memory does not hold what its size says");

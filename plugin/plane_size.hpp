@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "convolve/plane.hpp"
@@ -21,6 +23,11 @@ inline int row_bytes(const FrameLayout& layout, int plane) {
     samples = std::max(samples, k.offset + (k.width - 1) * k.step + 1);
   }
   return samples * bytes_per_sample(layout.type);
+}
+
+/// True where rows so many bytes apart, up or down, lie over each other, so that they can be read and not written.
+inline bool rows_overlap(std::int64_t stride, const FrameLayout& layout, int plane) {
+  return std::abs(stride) < row_bytes(layout, plane);
 }
 
 /// Rows of the component that has the most.

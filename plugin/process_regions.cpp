@@ -3,7 +3,6 @@
 //
 // Process, where the effect is confined to regions: a frame is treated in place, or copied and treated there. On CUDA,
 // what came in CUDA memory stays there; a frame in system memory goes to the device and back.
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
@@ -54,9 +53,8 @@ void Process::apply_regions(FrameWindow& window, const Image& frame) {
 bool Process::treat_in_place(FrameWindow& window) {
   HeldFrame& frame = window.centre();
   if (now_.filter->depth() > 1 || !frame.map.in_place()) return false;
-  // Rows that lie over each other, as with a stride of 0, can be read and not written.
   for (int p = 0; p < layout_.planes; ++p)
-    if (std::abs(frame.map.image().plane[p].stride) < row_bytes(layout_, p)) return false;
+    if (rows_overlap(frame.map.image().plane[p].stride, layout_, p)) return false;
   return memory_->edit(frame, {info_, layout_, frame.interlaced},
                        [&](const Image& image, const Slab*) { apply_regions(window, image); });
 }
