@@ -196,25 +196,35 @@ Case with_bank(Case c, const Way& way, std::size_t count, int side, bool masks, 
   return c;
 }
 
+// 3x3 banks over the frames of a layout, under each border and combined in each way. `draw` sets the frame's options,
+// and says whether all kernels are masks.
+template <class Draw>
+void add_banks(std::vector<Case>& cases, const LayoutRow& layout, const std::array<std::size_t, 6>& counts,
+               std::size_t& turn, Random& random, Draw draw) {
+  for (const convolve::BorderRow& border : convolve::borders)
+    for (const Way& way : ways) {
+      CaseOptions o = draw_options(random);
+      o.layout = &layout;
+      o.border = border.value;
+      o.shape = {1, 1, 1};
+      const bool masks = draw(o);
+      cases.push_back(with_bank(make_case(o, random.next()), way, counts[turn++ % counts.size()], 3, masks, random));
+    }
+}
+
 // Banks of small kernels over frames whose rows are whole vectors, in bands of rows and strips of columns, most of them
 // without a bias, as magnitudes of 16 bits are asked for.
 void add_vectors(std::vector<Case>& cases, Random& random) {
   constexpr std::array<std::size_t, 6> counts{2, 2, 8, 2, 4, 1};
   std::size_t turn = 0;
   for (const LayoutRow& layout : layouts())
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (const Way& way : ways) {
-        CaseOptions o = draw_options(random);
-        o.layout = &layout;
-        o.border = border.value;
-        o.shape = {1, 1, 1};
-        o.width = 16 * random.integer(1, random.chance(0.5) ? 4 : 40);
-        o.height = random.chance(0.7) ? random.integer(4, 70) : random.integer(1, 4);
-        o.levels = {random.integer(0, 1) * 1.0, random.chance(0.8) ? 0 : random.integer(-2, 4) * 0.25};
-        if (random.chance(0.9)) o.in = o.out = Placement::aligned;
-        const bool masks = random.chance(0.6);
-        cases.push_back(with_bank(make_case(o, random.next()), way, counts[turn++ % counts.size()], 3, masks, random));
-      }
+    add_banks(cases, layout, counts, turn, random, [&](CaseOptions& o) {
+      o.width = 16 * random.integer(1, random.chance(0.5) ? 4 : 40);
+      o.height = random.chance(0.7) ? random.integer(4, 70) : random.integer(1, 4);
+      o.levels = {random.integer(0, 1) * 1.0, random.chance(0.8) ? 0 : random.integer(-2, 4) * 0.25};
+      if (random.chance(0.9)) o.in = o.out = Placement::aligned;
+      return random.chance(0.6);
+    });
 }
 
 // Banks of masks, over frames of 8 bits that hold a tile of the tensor cores' kernels and more, or hardly one.
@@ -223,18 +233,13 @@ void add_masks(std::vector<Case>& cases, Random& random) {
   std::size_t turn = 0;
   for (const LayoutRow& layout : layouts()) {
     if (layout.type != convolve::SampleType::u8) continue;
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (const Way& way : ways) {
-        CaseOptions o = draw_options(random);
-        o.layout = &layout;
-        o.border = border.value;
-        o.shape = {1, 1, 1};
-        o.width = random.chance(0.5) ? 4 * random.integer(31, 110) : random.integer(120, 440);
-        o.height = random.integer(1, 70);
-        o.levels = {random.integer(0, 1) * 1.0, random.integer(-2, 4) * 0.25};
-        if (random.chance(0.7)) o.in = o.out = Placement::aligned;
-        cases.push_back(with_bank(make_case(o, random.next()), way, counts[turn++ % counts.size()], 3, true, random));
-      }
+    add_banks(cases, layout, counts, turn, random, [&](CaseOptions& o) {
+      o.width = random.chance(0.5) ? 4 * random.integer(31, 110) : random.integer(120, 440);
+      o.height = random.integer(1, 70);
+      o.levels = {random.integer(0, 1) * 1.0, random.integer(-2, 4) * 0.25};
+      if (random.chance(0.7)) o.in = o.out = Placement::aligned;
+      return true;
+    });
   }
 }
 

@@ -33,15 +33,16 @@ ELEMENT_TEST_ROWS(with_levels_code_every_component_counts_from_0_and_bias_in_cod
                f, info, random_stream(random, info, 1), std::string(r.format) + " " + r.colorimetry);
 }
 
-// Flat, as the border replicates: the sum of taps is 1, so that the bias is what is added.
-int added_to_100(const std::string& properties) {
-  const GstVideoInfo info = video_info("GRAY8", 4, 1);
-  Harness harness(properties, info);
-  CHECK(harness.push(buffer_of(info, {100, 100, 100, 100}).release()) == GST_FLOW_OK, "%s: refused",
-        properties.c_str());
+GstVideoInfo flat_info() {
+  return video_info("GRAY8", 4, 1);
+}
+
+// What a flat frame of 100 becomes. It stays flat, as the border replicates.
+int filtered_100(Harness& harness, const char* when) {
+  CHECK(harness.push(buffer_of(flat_info(), {100, 100, 100, 100}).release()) == GST_FLOW_OK, "%s: refused", when);
   const Owned<GstBuffer> out = harness.try_pull();
-  CHECK(out != nullptr, "%s: no output", properties.c_str());
-  return static_cast<int>(frame_of(out.get(), info).component[0].samples[1]) - 100;
+  CHECK(out != nullptr, "%s: no output", when);
+  return static_cast<int>(frame_of(out.get(), flat_info()).component[0].samples[1]);
 }
 
 struct Added {
@@ -59,7 +60,8 @@ constexpr Added added[] = {
 };
 
 ELEMENT_TEST_ROWS(the_bias_in_force_counts_in_what_its_source_says, std::size(added)) {
-  const int found = added_to_100(added[row].properties);
+  Harness harness(added[row].properties, flat_info());
+  const int found = filtered_100(harness, added[row].properties) - 100;  // the taps sum to 1
   CHECK(found == added[row].wanted, "%s: %d is added, not %d", added[row].properties, found, added[row].wanted);
 }
 
@@ -81,14 +83,10 @@ ELEMENT_TEST(a_bias_too_large_for_a_fraction_is_an_error_that_names_levels) {
 }
 
 ELEMENT_TEST(bias_and_levels_may_be_set_one_by_one_while_playing) {
-  const GstVideoInfo info = video_info("GRAY8", 4, 1);
   for (const bool bias_first : {false, true}) {
-    Harness harness("kernel=\"<<1>>\" bias=0.2", info);
+    Harness harness("kernel=\"<<1>>\" bias=0.2", flat_info());
     const auto check = [&](const char* when, int wanted, std::size_t warnings) {
-      CHECK(harness.push(buffer_of(info, {100, 100, 100, 100}).release()) == GST_FLOW_OK, "%s: refused", when);
-      const Owned<GstBuffer> out = harness.try_pull();
-      CHECK(out != nullptr, "%s: no output", when);
-      const int found = static_cast<int>(frame_of(out.get(), info).component[0].samples[1]);
+      const int found = filtered_100(harness, when);
       CHECK(found == wanted, "%s: expected %d, found %d", when, wanted, found);
       CHECK(harness.warnings().size() == warnings, "%s: not %zu warnings", when, warnings);
     };
