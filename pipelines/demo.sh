@@ -16,7 +16,7 @@ export GST_PLUGIN_PATH="$plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"
 out=${DEMO_OUT:-$here/../demo-out}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-rm -f "$out"/*.original.png "$out"/*.filtered.png "$out"/*.label
+rm -f "$out"/*.original.png "$out"/*.filtered.png "$out"/*.label "$out"/*.original-label
 
 input=${1:-}
 if [ -z "$input" ]; then
@@ -31,7 +31,9 @@ fi
 pairs=()
 for label in "$out"/*.label; do
   stem=${label%.label}
-  pairs+=(-label "original" "$stem.original.png" -label "$(cat "$label")" "$stem.filtered.png")
+  original=original
+  [ ! -f "$stem.original-label" ] || original=$(cat "$stem.original-label")
+  pairs+=(-label "$original" "$stem.original.png" -label "$(cat "$label")" "$stem.filtered.png")
 done
 font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
 # The middle of each frame at its own scale: small filters would not be seen in a whole frame made small.

@@ -100,10 +100,11 @@ def mean_psnr(frames, clean):
     return np.mean([psnr(luma(f), luma(c)) for f, c in zip(frames, clean)])
 
 
-def write_pair(out, name, before, after, label):
+def write_pair(out, name, before, after, before_label, after_label):
     write_png(before, out / f"{name}.original.png")
     write_png(after, out / f"{name}.filtered.png")
-    (out / f"{name}.label").write_text(label + "\n")
+    (out / f"{name}.original-label").write_text(before_label + "\n")
+    (out / f"{name}.label").write_text(after_label + "\n")
 
 
 def still_scene(out, clean, random):
@@ -112,9 +113,8 @@ def still_scene(out, clean, random):
     before, after = mean_psnr(frames, [clean] * FRAMES), mean_psnr(filtered, [clean] * FRAMES)
     print(f"temporal-denoise         {FRAMES:5} frames of a still scene with noise of sigma {SIGMA}: "
           f"PSNR {before:.2f} dB before, {after:.2f} dB after (+{after - before:.2f}), ran on {ran}")
-    write_pair(out, "99-temporal-denoise", frames[FRAMES // 2], filtered[FRAMES // 2],
-               f"temporal-denoise: {before:.1f} dB before, {after:.1f} dB after\n"
-               "preset=temporal-denoise temporal-radius=2 radius=0")
+    write_pair(out, "99-temporal-denoise", frames[FRAMES // 2], filtered[FRAMES // 2], f"noisy: {before:.1f} dB",
+               f"temporal-denoise: {after:.1f} dB\n{PROPERTIES}")
     if after - before < 3:
         fail("the gain is under 3 dB")
 
@@ -129,7 +129,8 @@ def cut(out, scenes, random):
     print(f"scene-threshold={THRESHOLD}      {2 * RADIUS:5} frames around a cut: PSNR {before:.2f} dB before, "
           f"{ghost:.2f} dB without the threshold, {after:.2f} dB with it, ran on {ran}")
     write_pair(out, "98-scene-cut", mixed[FRAMES // 2], apart[FRAMES // 2],
-               f"first frame after a cut: {ghost:.1f} dB, {after:.1f} dB with scene-threshold={THRESHOLD}\n{PROPERTIES}")
+               f"first frame after a cut, denoised without scene-threshold: {ghost:.1f} dB",
+               f"the same with scene-threshold={THRESHOLD}: {after:.1f} dB\n{PROPERTIES}")
     if after - before < 2:
         fail("at the cut the gain is under 2 dB")
     if ghost >= before:
