@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The videoconvolve developers
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The pages that lead a reader to files and tests name ones that exist, and the tables of speed are their result files'."""
+"""The pages that lead a reader to files and tests name ones that exist; the tables of speed, and the index, are of the result files."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
+import index  # noqa: E402
 import pages  # noqa: E402
 
 # Which folders the paths that a page names may be relative to.
@@ -34,7 +35,7 @@ def missing_tests():
 def missing_targets():
     """Links from page to page, and to files."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
-    pages += [ROOT / folder / "README.md" for folder in ("kernels", "plugin", "tests", "tests/bench", "python", "examples")]
+    pages += [ROOT / folder / "README.md" for folder in ("kernels", "plugin", "tests", "tests/bench", "tests/bench/results", "python", "examples")]
     for page in pages:
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             path = target.split("#")[0]
@@ -53,6 +54,6 @@ def missing_messages():
 
 if __name__ == "__main__":
     wrong = [line for page, bases in PAGES.items() for line in missing_files(page, bases)] + [
-        *missing_tests(), *missing_targets(), *missing_messages(), *pages.wrong()]
+        *missing_tests(), *missing_targets(), *missing_messages(), *pages.wrong(), *index.wrong()]
     print("\n".join(wrong) or "all that is named is there")
     sys.exit(bool(wrong))
