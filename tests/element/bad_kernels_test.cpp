@@ -138,8 +138,7 @@ ELEMENT_TEST_ROWS(a_bad_kernel_set_while_playing_leaves_the_old_filter_whole_and
     check_buffer(expected(f, frame_of(input.get(), info), info), harness.try_pull().get(), info, 0,
                  std::string(fault.name) + ", frame " + std::to_string(i));
   }
-  std::vector<Report> reports =
-      take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  std::vector<Report> reports = harness.reports();
   for (const Report& report : reports) CHECK(report.type == GST_MESSAGE_WARNING, "an error: %s", report.text.c_str());
   check_report(reports, fault.name, fault.words);
   // A good filter is taken again.
@@ -162,7 +161,7 @@ ELEMENT_TEST(a_bad_kernel_beside_a_bank_or_a_string_that_wins_over_it_is_no_faul
       CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s, %s: push failed", winner, when);
       check_buffer(expected(Filtering{make_kernel(1, 1, 1, {2})}, frame_of(input.get(), info), info),
                    harness.try_pull().get(), info, 0, std::string(winner) + ", " + when);
-      return take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+      return harness.reports();
     };
     CHECK(check("from the start").empty(), "%s: there was a report", winner);
     harness.set("kernel", "<<7,8>,<9>>");

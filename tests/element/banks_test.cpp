@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "../oracle_bank.hpp"
-#include "expected.hpp"
+#include "refusals.hpp"
 
 namespace element_test {
 namespace {
 
 using oracle::Combination;
-
-constexpr auto reports_mask = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
 
 struct Row {
   const char* properties;
@@ -256,7 +254,7 @@ ELEMENT_TEST(a_bank_and_its_combination_may_change_while_playing) {
   check("the identity, passed through", {8, 2, 5});
   harness.set("combine", "max-abs");
   check("the identity as a bank", {8, 2, 5});
-  CHECK(take_reports(harness.bus(), reports_mask).empty(), "there was a report");
+  CHECK(harness.reports().empty(), "there was a report");
 }
 
 // Properties that are legal together alone, set one after the other between two frames.
@@ -297,7 +295,7 @@ ELEMENT_TEST_ROWS(properties_that_go_together_may_be_set_one_by_one_while_playin
   for (const auto& [property, value] : pair.changes) changed.set(property, value);
   const Frame wanted = last_output(straight);
   check_equal(wanted, last_output(changed), info, 0, pair.same);
-  CHECK(take_reports(changed.bus(), reports_mask).empty(), "%s: there was a report", pair.same);
+  CHECK(changed.reports().empty(), "%s: there was a report", pair.same);
 }
 
 ELEMENT_TEST(half_of_a_pair_set_while_playing_leaves_the_old_filter_until_the_other_half_comes) {
@@ -305,7 +303,7 @@ ELEMENT_TEST(half_of_a_pair_set_while_playing_leaves_the_old_filter_until_the_ot
   Harness harness("border-mode=constant kernel=\"<<-1,0,1>>\"", info);
   const auto check = [&](const char* when, const std::vector<int>& wanted, std::size_t warnings) {
     check_of_8_2_5(harness, info, when, wanted);
-    const std::vector<Report> reports = take_reports(harness.bus(), reports_mask);
+    const std::vector<Report> reports = harness.reports();
     CHECK(reports.size() == warnings, "%s: %zu reports", when, reports.size());
     for (const Report& report : reports)
       CHECK(report.type == GST_MESSAGE_WARNING && report.text.find("combine is none") != std::string::npos, "%s: %s",
@@ -366,7 +364,7 @@ ELEMENT_TEST_ROWS(a_bad_bank_while_playing_leaves_the_old_one_and_warns_of_the_v
     if (i == 0) before = frame_of(out.get(), info);
     check_buffer(before, out.get(), info, 0, fault.name);
   }
-  const std::vector<Report> reports = take_reports(harness.bus(), reports_mask);
+  const std::vector<Report> reports = harness.reports();
   CHECK(reports.size() == 1 && reports[0].type == GST_MESSAGE_WARNING, "%s: %zu reports", fault.name, reports.size());
   for (const char* word : fault.words)
     CHECK(reports[0].text.find(word) != std::string::npos, "%s: the warning does not say \"%s\": %s", fault.name, word,
@@ -375,20 +373,11 @@ ELEMENT_TEST_ROWS(a_bad_bank_while_playing_leaves_the_old_one_and_warns_of_the_v
 
 ELEMENT_TEST(a_bank_without_a_combination_is_an_error_that_names_them) {
   const Owned<GstElement> element = make_element("bank=\"<<<1>>,<<2>>>\"");
-  const Owned<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(element.get(), bus.get());
-  CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_FAILURE, "READY is reached");
-  const std::vector<Report> errors = take_reports(bus.get(), GST_MESSAGE_ERROR);
-  gst_element_set_state(element.get(), GST_STATE_NULL);
-  CHECK(errors.size() == 1 && errors[0].is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS), "%zu errors",
-        errors.size());
-  for (const char* word : {"combine is none", "2 kernels", "magnitude", "sum-abs", "max-abs"})
-    CHECK(errors[0].text.find(word) != std::string::npos, "the error does not say \"%s\": %s", word,
-          errors[0].text.c_str());
+  check_report(start_and_fail(element.get(), "no combination"), "no combination",
+               {"combine is none", "2 kernels", "magnitude", "sum-abs", "max-abs"});
   gst_util_set_object_arg(G_OBJECT(element.get()), "combine", "max");
   CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS, "not READY when mended");
   gst_element_set_state(element.get(), GST_STATE_NULL);
-  gst_element_set_bus(element.get(), nullptr);
 }
 
 }  // namespace

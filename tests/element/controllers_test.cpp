@@ -44,8 +44,6 @@ double place_of(const char* property, const char* nick) {
   return static_cast<double>(value - spec->enum_class->values);
 }
 
-constexpr auto reports_mask = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-
 }  // namespace
 
 ELEMENT_TEST(a_controlled_scalar_has_its_value_of_each_frames_time) {
@@ -118,7 +116,7 @@ ELEMENT_TEST(controlled_values_that_are_legal_only_together_hold_from_their_fram
     if (!radius_first) control(harness, "radius", radius);
     const std::string blur = "preset=box-blur radius=", sharp = "preset=laplacian radius=3";
     check_as_by_hand(harness, {blur + "30", blur + "30", sharp, sharp, blur + "40", blur + "40"}, info);
-    CHECK(take_reports(harness.bus(), reports_mask).empty(), "there was a report");
+    CHECK(harness.reports().empty(), "there was a report");
   }
 }
 
@@ -141,7 +139,7 @@ ELEMENT_TEST(controlled_values_that_make_no_filter_leave_the_old_one_and_warn_on
   control(harness, "radius", {{0, 2}, {2, 20}, {3, 21}, {4, 22}, {6, 4}});
   const std::string laplacian = "preset=laplacian radius=";
   check_as_by_hand(harness, std::vector<std::string>(5, laplacian + "2"), info);
-  const std::vector<Report> reports = take_reports(harness.bus(), reports_mask);
+  const std::vector<Report> reports = harness.reports();
   CHECK(reports.size() == 1 && reports[0].type == GST_MESSAGE_WARNING, "%zu reports", reports.size());
   CHECK(reports[0].text.find("radius=20") != std::string::npos, "%s", reports[0].text.c_str());
   harness.set("preset", "box-blur");
@@ -157,7 +155,7 @@ ELEMENT_TEST(controlled_values_that_make_no_filter_leave_the_old_one_and_warn_on
   };
   push(5, "preset=box-blur radius=22");
   push(6, "preset=box-blur radius=4");
-  CHECK(take_reports(harness.bus(), reports_mask).empty(), "there was a report");
+  CHECK(harness.reports().empty(), "there was a report");
 }
 
 // The frame that comes in, not the one that leaves, may begin a scene.
@@ -231,7 +229,7 @@ ELEMENT_TEST(an_element_that_controllers_left_at_fault_starts_again) {
   control(harness, "radius", {{0, 2}, {1, 20}});
   const std::string by_hand = "preset=laplacian radius=2";
   check_as_by_hand(harness, {by_hand, by_hand}, info);
-  CHECK(take_reports(harness.bus(), reports_mask).size() == 1, "not one report");
+  CHECK(harness.reports().size() == 1, "not one report");
   for (int starts = 0; starts < 2; ++starts) {  // the second one after a start without frames
     gst_element_set_state(harness.element(), GST_STATE_NULL);
     CHECK(gst_element_set_state(harness.element(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE, "no start");
@@ -239,7 +237,7 @@ ELEMENT_TEST(an_element_that_controllers_left_at_fault_starts_again) {
   gst_harness_set_src_caps(harness.get(), gst_video_info_to_caps(&info));
   harness.push_segment();
   check_as_by_hand(harness, {by_hand}, info);
-  CHECK(take_reports(harness.bus(), reports_mask).empty(), "there was a report");
+  CHECK(harness.reports().empty(), "there was a report");
 }
 
 }  // namespace element_test

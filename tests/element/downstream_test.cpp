@@ -58,10 +58,9 @@ class Sink {
 
 struct Harnessed {
   explicit Harnessed(GstElement* element)
-      : bus(gst_bus_new()),
-        harness((gst_element_set_bus(element, bus.get()), gst_harness_new_with_element(element, "sink", nullptr))) {}
+      : bus(element), harness(gst_harness_new_with_element(element, "sink", nullptr)) {}
   ~Harnessed() { gst_harness_teardown(harness); }
-  Owned<GstBus> bus;
+  ElementBus bus;
   GstHarness* harness;
 };
 
@@ -94,7 +93,7 @@ void check_refusal(const std::string& properties, const Filtering& f, GstFlowRet
     if (sink.seen > refused && flow != GST_FLOW_OK)
       CHECK(flow == answer, "%s: upstream gets %s", label.c_str(), gst_flow_get_name(flow));
     CHECK(sink.seen > refused, "%s: only %d outputs came", label.c_str(), sink.seen);
-    const std::vector<Report> errors = take_reports(run.bus.get(), GST_MESSAGE_ERROR);
+    const std::vector<Report> errors = run.bus.errors();
     CHECK(errors.empty(), "%s: an error of the element's own: %s", label.c_str(), errors[0].text.c_str());
 
     gst_harness_push_event(run.harness, gst_event_new_flush_start());
@@ -111,8 +110,6 @@ void check_refusal(const std::string& properties, const Filtering& f, GstFlowRet
     CHECK(sink.taken.size() == wanted.size(), "%s: %zu outputs after the flush", label.c_str(), sink.taken.size());
     for (std::size_t i = 0; i < wanted.size(); ++i)
       check_buffer(wanted[i], sink.taken[i].get(), info, 0, label + ", after the flush");
-    gst_element_set_state(element.get(), GST_STATE_NULL);
-    gst_element_set_bus(element.get(), nullptr);
   }
   CHECK(alive == 0, "%s: %d frames are left", label.c_str(), alive.load());
 }
@@ -252,8 +249,7 @@ ELEMENT_TEST_ROWS(whatever_pool_or_memory_downstream_offers_the_frames_are_right
           check_buffer(wanted[seen++], out.get(), info, 0, format);
       }
       CHECK(seen == input.size() - static_cast<std::size_t>(depth / 2), "%s: %zu outputs", format, seen);
-      CHECK(take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)).empty(),
-            "%s: there was a report", format);
+      CHECK(harness.reports().empty(), "%s: there was a report", format);
     }
 }
 

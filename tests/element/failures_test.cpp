@@ -139,8 +139,7 @@ ELEMENT_TEST(without_a_gpu_backend_auto_runs_on_the_cpu_with_one_warning) {
   CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
   CHECK(harness.string("active-backend") == "cpu", "active-backend is %s", harness.string("active-backend").c_str());
   int posted = 0;
-  for (const Report& report :
-       take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING))) {
+  for (const Report& report : harness.reports()) {
     CHECK(report.type == GST_MESSAGE_WARNING, "an error: %s", report.text.c_str());
     ++posted;
   }
@@ -160,8 +159,7 @@ ELEMENT_TEST(with_backend_auto_what_cuda_does_not_serve_runs_on_the_cpu_with_one
   for (int i = 0; i < 3; ++i)
     CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push %d failed", i);
   CHECK(harness.string("active-backend") == "cpu", "active-backend is %s", harness.string("active-backend").c_str());
-  const std::vector<Report> reports =
-      take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  const std::vector<Report> reports = harness.reports();
   CHECK(reports.size() == 1 && reports[0].type == GST_MESSAGE_WARNING, "%zu reports", reports.size());
   check_report(reports, "fallback", {"refuse regions", "cpu"});
   g_unsetenv("CUDA_STANDIN_REFUSES_REGIONS");
@@ -173,8 +171,7 @@ ELEMENT_TEST(an_algorithm_that_cannot_serve_is_an_error_that_names_those_that_ca
   const GstVideoInfo info = video_info("GRAY8", 16, 8);
   const Owned<GstElement> element =
       make_element(std::string("preset=sharpen algorithm=") + (cpu ? "cached-halo" : "direct"));
-  const Owned<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(element.get(), bus.get());
+  ElementBus bus(element.get());
   // It may fail as early as READY or as late as the first frame, but no frame may come out.
   if (gst_element_set_state(element.get(), GST_STATE_READY) != GST_STATE_CHANGE_FAILURE) {
     GstHarness* harness = gst_harness_new_with_element(element.get(), "sink", "src");
@@ -184,9 +181,7 @@ ELEMENT_TEST(an_algorithm_that_cannot_serve_is_an_error_that_names_those_that_ca
     CHECK(gst_harness_try_pull(harness) == nullptr, "a frame comes out");
     gst_harness_teardown(harness);
   }
-  const std::vector<Report> errors = take_reports(bus.get(), GST_MESSAGE_ERROR);
-  gst_element_set_state(element.get(), GST_STATE_NULL);
-  gst_element_set_bus(element.get(), nullptr);
+  const std::vector<Report> errors = bus.errors();
   CHECK(errors.size() == 1, "expected one error, found %zu", errors.size());
   CHECK(errors[0].domain == GST_RESOURCE_ERROR || errors[0].domain == GST_STREAM_ERROR, "domain %s",
         g_quark_to_string(errors[0].domain));

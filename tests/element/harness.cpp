@@ -108,6 +108,15 @@ int run_gpu_tests(const char* suite) {
   return run_cases(suite, false, true);
 }
 
+ElementBus::ElementBus(GstElement* element) : element_(element), bus_(gst_bus_new()) {
+  gst_element_set_bus(element, bus_.get());
+}
+
+ElementBus::~ElementBus() {
+  gst_element_set_state(element_, GST_STATE_NULL);
+  gst_element_set_bus(element_, nullptr);
+}
+
 std::vector<Report> take_reports(GstBus* bus, GstMessageType mask) {
   std::vector<Report> reports;
   while (Owned<GstMessage> message{gst_bus_pop(bus)}) {
@@ -222,8 +231,7 @@ Owned<GstElement> parse_chain(std::string launch) {
   return with_context(element);
 }
 
-Harness::Harness(Owned<GstElement> element) : element_(std::move(element)), bus_(gst_bus_new()) {
-  gst_element_set_bus(element_.get(), bus_.get());
+Harness::Harness(Owned<GstElement> element) : element_(std::move(element)), bus_(element_.get()) {
   harness_ = gst_harness_new_with_element(element_.get(), "sink", "src");
   const Owned<GstPad> pad(gst_element_get_static_pad(element_.get(), "src"));
   tape_ = std::make_unique<Tape>(pad.get());
@@ -240,8 +248,6 @@ Harness::Harness(const std::string& properties, const GstVideoInfo& info) : Harn
 Harness::~Harness() {
   tape_.reset();
   gst_harness_teardown(harness_);
-  gst_element_set_state(element_.get(), GST_STATE_NULL);
-  gst_element_set_bus(element_.get(), nullptr);
 }
 
 void Harness::set(const char* property, const char* value) {

@@ -86,6 +86,27 @@ struct Report {
 /// Takes every message off the bus and returns those of the types in `mask`; errors and warnings only are described.
 std::vector<Report> take_reports(GstBus* bus, GstMessageType mask);
 
+/// A bus of an element's own. Once this is gone the element is in NULL, and has no bus.
+class ElementBus {
+ public:
+  explicit ElementBus(GstElement* element);
+  ~ElementBus();
+  ElementBus(const ElementBus&) = delete;
+  ElementBus& operator=(const ElementBus&) = delete;
+
+  GstBus* get() const { return bus_.get(); }
+  /// Each takes every message off the bus. `reports` are errors and warnings.
+  std::vector<Report> errors() { return take_reports(get(), GST_MESSAGE_ERROR); }
+  std::vector<Report> warnings() { return take_reports(get(), GST_MESSAGE_WARNING); }
+  std::vector<Report> reports() {
+    return take_reports(get(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  }
+
+ private:
+  GstElement* element_;  // borrowed
+  Owned<GstBus> bus_;
+};
+
 // --- The tape --------------------------------------------------------------------------------------------------
 
 /// One thing that passed a pad: exactly one of the two is set.
@@ -156,13 +177,13 @@ class Harness {
   void push_segment(double rate = 1.0, GstClockTime stop = GST_CLOCK_TIME_NONE);
   void flush();  ///< FLUSH_START, FLUSH_STOP and a new segment
 
-  /// Each takes every message off the bus.
-  std::vector<Report> errors() { return take_reports(bus(), GST_MESSAGE_ERROR); }
-  std::vector<Report> warnings() { return take_reports(bus(), GST_MESSAGE_WARNING); }
+  std::vector<Report> errors() { return bus_.errors(); }
+  std::vector<Report> warnings() { return bus_.warnings(); }
+  std::vector<Report> reports() { return bus_.reports(); }
 
  private:
   Owned<GstElement> element_;
-  Owned<GstBus> bus_;
+  ElementBus bus_;
   GstHarness* harness_ = nullptr;
   std::unique_ptr<Tape> tape_;
 };

@@ -68,12 +68,8 @@ ELEMENT_TEST_ROWS(an_elements_life_leaves_no_object_behind, std::size(lives)) {
 ELEMENT_TEST(an_element_that_fails_to_start_leaves_no_object_behind) {
   const auto fail_to_start = [] {
     const Owned<GstElement> element = make_element("kernel=\"<<1,2>,<3>>\"");
-    const Owned<GstBus> bus(gst_bus_new());
-    gst_element_set_bus(element.get(), bus.get());
+    const ElementBus bus(element.get());
     gst_element_set_state(element.get(), GST_STATE_PLAYING);
-    gst_element_set_state(element.get(), GST_STATE_NULL);
-    gst_element_set_bus(element.get(), nullptr);
-    take_reports(bus.get(), GST_MESSAGE_ANY);
   };
   fail_to_start();
   const std::map<std::string, int> before = live_objects();

@@ -3,6 +3,7 @@
 //
 // levels=code: every component is filtered as its code values are, from 0, and bias counts in code values. Its pair
 // with bias, whose range as a fraction is smaller.
+#include "refusals.hpp"
 #include "stream.hpp"
 
 namespace element_test {
@@ -67,19 +68,11 @@ ELEMENT_TEST_ROWS(the_bias_in_force_counts_in_what_its_source_says, std::size(ad
 
 ELEMENT_TEST(a_bias_too_large_for_a_fraction_is_an_error_that_names_levels) {
   const Owned<GstElement> element = make_element("kernel=\"<<1>>\" bias=128");
-  const Owned<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(element.get(), bus.get());
-  CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_FAILURE, "it starts");
-  const std::vector<Report> errors = take_reports(bus.get(), GST_MESSAGE_ERROR);
-  CHECK(errors.size() == 1 && errors[0].is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS) &&
-            errors[0].text.find("bias is 128; it is -4 to 4") != std::string::npos &&
-            errors[0].text.find("levels=code") != std::string::npos,
-        "%zu errors: %s", errors.size(), errors.empty() ? "" : errors[0].text.c_str());
+  check_report(start_and_fail(element.get(), "bias=128"), "bias=128", {"bias is 128; it is -4 to 4", "levels=code"});
   g_object_set(element.get(), "levels", 1, nullptr);
   CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS,
         "levels=code does not mend it");
   gst_element_set_state(element.get(), GST_STATE_NULL);
-  gst_element_set_bus(element.get(), nullptr);
 }
 
 ELEMENT_TEST(bias_and_levels_may_be_set_one_by_one_while_playing) {

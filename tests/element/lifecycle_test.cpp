@@ -27,8 +27,7 @@ ELEMENT_TEST(half_of_a_pair_set_before_the_first_caps_leaves_the_filter_of_the_s
     const Owned<GstBuffer> out = harness.try_pull();
     CHECK(out != nullptr, "%s: no output", when);
     check_buffer(expected(wanted, frame_of(input.get(), info), info), out.get(), info, 0, when);
-    const std::vector<Report> reports =
-        take_reports(harness.bus(), static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+    const std::vector<Report> reports = harness.reports();
     CHECK(reports.size() == warnings, "%s: %zu reports", when, reports.size());
     for (const Report& report : reports)
       CHECK(report.type == GST_MESSAGE_WARNING && report.text.find("combine is none") != std::string::npos, "%s: %s",
@@ -115,8 +114,7 @@ ELEMENT_TEST(a_sink_that_would_pull_is_pushed_to) {
       "async=false signal-handoffs=true");
   const Owned<GstElement> filter(gst_bin_get_by_name(GST_BIN(bin.get()), "f")),
       sink(gst_bin_get_by_name(GST_BIN(bin.get()), "s"));
-  const Owned<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(bin.get(), bus.get());
+  ElementBus bus(bin.get());
   int frames = 0;
   g_signal_connect_swapped(sink.get(), "handoff", G_CALLBACK(+[](int* count) { ++*count; }), &frames);
   const Owned<GstPad> up(GST_PAD(gst_object_ref_sink(gst_pad_new("up", GST_PAD_SRC)))),
@@ -138,9 +136,8 @@ ELEMENT_TEST(a_sink_that_would_pull_is_pushed_to) {
     CHECK(gst_pad_push(up.get(), random_buffer(random, info, i).release()) == GST_FLOW_OK, "frame %d is refused", i);
   gst_pad_push_event(up.get(), gst_event_new_eos());
   CHECK(frames == 5, "%d of 5 frames arrive", frames);
+  CHECK(bus.reports().empty(), "there was a report");
   gst_pad_set_active(up.get(), FALSE);
-  gst_element_set_state(bin.get(), GST_STATE_NULL);
-  gst_element_set_bus(bin.get(), nullptr);
 }
 
 }  // namespace

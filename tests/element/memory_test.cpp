@@ -97,9 +97,8 @@ struct Run {
 Run run(GstElement* element, const Filtering& f, const GstVideoInfo& info, const std::vector<Owned<GstBuffer>>& input,
         int nth) {
   Run result;
-  const Owned<GstBus> bus(gst_bus_new());
   const std::vector<Frame> wanted = expected(f, frames_of(input, info), info);
-  gst_element_set_bus(element, bus.get());
+  ElementBus bus(element);
   failed = false;
   countdown = nth;
   if (gst_element_set_state(element, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE) {
@@ -120,8 +119,7 @@ Run run(GstElement* element, const Filtering& f, const GstVideoInfo& info, const
   }
   countdown = 0;
   gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, nullptr);
-  for (const Report& report : take_reports(bus.get(), GST_MESSAGE_ERROR)) result.errors.push_back(report.text);
+  for (const Report& report : bus.errors()) result.errors.push_back(report.text);
   return result;
 }
 

@@ -26,16 +26,12 @@ inline void check_report(const std::vector<Report>& reports, const std::string& 
           name.c_str(), word, report.text.c_str(), report.debug.c_str());
 }
 
-// Sets an element to READY and returns its errors.
+// Sets an element to READY, back to NULL, and returns its errors.
 inline std::vector<Report> start_and_fail(GstElement* element, const std::string& name) {
-  const Owned<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(element, bus.get());
+  ElementBus bus(element);
   const GstStateChangeReturn change = gst_element_set_state(element, GST_STATE_READY);
   CHECK(change == GST_STATE_CHANGE_FAILURE, "%s: the element reaches READY", name.c_str());
-  std::vector<Report> errors = take_reports(bus.get(), GST_MESSAGE_ERROR);
-  gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, nullptr);
-  return errors;
+  return bus.errors();
 }
 
 }  // namespace element_test

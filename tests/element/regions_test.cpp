@@ -6,6 +6,7 @@
 
 #include "../oracle_regions.hpp"
 #include "fields.hpp"
+#include "refusals.hpp"
 #include "stream.hpp"
 
 namespace element_test {
@@ -375,15 +376,7 @@ ELEMENT_TEST(properties_of_regions_change_while_playing) {
 ELEMENT_TEST(boxes_that_cannot_be_read_are_named) {
   for (const char* boxes : {"<1,2,3,4>", "<<1,2,3>>", "<<1,2,3,(string)four>>"}) {
     const Owned<GstElement> element = make_element(std::string("region-boxes=") + boxes);
-    const Owned<GstBus> bus(gst_bus_new());
-    gst_element_set_bus(element.get(), bus.get());
-    CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_FAILURE, "%s is taken", boxes);
-    const std::vector<Report> errors = take_reports(bus.get(), GST_MESSAGE_ERROR);
-    CHECK(errors.size() == 1 && errors[0].is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS) &&
-              errors[0].text.find("region-boxes: box 1") != std::string::npos,
-          "%s: %zu errors, \"%s\"", boxes, errors.size(), errors.empty() ? "" : errors[0].text.c_str());
-    gst_element_set_bus(element.get(), nullptr);
-    gst_element_set_state(element.get(), GST_STATE_NULL);
+    check_report(start_and_fail(element.get(), boxes), boxes, {"region-boxes: box 1"});
   }
 }
 

@@ -14,8 +14,6 @@
 namespace element_test {
 namespace {
 
-const auto faults = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-
 GstVideoInfo without_framerate() {
   GstVideoInfo info = small();
   GST_VIDEO_INFO_FPS_N(&info) = 0;
@@ -126,13 +124,13 @@ ELEMENT_TEST(a_forced_algorithm_that_cannot_serve_leaves_the_old_filter_and_auto
   check(old, "at the start");
   harness.set("algorithm", "cached-halo");  // none of the CPU's
   for (int i = 0; i < 3; ++i) check(old, "refused");
-  const std::vector<Report> reports = take_reports(harness.bus(), faults);
+  const std::vector<Report> reports = harness.reports();
   CHECK(reports.size() == 1 && reports[0].type == GST_MESSAGE_WARNING, "%zu messages", reports.size());
   harness.set("kernel", "<<2>>");
   check(old, "refused with another kernel");
   harness.set("algorithm", "auto");
   check(fresh, "revived");
-  CHECK(take_reports(harness.bus(), GST_MESSAGE_ERROR).empty(), "an error");
+  CHECK(harness.errors().empty(), "an error");
 }
 
 ELEMENT_TEST(setting_a_property_to_what_it_is_makes_no_new_plan) {
@@ -166,19 +164,16 @@ ELEMENT_TEST(setting_a_property_to_what_it_is_makes_no_new_plan) {
 ELEMENT_TEST(a_start_that_failed_may_be_tried_again) {
   if (have_gpu()) return;
   const Owned<GstElement> element = make_element("backend=cpu");
-  const Owned<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(element.get(), bus.get());
+  ElementBus bus(element.get());
   CHECK(gst_element_set_state(element.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS, "no READY");
   gst_util_set_object_arg(G_OBJECT(element.get()), "backend", "cuda");
   for (int i = 0; i < 3; ++i) {
     CHECK(gst_element_set_state(element.get(), GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE, "start %d succeeds", i);
-    CHECK(take_reports(bus.get(), GST_MESSAGE_ERROR).size() == 1, "start %d: not one error", i);
+    CHECK(bus.errors().size() == 1, "start %d: not one error", i);
     gst_element_set_state(element.get(), GST_STATE_READY);
   }
   gst_util_set_object_arg(G_OBJECT(element.get()), "backend", "cpu");
   CHECK(gst_element_set_state(element.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE, "cpu does not start");
-  gst_element_set_state(element.get(), GST_STATE_NULL);
-  gst_element_set_bus(element.get(), nullptr);
 }
 
 // --- Frames --------------------------------------------------------------------------------------------------------
@@ -240,7 +235,7 @@ ELEMENT_TEST(a_frame_that_its_memory_does_not_hold_is_an_error_also_when_passthr
   gst_buffer_add_video_meta_full(bad.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 30, 22, 3, offset,
                                  stride);
   CHECK(harness.push(bad.release()) == GST_FLOW_ERROR, "the frame is taken");
-  const std::vector<Report> errors = take_reports(harness.bus(), GST_MESSAGE_ERROR);
+  const std::vector<Report> errors = harness.errors();
   CHECK(errors.size() == 1 && errors[0].is(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT), "%zu errors", errors.size());
   CHECK(errors[0].text.find("plane 3") != std::string::npos, "the error says: %s", errors[0].text.c_str());
 }
