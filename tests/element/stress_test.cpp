@@ -257,12 +257,15 @@ ELEMENT_TEST(states_may_change_while_frames_arrive) {
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   const Owned<GstBuffer> buffer = random_buffer(random, info);
-  GstHarnessThread* states = gst_harness_stress_statechange_start(h);
   GstHarnessThread* frames = gst_harness_stress_push_buffer_start_full(h, caps.get(), &segment, buffer.get(), 100);
-  g_usleep((on_cuda() ? 5 : 1) * G_USEC_PER_SEC);
+  // With a driver a cycle may take seconds, where other programs use the GPU.
+  const gint64 end = g_get_monotonic_time() + G_USEC_PER_SEC;
+  for (int cycle = 0; cycle < 4 || g_get_monotonic_time() < end; ++cycle) {
+    for (const GstState state : {GST_STATE_NULL, GST_STATE_PLAYING})
+      CHECK(gst_element_set_state(h->element, state) == GST_STATE_CHANGE_SUCCESS, "cycle %d", cycle);
+    g_usleep(100);
+  }
   gst_harness_stress_thread_stop(frames);
-  const guint cycles = gst_harness_stress_thread_stop(states);
-  CHECK(cycles > 3, "only %u state cycles", cycles);
 }
 
 // --- Seeks in a pipeline -------------------------------------------------------------------------------------------
