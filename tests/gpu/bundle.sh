@@ -7,7 +7,7 @@
 #
 #   tests/gpu/bundle.sh [build-dir, default build] [out-dir, default .bundle]
 #
-# Set up the build with -Dcuda-arch=<the host's> to keep the folder small. Needs: ldd, strip, ffmpeg and
+# Set up the build with -Dcuda-arch=<the host's> to keep the folder small. Needs: a C++ compiler, ldd, strip, ffmpeg and
 # Debian's mate-backgrounds (the clip's photographs).
 set -euo pipefail
 
@@ -27,7 +27,7 @@ plugin=$(find "$build/plugin" -maxdepth 1 -name 'libgstconvolve.so' | head -1)
 [ -n "$plugin" ] || fail "no libgstconvolve.so in $build/plugin; build it first"
 
 rm -rf "${out:?}/bin" "$out/tests" "${out:?}/lib" "$out/gstreamer-1.0" "$out/bench" "$out/driver"
-mkdir -p "$out"/{bin,driver,tests/{unit,conformance,element,gpu},lib,gstreamer-1.0,bench,media}
+mkdir -p "$out"/{bin,driver,tests/{unit,conformance,element,gpu,storm},lib,gstreamer-1.0,bench,media}
 
 is_elf() { [ "$(head -c4 "$1" | tail -c3)" = ELF ]; }
 for kind in unit conformance element gpu; do
@@ -43,6 +43,8 @@ done
 if [ -x "$build/tests/driver/driver-faults" ]; then
   cp "$build"/tests/driver/{driver-faults,libcuda.so.1,libcuda-standin.so,libnvcuvid.so.1} "$out/driver/"
 fi
+# shellcheck disable=SC2046  # a list of flags
+"${CXX:-g++}" -std=c++20 -O1 "$root/tests/storm/storm.cpp" $(pkg-config --cflags --libs gstreamer-1.0) -o "$out/tests/storm/storm"
 cp "$(command -v gst-launch-1.0)" "$(command -v gst-inspect-1.0)" "$scanner" "$out/bin/"
 cp "$plugin" "$out/gstreamer-1.0/"
 for name in "${gst_plugins[@]}"; do

@@ -4,10 +4,11 @@
 #
 # Runs the GPU tests of a bundle (tests/gpu/bundle.sh) on a host with an NVIDIA driver and no GStreamer.
 #
-#   run.sh [-o result-dir] [step...]     steps: conformance sanitizer element pipeline driver; default: all five
+#   run.sh [-o result-dir] [step...]     steps: conformance sanitizer element storm pipeline driver; default: all six
 #
 # Writes result-dir/result.md (hardware, driver, commit, each step) and a log a step. Last line: N passed, N failed, N skipped.
 # CONFORMANCE_CASES: how many of the conformance cases run for each algorithm (default: all).
+# STORM_SECONDS: how long each of the three storms goes on (default 60).
 # SANITIZER_CASES: how many of the conformance cases run under compute-sanitizer (default 400). JOBS: steps at a time (8).
 # FAULTS_SECONDS: how long calls of the driver are made to fail, in all (default 240), in each of FAULTS_PROCESSES
 # processes (default 8); the result ends with how many faults that were.
@@ -20,7 +21,7 @@ if [ "${1:-}" = -o ]; then
   shift 2
 fi
 steps=("$@")
-[ $# -gt 0 ] || steps=(conformance sanitizer element pipeline driver)
+[ $# -gt 0 ] || steps=(conformance sanitizer element storm pipeline driver)
 mkdir -p "$results"
 jobs_at_once=${JOBS:-8}
 
@@ -129,6 +130,18 @@ element() {
   done
 }
 
+# Eight pipelines at once on one GPU, three times: tests/storm.
+storms() {
+  local seed
+  if [ -z "$gpu" ]; then
+    skip storm-on-cuda "no GPU was found"
+    return
+  fi
+  for seed in 1 2 3; do
+    step "storm-on-cuda-$seed" env STORM_BACKEND=cuda GST_REGISTRY_FORK=no "$here/tests/storm/storm" "${STORM_SECONDS:-60}" $seed
+  done
+}
+
 launch_decode() {
   local log
   log=$(mktemp)
@@ -178,6 +191,7 @@ driver_faults() {
 gst-inspect-1.0 videoconvolve >/dev/null 2>&1
 wanted conformance && conformance
 wanted element && element
+wanted storm && storms
 wanted pipeline && pipeline
 wanted driver && driver_faults
 wanted sanitizer && sanitizers
@@ -205,7 +219,7 @@ for name in "${names[@]}"; do
     77) skipped=$((skipped + 1)) word=skipped ;;
     *) failed=$((failed + 1)) word="FAILED ($status)" ;;
   esac
-  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(|^cuda: [0-9]+ cases|faults injected|^out of time|^[0-9]+ cases of kernel strings' "$results/$name.log" |
+  counts=$(grep -aE '^\[  (PASSED|FAILED|SKIPPED) ? ?\] [0-9]+ tests?|^[0-9]+%: Checks|ERROR SUMMARY|^[0-9]+ passed, |^[0-9]+ cases \(|^cuda: [0-9]+ cases|faults injected|^out of time|^[0-9]+ cases of kernel strings|^storm of' "$results/$name.log" |
     sed 's/=*//; s/^ *//' | paste -sd';' | cut -c1-160)
   [ "$word" = skipped ] && counts=$(head -1 "$results/$name.log")
   echo "| $name | $word | $seconds | $counts |" >>"$results/result.md"
