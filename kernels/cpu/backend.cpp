@@ -116,7 +116,7 @@ class CpuBackend final : public Backend {
   static std::shared_ptr<Pool> pool(void* context, unsigned workers) {
     auto& self = *static_cast<CpuBackend*>(context);
     const std::lock_guard lock(self.mutex_);
-    if (!self.pool_) self.pool_ = Pool::shared();
+    self.pool_ = Pool::shared();
     self.pool_->reserve(workers - 1);
     return self.pool_;
   }

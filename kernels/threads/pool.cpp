@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "threads/pool.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
+#include <system_error>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -47,9 +50,16 @@ std::shared_ptr<Pool> Pool::shared() {
   static std::weak_ptr<Pool> current;
   const std::lock_guard lock(mutex);
   std::shared_ptr<Pool> pool = current.lock();
-  if (!pool) current = pool = std::make_shared<Pool>();
+  if (!pool || pool->process_ != getpid())
+    current = pool = std::shared_ptr<Pool>(new Pool, [](Pool* last) {
+      // A process that was forked has the memory of its parent's threads but not the threads: none of them can be
+      // joined, and the condition that they wait for cannot be destroyed. The memory stays.
+      if (last->process_ == getpid()) delete last;
+    });
   return pool;
 }
+
+Pool::Pool() : process_(getpid()) {}
 
 Pool::~Pool() {
   {
@@ -63,7 +73,11 @@ Pool::~Pool() {
 void Pool::reserve(unsigned workers) {
   const std::lock_guard lock(mutex_);
   workers_.reserve(workers);
-  while (workers_.size() < workers) workers_.emplace_back([this] { work(); });
+  try {
+    while (workers_.size() < workers) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    // The system gives no more threads, as in a container with a limit. run() does with those that there are.
+  }
 }
 
 void Pool::drain(Job& job, unsigned worker) noexcept {

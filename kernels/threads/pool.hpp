@@ -6,7 +6,11 @@
 // One process-wide set, so that several elements running at once do not ask for more threads than there are cores; the
 // thread that calls run() works too. It lives as long as someone holds it. run() may be called from several threads at
 // a time, and allocates nothing.
+//
+// In a process that was forked the parent's pool has no threads: run() works alone, and shared() makes another pool.
 #pragma once
+
+#include <sys/types.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -23,12 +27,11 @@ class Pool {
 
   /// The process's pool, made by the first call while nobody holds one.
   static std::shared_ptr<Pool> shared();
-  Pool() = default;
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// At least this many workers from here on. Set-up: may allocate and throw.
+  /// At least this many workers from here on, or as many as the system gives. Set-up: may allocate and throw.
   void reserve(unsigned workers);
 
   /// Calls `task` once for each index in [0, count), on at most `workers` threads, the caller among them; returns when
@@ -37,6 +40,7 @@ class Pool {
 
  private:
   struct Job;
+  Pool();
   void work();
   static void drain(Job& job, unsigned worker) noexcept;
 
@@ -46,6 +50,7 @@ class Pool {
   bool stop_ = false;
   std::atomic<unsigned> posted_{0};  ///< jobs so far
   std::vector<std::thread> workers_;
+  pid_t process_;  ///< whose threads the workers are
 };
 
 }  // namespace convolve
