@@ -13,6 +13,7 @@
 #include "frame.hpp"
 #include "instance.hpp"
 #include "log.hpp"
+#include "preset_text.hpp"
 
 GstDebugCategory* video_convolve_debug = nullptr;
 
@@ -22,7 +23,7 @@ struct GstVideoConvolveClass {
 
 // GstPreset stores and loads sets of property values; presets/GstVideoConvolve.prs has some.
 G_DEFINE_TYPE_WITH_CODE(GstVideoConvolve, gst_video_convolve, GST_TYPE_BASE_TRANSFORM,
-                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, convolve::init_preset_interface))
 
 namespace convolve {
 namespace {

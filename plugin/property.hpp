@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "preset_text.hpp"
 #include "settings.hpp"
 
 namespace convolve {
@@ -142,12 +143,9 @@ Property flag_set(PropertyText text, const char* type_name, const GFlagsValue* v
 template <class Member>
 Property string(PropertyText text, Member member, GParamFlags flags) {
   return {text, flags, [=] { return g_param_spec_string(text.name, text.nick, text.blurb, nullptr, flags); },
-          [=](Settings& s, const GValue* value) {
-            const char* given = g_value_get_string(value);
-            member(s) = given ? given : "";
-          },
+          [=](Settings& s, const GValue* value) { member(s) = text_that_is_set(g_value_get_string(value)); },
           [=](const Settings& s, const ActiveNames&, GValue* value) {
-            g_value_set_string(value, member(s).empty() ? nullptr : member(s).c_str());
+            g_value_set_string(value, TextToGet(member(s)).get());
           }};
 }
 

@@ -19,8 +19,7 @@ bool type_matches(const std::string& patterns, const char* type) {
   if (patterns.empty()) return true;
   for (std::size_t from = 0; from <= patterns.size();) {
     const std::size_t to = std::min(patterns.find(';', from), patterns.size());
-    std::string pattern = patterns.substr(from, to - from);
-    std::erase(pattern, '\\');  // GstPreset loads a string with one before each of ; * ? that it saved
+    const std::string pattern = patterns.substr(from, to - from);
     if (g_pattern_match_simple(pattern.c_str(), type ? type : "")) return true;
     from = to + 1;
   }

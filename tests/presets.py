@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Loads each set of presets/GstVideoConvolve.prs by GstPreset, holds the element's properties against the file, and sees
 other pixels; loads each after each other one, and after values that no set has: what it does hangs on nothing that was
-set before; and holds what a kernel string does once it was saved and loaded against what it did before."""
+set before; holds what a kernel string does once it was saved and loaded against what it did before; and holds strings
+with marks, and absent ones, against what they were when they were saved."""
 import configparser
 import os
 import pathlib
@@ -27,6 +28,7 @@ KERNEL_STRINGS = (
     "im:Sobel:>; Sobel:45",
     "vs:matrix=[1,2,1,2,4,2,1,2,1] divisor=16",
     "svg:order='3' kernelMatrix='1 0 -1 2 0 -2 1 0 -1' divisor='4' bias='0.5'",
+    'svg:order="3" kernelMatrix="1 0 -1 2 0 -2 1 0 -1" divisor="4" bias="0.5"',
 )
 
 
@@ -63,6 +65,24 @@ def check_kernel_strings():
         if isinstance(wanted, str) or got != wanted:
             sys.exit(f"{text!r} does something else once it was saved and loaded: "
                      f"{got if isinstance(got, str) else loaded.get_property('kernel-string')!r}")
+
+
+def check_strings():
+    """Strings of all kinds are loaded as they were saved, also where a set of that name was there before."""
+    strings = ("/a b/(1).txt", "Gesicht ü", "a;b*?", "back\\slash \\303", "\\\\", '"quoted"', "a'b\"c", "tab\tline\nend", "#~{}[]",
+               "", "plain")
+    for name in ("kernel-location", "kernel-string", "region-types"):
+        for text in strings:
+            saved, loaded = (Gst.ElementFactory.make("videoconvolve") for _ in range(2))
+            saved.set_property(name, text)
+            loaded.set_property(name, "another")
+            Gst.Preset.save_preset(saved, "strings")
+            Gst.Preset.load_preset(loaded, "strings")
+            if (loaded.get_property(name) or "") != text:
+                sys.exit(f"{name}={text!r} was loaded as {loaded.get_property(name)!r}")
+            if saved.get_property(name) != (text or None):
+                sys.exit(f"{name}={text!r} is read as {saved.get_property(name)!r}")
+    Gst.Preset.delete_preset(saved, "strings")
 
 
 # One value that no set has, of every property that decides the filter.
@@ -151,6 +171,7 @@ def main():
             sys.exit(f"{name} changes no pixel")
     check_nothing_is_left(names)
     check_kernel_strings()
+    check_strings()
     print(f"{len(names)} sets loaded, run and seen")
 
 

@@ -147,23 +147,6 @@ std::string names_of_grammars() {
 
 constexpr std::size_t max_text = 1 << 20;
 
-// GstPreset loads a string as gst_value_serialize() wrote it: with a backslash before each character but letters,
-// digits and a few marks, and control characters as three octal digits. No grammar has backslashes of its own.
-std::string unescaped(std::string_view text) {
-  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view code = text.substr(i + (text[i] == '\\' ? 1 : 0), 3);
-    if (text[i] != '\\')
-      plain += text[i];
-    else if (code.size() == 3 && code[0] <= '3' && std::all_of(code.begin(), code.end(), is_octal)) {
-      plain += static_cast<char>((code[0] - '0') * 64 + (code[1] - '0') * 8 + (code[2] - '0'));
-      i += 3;
-    }
-  }
-  return plain;
-}
-
 }  // namespace
 
 std::optional<std::string> kernel_string_in_file(std::string_view text) {
@@ -181,8 +164,7 @@ std::optional<std::string> kernel_string_in_file(std::string_view text) {
 KernelString parse_kernel_string(std::string_view text) {
   using namespace kernel_string;
   if (text.size() > max_text) fail("the kernel string is longer than 1 MiB, so no kernel");
-  const std::string plain = unescaped(text);
-  text = trim(plain);
+  text = trim(text);
   const Grammar* const grammar = grammar_of(text);
   if (!grammar) fail(quoted(text) + " starts with no grammar; a kernel string starts with " + names_of_grammars());
   try {
