@@ -23,7 +23,7 @@ template <>
 CellAxis::BasicCellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame)
     : begin_(begin), end_(end), size_(size) {
   const auto cell_of = [&](std::int64_t pixel) { return divided(std::clamp(pixel, begin, end - 1) - begin, size); };
-  first_ = cell_of(0);
+  first_ = begin < 0 ? cell_of(0) : 0;
   last_ = cell_of(frame - 1);
 }
 

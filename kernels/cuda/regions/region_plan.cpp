@@ -151,6 +151,9 @@ class CudaRegionPlan final : public RegionPlan {
   bool make(std::span<const Region> regions, const RegionTreatment& treatment);
   void set_parts(const RegionTreatment& treatment);
   void set_layers(const RegionTreatment& treatment);
+  void set_layer(RegionLayer& to, const Layer& from, const RegionTreatment& treatment, std::int64_t pixels);
+  template <int bytes>
+  std::uint64_t tiles_of(const RegionLayer& layer) const;
   void set_list();
   const char* launch_sums(const RectangleArgs& args, void* stream) const noexcept;
   const char* launch_sums(const RegionArgs& args, void* stream) const noexcept;
@@ -233,45 +236,61 @@ void CudaRegionPlan::set_parts(const RegionTreatment& treatment) {
 }
 
 void CudaRegionPlan::set_layers(const RegionTreatment& treatment) {
-  const bool by_means = hides_by_means(treatment.effect);
-  const int cells = std::clamp(treatment.cells, 1, 64), bytes = bytes_per_sample(desc_.layout.type);
-  layers_.clear();
+  const bool bytes = desc_.layout.type == SampleType::u8;
   words_ = 0;
   std::uint64_t tiles = 0;
   args_.wide = false;
   std::int64_t pixels = 0;
   for (const PixelRect& area : areas_)
     pixels += static_cast<std::int64_t>(area.right - area.left) * (area.bottom - area.top);
-  for (const Layer& from : weights_.layers()) {
-    RegionLayer& to = layers_.emplace_back();
-    const Region& box = from.box;
-    if (by_means) {
-      const CellGrid grid(box, cells, desc_.width, desc_.height);
-      to.x = grid.x;
-      to.y = grid.y;
-      to.sums = words_;
-      words_ += static_cast<std::uint64_t>(grid.x.count()) * static_cast<std::uint64_t>(grid.y.count()) *
-                static_cast<std::uint64_t>(args_.words);
-    }
-    to.box = {drawn_in(box.left), drawn_in(box.top), drawn_in(box.right), drawn_in(box.bottom)};
-    to.window = from.window;
-    to.middle = drawn_in((box.top + box.bottom - 1) / 2);
-    to.first_row = drawn_in(from.first_row);
-    to.at = from.at;
-    to.kind = static_cast<std::uint8_t>(from.mapped                         ? LayerKind::map
-                                        : box.shape == RegionShape::ellipse ? LayerKind::spans
-                                                                            : LayerKind::rectangle);
-    args_.wide |= by_means && !(to.x.narrow() && to.y.narrow());
-    to.tile_y = static_cast<std::uint8_t>(tile_rows_shift(by_means ? to.x.size() : 0, pixels));
-    to.first_tile = static_cast<int>(tiles);
-    for (int p = 0; p < args_.parts; ++p) {
-      const SampleRect samples = samples_in(args_.part[p], to.window, bytes);
-      tiles += static_cast<std::uint64_t>(samples.columns(bytes)) * static_cast<std::uint64_t>(samples.rows(to.tile_y));
-    }
+  layers_.resize(weights_.layers().size());
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    RegionLayer& layer = layers_[l];
+    set_layer(layer, weights_.layers()[l], treatment, pixels);
+    layer.first_tile = static_cast<int>(tiles);
+    tiles += bytes ? tiles_of<1>(layer) : tiles_of<2>(layer);
     if (tiles > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
       throw PlanError("there are too many regions for one launch");
   }
   tiles_ = static_cast<unsigned>(tiles);
+}
+
+// All of a layer but its first tile. `pixels`: of all layers' windows.
+void CudaRegionPlan::set_layer(RegionLayer& to, const Layer& from, const RegionTreatment& treatment,
+                               std::int64_t pixels) {
+  const bool by_means = hides_by_means(treatment.effect);
+  const Region& box = from.box;
+  to.x = to.y = {};
+  to.sums = words_;
+  if (by_means) {
+    const CellGrid grid(box, std::clamp(treatment.cells, 1, 64), desc_.width, desc_.height);
+    to.x = grid.x;
+    to.y = grid.y;
+    words_ += static_cast<std::uint64_t>(grid.x.count()) * static_cast<std::uint64_t>(grid.y.count()) *
+              static_cast<std::uint64_t>(args_.words);
+  }
+  to.box = {drawn_in(box.left), drawn_in(box.top), drawn_in(box.right), drawn_in(box.bottom)};
+  to.window = from.window;
+  to.middle = drawn_in((box.top + box.bottom - 1) / 2);
+  to.first_row = drawn_in(from.first_row);
+  to.at = from.at;
+  to.kind = static_cast<std::uint8_t>(from.mapped                         ? LayerKind::map
+                                      : box.shape == RegionShape::ellipse ? LayerKind::spans
+                                                                          : LayerKind::rectangle);
+  args_.wide |= by_means && !(to.x.narrow() && to.y.narrow());
+  to.tile_y = static_cast<std::uint8_t>(tile_rows_shift(by_means ? to.x.size() : 0, pixels));
+}
+
+// The tiles of a layer, in all planes. The bytes of a sample are known to the compiler, which divides by them.
+template <int bytes>
+std::uint64_t CudaRegionPlan::tiles_of(const RegionLayer& layer) const {
+  std::uint64_t tiles = 0;
+  for (int p = 0; p < args_.parts; ++p) {
+    const SampleRect samples = samples_in(args_.part[p], layer.window, bytes);
+    tiles +=
+        static_cast<std::uint64_t>(samples.columns(bytes)) * static_cast<std::uint64_t>(samples.rows(layer.tile_y));
+  }
+  return tiles;
 }
 
 // Short lists ride in the parameters; else all goes into a slot: layers, then spans, then maps.
