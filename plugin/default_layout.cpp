@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "default_layout.hpp"
 
+#include "crop.hpp"
 #include "plane_size.hpp"
 
 namespace convolve {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "allocation.hpp"
+#include "crop.hpp"
 #include "formats.hpp"
-#include "frame.hpp"
 #include "instance.hpp"
 #include "log.hpp"
 #include "preset_text.hpp"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "crop.hpp"
 #include "element_error.hpp"
 #include "plane_size.hpp"
 
@@ -26,85 +27,9 @@ namespace {
   throw ElementError(GST_STREAM_ERROR_FORMAT, what);
 }
 
-std::string size_text(guint64 width, guint64 height) {
-  return std::to_string(width) + "x" + std::to_string(height);
-}
-
 std::string size_of(const GstVideoInfo& info) {
   return std::string(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info))) + " " +
          size_text(info.width, info.height);
-}
-
-using MetaMap = decltype(GstVideoMeta::map);
-
-// The map function that every GstVideoMeta has unless somebody gave it another.
-MetaMap usual_map() {
-  static const MetaMap map = [] {
-    GstBuffer* buffer = gst_buffer_new();
-    const MetaMap usual =
-        gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 1, 1)->map;
-    gst_buffer_unref(buffer);
-    return usual;
-  }();
-  return map;
-}
-
-// corner_of_picture() of a frame that holds the whole picture.
-Corner find_corner(GstBuffer* buffer, const GstVideoMeta* meta, const GstVideoInfo& info) {
-  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
-  if (!crop || !crops_to_caps(*crop, info) || (crop->x == 0 && crop->y == 0)) return {};
-  const guint64 width = meta ? meta->width : info.width, height = meta ? meta->height : info.height;
-  if (guint64{crop->x} + info.width > width || guint64{crop->y} + info.height > height || crop->x > G_MAXINT ||
-      crop->y > G_MAXINT)
-    refuse("a buffer's crop meta asks for " + size_text(info.width, info.height) + " pixels from (" +
-           std::to_string(crop->x) + ", " + std::to_string(crop->y) + ") on, in a frame of " +
-           size_text(width, height));
-  return corner_of_picture(buffer, info);
-}
-
-// The first component that lies in a plane.
-guint component_in(const GstVideoFormatInfo* finfo, int plane) {
-  guint c = 0;
-  while (static_cast<int>(GST_VIDEO_FORMAT_INFO_PLANE(finfo, c)) != plane) ++c;
-  return c;
-}
-
-// Rows of the plane of a frame of `height` pixels, which a meta may say to be any number.
-int rows_of_frame(guint height, const FrameMap::Format& format, int plane) {
-  const guint c = component_in(format.info.finfo, plane);
-  return GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format.info.finfo, c, static_cast<int>(std::min<guint>(height, G_MAXINT)));
-}
-
-// Which row of a frame's plane is row `y` of the picture that begins at the corner. Rows of subsampled chroma take
-// turns between the fields as rows of luma do, and a crop from an odd row on makes the bottom field the top one. Where
-// a field ends, its last row stands in, and for a field without a row the other one's.
-std::int64_t row_in_frame(Corner corner, guint height, const FrameMap::Format& format, int plane, int y) {
-  const GstVideoFormatInfo* finfo = format.info.finfo;
-  const int sub = GST_VIDEO_FORMAT_INFO_H_SUB(finfo, component_in(finfo, plane));
-  if (!format.interlaced) return std::int64_t{corner.y >> sub} + y;
-  const std::int64_t luma = std::int64_t{corner.y} + (y & 1) + 2 * ((std::int64_t{y} >> 1) << sub), field = luma & 1;
-  const std::int64_t row = ((luma >> 1) >> sub) * 2 + field;
-  return row < rows_of_frame(height, format, plane) ? row : std::max<std::int64_t>(row - 2, 0);
-}
-
-// Whether the picture's rows follow each other in the frame's plane, so that they can be seen where they lie. Else the
-// fields' rows of chroma have changed places.
-bool in_order(Corner corner, guint height, const FrameMap::Format& format, int plane) {
-  if (!format.interlaced || corner.y == 0) return true;
-  const std::int64_t first = row_in_frame(corner, height, format, plane, 0);
-  for (int y = 1; y < rows(format.layout, plane); ++y)
-    if (row_in_frame(corner, height, format, plane, y) != first + y) return false;
-  return true;
-}
-
-// Bytes from a plane's start to the sample in it from which its rows are counted: the corner's, or that above it in the
-// frame's first row, where they are not in order.
-std::ptrdiff_t skip_to(Corner corner, guint height, const FrameMap::Format& format, int plane, std::ptrdiff_t stride) {
-  const GstVideoFormatInfo* finfo = format.info.finfo;
-  const guint c = component_in(finfo, plane);
-  const std::int64_t y = in_order(corner, height, format, plane) ? row_in_frame(corner, height, format, plane, 0) : 0;
-  return y * stride + static_cast<std::ptrdiff_t>(corner.x >> GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c)) *
-                          GST_VIDEO_FORMAT_INFO_PSTRIDE(finfo, c);
 }
 
 // The rows of a plane in GStreamer's own layout. For nearly all interlaced formats it rounds those of subsampled
@@ -122,54 +47,18 @@ int rows_of_default_layout(const GstVideoInfo& info, const FrameLayout& layout, 
 
 }  // namespace
 
-bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info) {
-  return crop.width >= static_cast<guint>(info.width) && crop.height >= static_cast<guint>(info.height);
+std::string size_text(guint64 width, guint64 height) {
+  return std::to_string(width) + "x" + std::to_string(height);
 }
 
-Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info) {
-  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
-  if (!crop || !crops_to_caps(*crop, info)) return {};
-  Corner corner{static_cast<int>(crop->x), static_cast<int>(crop->y)};
-  // The picture can only begin at a whole group of pixels where luma and chroma share a plane.
-  const GstVideoFormatInfo* finfo = info.finfo;
-  if (GST_VIDEO_FORMAT_INFO_N_PLANES(finfo) == 1)
-    for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(finfo); ++c)
-      corner.x &= -1 << GST_VIDEO_FORMAT_INFO_W_SUB(finfo, c);
-  return corner;
-}
-
-bool move_to_picture(GstBuffer* buffer, const FrameMap::Format& format) {
-  GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-  if (!meta || meta->map != usual_map() || static_cast<int>(meta->n_planes) < format.layout.planes) return false;
-  const Corner corner = find_corner(buffer, meta, format.info);
-  for (int p = 0; p < format.layout.planes; ++p)
-    if (!in_order(corner, meta->height, format, p)) return false;
-  for (int p = 0; p < format.layout.planes; ++p)
-    meta->offset[p] += static_cast<gsize>(skip_to(corner, meta->height, format, p, meta->stride[p]));
-  meta->width = static_cast<guint>(format.info.width);
-  meta->height = static_cast<guint>(format.info.height);
-  gst_video_alignment_reset(&meta->alignment);  // of the frame's edges, which are not the picture's
-  return true;
-}
-
-void move_regions_of_interest(GstBuffer* buffer, Corner corner) {
-  gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    auto& roi = *reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
-    // Unsigned, but what lies left of the picture or above it is written as negative numbers.
-    roi.x -= static_cast<guint>(corner.x);
-    roi.y -= static_cast<guint>(corner.y);
-  }
-}
-
-void turn_field_order(GstBuffer* buffer, Corner corner, const FrameMap::Format& format) {
-  if (!format.interlaced || corner.y % 2 == 0 ||
-      GST_VIDEO_INFO_FIELD_ORDER(&format.info) != GST_VIDEO_FIELD_ORDER_UNKNOWN)
-    return;
-  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_TFF))
-    GST_BUFFER_FLAG_UNSET(buffer, GST_VIDEO_BUFFER_FLAG_TFF);
-  else
-    GST_BUFFER_FLAG_SET(buffer, GST_VIDEO_BUFFER_FLAG_TFF);
+bool has_usual_map(const GstVideoMeta& meta) {
+  static const auto usual = [] {
+    GstBuffer* buffer = gst_buffer_new();
+    const auto map = gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 1, 1)->map;
+    gst_buffer_unref(buffer);
+    return map;
+  }();
+  return meta.map == usual;
 }
 
 FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMap() {
@@ -180,8 +69,8 @@ FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMa
                meta->width < static_cast<guint>(info.width) || meta->height < static_cast<guint>(info.height)))
     refuse("a buffer's video meta describes " + size_text(meta->width, meta->height) + " in " +
            std::to_string(meta->n_planes) + " planes, which is less than its caps: " + size_of(info));
-  const Corner corner = flags & GST_MAP_WRITE ? Corner{} : find_corner(buffer_, meta, info);
-  if (meta && meta->map != usual_map()) {
+  const Corner corner = flags & GST_MAP_WRITE ? Corner{} : checked_corner(buffer_, meta, info);
+  if (meta && !has_usual_map(*meta)) {
     map_by_meta(meta, format, corner, flags);
   } else {
     Places places;
@@ -212,8 +101,9 @@ void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, Corne
     place.first = static_cast<std::int64_t>(offset);
     int needed = meta ? rows(layout, p) : rows_of_default_layout(info, layout, p);
     if (meta) {
-      place.first += skip_to(corner, meta->height, format, p, place.stride);
-      if (!in_order(corner, meta->height, format, p)) needed = rows_of_frame(meta->height, format, p);
+      const PictureInFrame picture{corner, meta->height, format};
+      place.first += picture.bytes_to(p, place.stride);
+      if (!picture.rows_are_in_order(p)) needed = picture.frame_rows(p);
     }
     if (place.first < 0 || place.first > size) refuse_plane("from " + std::to_string(place.first) + " on");
     const std::int64_t last = place.first + static_cast<std::int64_t>(place.stride) * (needed - 1);
@@ -259,8 +149,8 @@ void FrameMap::map_by_meta(GstVideoMeta* meta, const Format& format, Corner corn
     GstMapInfo& map = map_[p];
     count_map(gst_video_meta_map(meta, static_cast<guint>(p), &map, &data, &stride, static_cast<GstMapFlags>(flags)),
               flags);
-    const std::ptrdiff_t skip = skip_to(corner, meta->height, format, p, stride);
-    image_.plane[p] = {static_cast<std::byte*>(data) + skip, stride};
+    const PictureInFrame picture{corner, meta->height, format};
+    image_.plane[p] = {static_cast<std::byte*>(data) + picture.bytes_to(p, stride), stride};
   }
 }
 
@@ -272,8 +162,10 @@ void FrameMap::count_map(bool mapped, int flags) {
 }
 
 void FrameMap::put_in_order(const GstVideoMeta* meta, const Format& format, Corner corner, int flags) {
+  if (!meta) return;
+  const PictureInFrame picture{corner, meta->height, format};
   for (int p = 0; p < format.layout.planes; ++p) {
-    if (!meta || in_order(corner, meta->height, format, p)) continue;
+    if (picture.rows_are_in_order(p)) continue;
     if (flags != GST_MAP_READ)
       refuse(
           "a crop from row " + std::to_string(corner.y) + " on of interlaced " + size_of(format.info) +
@@ -282,10 +174,9 @@ void FrameMap::put_in_order(const GstVideoMeta* meta, const Format& format, Corn
     aligned_[p].resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     PlaneView& view = image_.plane[p];
     for (int y = 0; y < height; ++y)
-      std::memcpy(
-          aligned_[p].data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width),
-          static_cast<const std::byte*>(view.data) + row_in_frame(corner, meta->height, format, p, y) * view.stride,
-          static_cast<std::size_t>(width));
+      std::memcpy(aligned_[p].data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width),
+                  static_cast<const std::byte*>(view.data) + picture.row(p, y) * view.stride,
+                  static_cast<std::size_t>(width));
     view = {aligned_[p].data(), width};
     in_place_ = false;
   }

@@ -2,25 +2,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // FrameMap: a GstBuffer's planes, mapped for as long as the object lives. Honours GstVideoMeta (any offset, odd and
-// negative strides, a map function of its own), GstVideoCropMeta, and buffers of several memories. Refuses a buffer
-// that is smaller than its caps say.
+// negative strides, a map function of its own), GstVideoCropMeta (crop.hpp), and buffers of several memories. Refuses a
+// buffer that is smaller than its caps say.
 #pragma once
 
 #include <gst/video/video.h>
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "convolve/plane.hpp"
 
 namespace convolve {
 
-/// The top left corner of the picture in the frame that a buffer holds, in pixels.
-struct Corner {
-  int x = 0, y = 0;
-};
+struct Corner;
 
 class FrameMap {
  public:
@@ -80,26 +77,10 @@ class FrameMap {
   std::array<std::vector<std::byte>, max_planes> aligned_;
 };
 
-/// True where the frame's crop meta says which part of a larger frame the caps describe: that part is what FrameMap
-/// maps. False for a crop within the frame that the caps describe, which is left to those downstream.
-bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
+/// "640x480", for messages.
+std::string size_text(guint64 width, guint64 height);
 
-/// The top left corner of the picture that the caps describe: (0, 0), or what a crop meta says. FrameMap checks that
-/// the frame holds it.
-Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info);
-
-/// Lets a buffer's video meta describe the picture alone: its planes begin at the corner. False where no meta can, as
-/// there is none, it maps in a way of its own, or the picture's rows are not in order. Throws ElementError where the
-/// frame does not hold the picture.
-bool move_to_picture(GstBuffer* buffer, const FrameMap::Format& format);
-
-/// Regions of interest count from the frame's corner, whatever a crop meta makes of the frame. Counts those of
-/// `buffer`, which holds the picture alone, from the picture's corner, their sizes as they were: effects follow a
-/// region's own size and corner, also where part of it lies outside.
-void move_regions_of_interest(GstBuffer* buffer, Corner corner);
-
-/// A crop from an odd row on makes the bottom field the top one. Where the caps leave it to flags of `buffer`, which
-/// holds the picture alone, to say which field comes first, these change with it.
-void turn_field_order(GstBuffer* buffer, Corner corner, const FrameMap::Format& format);
+/// Whether a video meta maps its planes as every one does that nobody gave a map function of its own.
+bool has_usual_map(const GstVideoMeta& meta);
 
 }  // namespace convolve

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "convolve/region.hpp"
+#include "crop.hpp"
 #include "found_region.hpp"
-#include "frame.hpp"
 #include "region_settings.hpp"
 
 namespace convolve {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "crop.hpp"
 #include "default_layout.hpp"
 #include "element_error.hpp"
 #include "log.hpp"
