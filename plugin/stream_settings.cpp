@@ -6,12 +6,23 @@
 #include <memory>
 #include <string>
 
-#include "element_error.hpp"
 #include "log.hpp"
 #include "report.hpp"
 #include "stream.hpp"
 
 namespace convolve {
+namespace {
+
+// The recipe with the regions of these settings, whose filter is not to be had; as it is where they are alike or at
+// fault.
+std::shared_ptr<const Recipe> with_regions_of(const Settings& wanted, std::shared_ptr<const Recipe> recipe) {
+  if (wanted.regions == recipe->settings.regions || !wanted.regions.boxes_fault.empty()) return recipe;
+  Settings settings = recipe->settings;
+  settings.regions = wanted.regions;
+  return make_recipe(settings);
+}
+
+}  // namespace
 
 void Stream::set_format(const GstVideoInfo& info, bool in_system_memory) {
   const bool is_new = !process_.has_format() || !gst_video_info_is_equal(&info, &process_.info());
@@ -26,15 +37,6 @@ void Stream::set_format(const GstVideoInfo& info, bool in_system_memory) {
   gst_base_transform_set_passthrough(trans_, passthrough);
   allocation_is_stale_ = false;  // it is decided right after this
   announce();
-}
-
-/// The recipe with the regions of these settings, whose filter is not to be had; as it is where they are alike or at
-/// fault.
-static std::shared_ptr<const Recipe> with_regions_of(const Settings& wanted, std::shared_ptr<const Recipe> recipe) {
-  if (wanted.regions == recipe->settings.regions || !wanted.regions.boxes_fault.empty()) return recipe;
-  Settings settings = recipe->settings;
-  settings.regions = wanted.regions;
-  return make_recipe(settings);
 }
 
 void Stream::latch() {
