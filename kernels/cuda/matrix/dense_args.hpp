@@ -5,6 +5,7 @@
 // 4:2:2 (packed_422.cu). Host code only.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "convolve/filter.hpp"
@@ -23,5 +24,8 @@ int dense_radius(const Filter& filter);
 void set_dense_filter(MatrixArgs& args, const PlanDesc& desc, const MatrixTaps& taps);
 /// The levels of each of args.planes planes, which are set by then.
 std::vector<MatrixLevels> dense_levels(const MatrixTaps& taps, const MatrixArgs& args);
+
+/// The plan of the kernels of dense.cu (dense_plan.cpp), for a filter over one frame that fits_dense().
+std::unique_ptr<Plan> make_matrix_dense(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
 }  // namespace convolve::cuda
