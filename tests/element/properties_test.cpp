@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The element's interface: the property table that users read, and the ways a kernel is written.
-#include <cmath>
+#include <array>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include "expected.hpp"
 
@@ -31,21 +33,28 @@ struct Scalar {
   double least, most, initial;
   int traits;
 };
-constexpr double unbounded = -1;
+constexpr double huge = -2;  ///< a maximum that is the type's own
 constexpr Scalar scalars[] = {
     {"radius", 0, 127, 1, playing | controllable},
     {"sigma", 0, 255, 0, playing | controllable},
+    {"sigma2", 0, 255, 0, playing | controllable},
+    {"wavelength", 1, 512, 4, playing | controllable},
     {"amount", -64, 64, 1, playing | controllable},
     {"angle", -360, 360, 0, playing | controllable},
-    {"sigma2", 0, unbounded, 0, playing | controllable},
-    {"wavelength", unbounded, unbounded, 4, playing | controllable},
-    {"temporal-radius", 0, 7, 1, playing},
+    {"temporal-radius", 0, 7, 1, playing | controllable},
     {"scale", -256, 256, 1, playing | controllable},
-    {"normalize", 0, 1, 0, playing},
+    {"normalize", 0, 1, 0, playing | controllable},
     {"bias", -65535, 65535, 0, playing | controllable},
     {"border-value", 0, 1, 0, playing | controllable},
+    {"scene-threshold", 0, 1, 0, playing | controllable},
     {"cuda-device-id", -1, G_MAXINT, -1, none},
-    {"n-threads", 0, unbounded, 0, none},
+    {"n-threads", 0, 1024, 0, none},
+    {"region-min-confidence", 0, 1, 0, playing | controllable},
+    {"region-grow", -0.5, 4, 0, playing | controllable},
+    {"region-feather", 0, 256, 0, playing | controllable},
+    {"region-cells", 1, 64, 6, playing | controllable},
+    {"region-color", 0, G_MAXUINT, 0xff000000, playing | controllable},
+    {"region-hold", 0, huge, 0, playing | controllable},
 };
 
 double as_double(const GValue* value) {
@@ -61,9 +70,10 @@ double as_double(const GValue* value) {
 void check_traits(const GParamSpec* spec, int traits) {
   CHECK(spec->flags & G_PARAM_READABLE, "%s cannot be read", spec->name);
   CHECK(((spec->flags & G_PARAM_WRITABLE) == 0) == ((traits & read_only) != 0), "%s: writable or not", spec->name);
-  if (traits & playing)
-    CHECK(spec->flags & GST_PARAM_MUTABLE_PLAYING, "%s is not marked as changeable while playing", spec->name);
-  if (traits & controllable) CHECK(spec->flags & GST_PARAM_CONTROLLABLE, "%s is not controllable", spec->name);
+  CHECK(((spec->flags & GST_PARAM_MUTABLE_PLAYING) == GST_PARAM_MUTABLE_PLAYING) == ((traits & playing) != 0),
+        "%s: changeable while playing or not", spec->name);
+  CHECK(((spec->flags & GST_PARAM_CONTROLLABLE) != 0) == ((traits & controllable) != 0), "%s: controllable or not",
+        spec->name);
   CHECK(std::strlen(g_param_spec_get_blurb(const_cast<GParamSpec*>(spec))) > 10, "%s has no description", spec->name);
 }
 
@@ -78,51 +88,39 @@ ELEMENT_TEST_ROWS(a_scalar_property_has_the_range_and_default_of_the_table, std:
   g_object_get_property(G_OBJECT(element.get()), s.name, &value);
   CHECK(as_double(&value) == s.initial, "%s: initial value", s.name);
   g_value_unset(&value);
-  double least = unbounded, most = unbounded;
+  double least = 0, most = 1;
   if (G_IS_PARAM_SPEC_INT(spec)) least = G_PARAM_SPEC_INT(spec)->minimum, most = G_PARAM_SPEC_INT(spec)->maximum;
   if (G_IS_PARAM_SPEC_UINT(spec)) least = G_PARAM_SPEC_UINT(spec)->minimum, most = G_PARAM_SPEC_UINT(spec)->maximum;
+  if (G_IS_PARAM_SPEC_UINT64(spec)) least = 0, most = huge;
   if (G_IS_PARAM_SPEC_DOUBLE(spec))
     least = G_PARAM_SPEC_DOUBLE(spec)->minimum, most = G_PARAM_SPEC_DOUBLE(spec)->maximum;
-  if (G_IS_PARAM_SPEC_BOOLEAN(spec)) least = 0, most = 1;
-  const bool device = !std::strcmp(s.name, "cuda-device-id");
-  if (s.least != unbounded || device) CHECK(least == s.least, "%s: minimum is %g", s.name, least);
-  if (s.most != unbounded) CHECK(most == s.most, "%s: maximum is %g", s.name, most);
+  CHECK(least == s.least, "%s: minimum is %g", s.name, least);
+  CHECK(most == s.most, "%s: maximum is %g", s.name, most);
 }
 
+/// `nicks`, a blank between them, in the order of their values, from 0 on: applications store the numbers too.
 struct Choice {
-  const char *name, *initial;
-  std::vector<const char*> nicks;
+  const char *name, *initial, *nicks;
   int traits;
 };
 const Choice choices[] = {
-    {"preset",
-     "identity",
-     {"identity",
-      "box-blur",
-      "gaussian-blur",
-      "motion-blur",
-      "sharpen",
-      "unsharp",
-      "emboss",
-      "laplacian",
-      "laplacian-of-gaussian",
-      "sobel-x",
-      "sobel-y",
-      "scharr-x",
-      "scharr-y",
-      "prewitt-x",
-      "prewitt-y",
-      "temporal-mean",
-      "temporal-denoise",
-      "temporal-difference",
-      "difference-of-gaussians",
-      "gabor"},
-     playing},
-    {"operation", "correlate", {"correlate", "convolve"}, playing},
-    {"border-mode", "replicate", {"constant", "replicate", "reflect", "reflect-101", "wrap"}, playing},
-    {"window", "centered", {"centered", "causal"}, playing},
-    {"backend", "auto", {"auto", "cpu", "cuda"}, none},
-    {"algorithm", "auto", {"auto", "direct", "basic", "constant", "tiled", "cached-halo", "register"}, none},
+    {"preset", "identity",
+     "identity box-blur gaussian-blur motion-blur sharpen unsharp emboss laplacian laplacian-of-gaussian sobel-x "
+     "sobel-y scharr-x scharr-y prewitt-x prewitt-y temporal-mean temporal-denoise temporal-difference "
+     "difference-of-gaussians gabor sobel scharr prewitt roberts kirsch robinson",
+     playing | controllable},
+    {"combine", "none", "none magnitude sum-abs max-abs max", playing | controllable},
+    {"operation", "correlate", "correlate convolve", playing | controllable},
+    {"levels", "nominal", "nominal code", playing | controllable},
+    {"border-mode", "replicate", "constant replicate reflect reflect-101 wrap", playing | controllable},
+    {"window", "centered", "centered causal", playing | controllable},
+    {"backend", "auto", "auto cpu cuda", none},
+    {"algorithm", "auto",
+     "auto direct basic constant tiled cached-halo-seed cached-halo register separable matrix fastest", playing},
+    {"regions", "off", "off inside outside", playing | controllable},
+    {"region-shape", "rectangle", "rectangle ellipse", playing | controllable},
+    {"region-effect", "filter", "filter blur pixelate fill", playing | controllable},
+    {"region-missing", "nothing", "nothing everything", playing | controllable},
 };
 
 ELEMENT_TEST_ROWS(an_enum_property_has_the_nicks_and_default_of_the_table, std::size(choices)) {
@@ -133,12 +131,40 @@ ELEMENT_TEST_ROWS(an_enum_property_has_the_nicks_and_default_of_the_table, std::
   CHECK(spec && G_IS_PARAM_SPEC_ENUM(spec), "no enum property %s", choice.name);
   check_traits(spec, choice.traits);
   GEnumClass* values = G_PARAM_SPEC_ENUM(spec)->enum_class;
-  for (const char* nick : choice.nicks)
-    CHECK(g_enum_get_value_by_nick(values, nick), "%s has no value %s", choice.name, nick);
+  std::string nicks;
+  for (guint i = 0; i < values->n_values; ++i) {
+    CHECK(values->values[i].value == static_cast<gint>(i), "%s: value %u", choice.name, i);
+    if (i > 0) nicks += ' ';
+    nicks += values->values[i].value_nick;
+  }
+  CHECK(nicks == choice.nicks, "%s has %s", choice.name, nicks.c_str());
   gint value = -1;
   g_object_get(element.get(), choice.name, &value, nullptr);
   CHECK(!std::strcmp(g_enum_get_value(values, value)->value_nick, choice.initial), "%s is %s", choice.name,
         g_enum_get_value(values, value)->value_nick);
+}
+
+constexpr std::array arrays{"kernel", "bank", "region-boxes"},
+    strings{"kernel-location", "kernel-string", "region-types"};
+constexpr std::array told{"active-backend", "active-algorithm"}, flag_sets{"components", "region-sources"};
+
+ELEMENT_TEST(every_property_is_in_one_of_the_tables) {
+  std::multiset<std::string> known;
+  for (const Scalar& scalar : scalars) known.insert(scalar.name);
+  for (const Choice& choice : choices) known.insert(choice.name);
+  for (const auto& names : {arrays, strings}) known.insert(names.begin(), names.end());
+  for (const auto& names : {told, flag_sets}) known.insert(names.begin(), names.end());
+  const Owned<GstElement> element(make_element());
+  guint count = 0;
+  GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element.get()), &count);
+  guint own = 0;
+  for (guint i = 0; i < count; ++i)
+    if (specs[i]->owner_type == G_OBJECT_TYPE(element.get())) {
+      ++own;
+      CHECK(known.count(specs[i]->name) == 1, "%s is in %zu tables", specs[i]->name, known.count(specs[i]->name));
+    }
+  g_free(specs);
+  CHECK(own == known.size(), "the element has %u properties, the tables %zu", own, known.size());
 }
 
 ELEMENT_TEST(arrays_strings_and_flags_are_as_in_the_table) {
@@ -150,10 +176,11 @@ ELEMENT_TEST(arrays_strings_and_flags_are_as_in_the_table) {
     check_traits(spec, traits);
     return spec;
   };
-  CHECK(GST_IS_PARAM_SPEC_ARRAY_LIST(find("kernel", playing)), "kernel is no GstValueArray");
-  CHECK(G_IS_PARAM_SPEC_STRING(find("kernel-location", playing)), "kernel-location is no string");
-  CHECK(G_IS_PARAM_SPEC_STRING(find("active-backend", read_only)), "active-backend is no string");
-  CHECK(G_IS_PARAM_SPEC_STRING(find("active-algorithm", read_only)), "active-algorithm is no string");
+  for (const char* name : arrays)
+    CHECK(GST_IS_PARAM_SPEC_ARRAY_LIST(find(name, playing)), "%s is no GstValueArray", name);
+  for (const char* name : strings) CHECK(G_IS_PARAM_SPEC_STRING(find(name, playing)), "%s is no string", name);
+  for (const char* name : told) CHECK(G_IS_PARAM_SPEC_STRING(find(name, read_only)), "%s is no string", name);
+  find("region-sources", playing);
   GParamSpec* components = find("components", playing);
   CHECK(G_IS_PARAM_SPEC_FLAGS(components), "components are no flags");
   GFlagsClass* flags = G_PARAM_SPEC_FLAGS(components)->flags_class;
