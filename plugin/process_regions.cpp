@@ -3,11 +3,8 @@
 //
 // Process, where the effect is confined to regions: a frame is treated in place, or copied and treated there. On CUDA,
 // what came in CUDA memory stays there; a frame in system memory goes to the device and back.
-#include <cstring>
 #include <new>
-#include <string>
 
-#include "element_error.hpp"
 #include "plane_size.hpp"
 #include "process.hpp"
 

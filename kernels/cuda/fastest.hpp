@@ -7,7 +7,6 @@
 
 #include <cuda_runtime.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 

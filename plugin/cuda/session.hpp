@@ -14,7 +14,6 @@
 
 #include <exception>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "convolve/plane.hpp"

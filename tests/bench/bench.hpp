@@ -15,7 +15,6 @@
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
-#include <string>
 
 #include "cases.hpp"
 #include "convolve/backend.hpp"

@@ -14,7 +14,6 @@
 // Frames of the effect filter are filtered into one scratch frame, as the element does, and blended from there.
 #include <chrono>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "bench.hpp"

@@ -10,7 +10,6 @@
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 

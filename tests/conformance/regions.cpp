@@ -5,10 +5,7 @@
 // layouts against the oracle, to the bit; that what is hidden leaves no trace outside of its region; and larger frames,
 // where several threads, or the GPU, are held against one thread of the CPU.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -16,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "layouts.hpp"
 #include "open_backend.hpp"
 #include "options.hpp"
 #include "oracle_regions.hpp"

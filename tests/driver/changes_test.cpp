@@ -7,7 +7,6 @@
 #include <gst/gst.h>
 
 #include <atomic>
-#include <cstdio>
 #include <map>
 #include <string>
 

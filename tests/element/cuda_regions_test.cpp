@@ -4,7 +4,6 @@
 // Regions of frames in CUDA memory, between GStreamer's own cudaupload and cudadownload: the CPU's results to the bit,
 // in place where a frame may be written, copied on the device where not, and never through the host. What the CPU makes
 // of regions is held against the oracle in regions_test.cpp. Skipped where there is no GPU.
-#include <cstdio>
 
 #include "stream.hpp"
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <optional>
 
 #include "stream.hpp"
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The numeric contract through the element: worked examples, borders, rounding, levels and what changes the taps.
-#include <array>
-#include <cmath>
 #include <set>
 #include <string>
 

@@ -5,7 +5,6 @@
 // whole tape with the oracle.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "cpu/rows/row_plan.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "convolve/arithmetic.hpp"

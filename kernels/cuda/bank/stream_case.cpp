@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "cuda/bank/bank.hpp"
 #include "cuda/bank/stream.hpp"
 #include "cuda/common/packed_422.hpp"
 

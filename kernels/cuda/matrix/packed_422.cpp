@@ -5,8 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/packed_422.hpp"

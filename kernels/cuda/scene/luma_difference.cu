@@ -6,8 +6,6 @@
 // for the next pair of frames.
 #include <cuda_runtime.h>
 
-#include <vector>
-
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/table.hpp"

@@ -19,7 +19,6 @@
 #include <functional>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 #define CHECK(call)                                                             \
