@@ -75,7 +75,8 @@ void append_kernel_rows(std::vector<Property>& rows) {
            [](auto& s) -> auto& { return s.kernel; }, parse_kernel, while_playing),
        string(
            {"kernel-location", "Kernel location",
-            "Text file of taps: one row a line, a blank line between frames, # comments. "
+            "Text file of taps: one row a line, a blank line between frames, # comments; or of what kernel-string "
+            "takes. "
             "Wins over preset"},
            [](auto& s) -> auto& { return s.kernel_location; }, while_playing),
        array(
@@ -184,8 +185,9 @@ void append_use_rows(std::vector<Property>& rows) {
            {"cuda-device-id", "CUDA device ID", "GPU to use for the CUDA backend (-1 = auto)"}, {-1, G_MAXINT},
            [](auto& s) -> auto& { return s.cuda_device_id; }, at_start),
        natural(
-           {"n-threads", "Number of threads", "Threads of the CPU backend (0 = one a core)"}, {0, 1024},
-           [](auto& s) -> auto& { return s.n_threads; }, at_start),
+           {"n-threads", "Number of threads",
+            "Threads of the CPU backend (0 = as many as affinity and a container's quota leave)"},
+           {0, 1024}, [](auto& s) -> auto& { return s.n_threads; }, at_start),
        active_name({"active-backend", "Active backend", "The backend that runs now"}, &ActiveNames::backend),
        active_name({"active-algorithm", "Active algorithm", "The algorithm that runs now"}, &ActiveNames::algorithm)});
 }

@@ -78,7 +78,19 @@ std::string tap_text(const oracle::Kernel& kernel, std::size_t i) {
 }  // namespace
 
 const char* name_of(oracle::Edge edge) {
-  return std::array{"constant", "replicate", "reflect", "reflect-101", "wrap"}[static_cast<int>(edge)];
+  switch (edge) {
+    case oracle::Edge::constant:
+      return "constant";
+    case oracle::Edge::replicate:
+      return "replicate";
+    case oracle::Edge::reflect:
+      return "reflect";
+    case oracle::Edge::reflect_101:
+      return "reflect-101";
+    case oracle::Edge::wrap:
+      break;
+  }
+  return "wrap";
 }
 
 oracle::Kernel make_kernel(int depth, int height, int width, const std::vector<double>& values, std::int64_t divisor) {
