@@ -20,17 +20,6 @@ HWY_BEFORE_NAMESPACE();
 namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
 
-// A vector that stays in a register: GCC would fold its load into each multiply-add, once for every output row.
-template <class V>
-HWY_INLINE V Held(V v) {
-#if HWY_TARGET == HWY_AVX3
-  asm("" : "+v"(v.raw));
-#elif HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
-  asm("" : "+x"(v.raw));
-#endif
-  return v;
-}
-
 // A sample of 16 bits that lies in the upper ones.
 template <int Shift>
 struct HighBits {
@@ -55,6 +44,7 @@ HWY_INLINE void AddRow(Vector<T> (&sum)[block_rows][block_vectors], const Source
   for (int k = 0; k < width; ++k, q += step, ++c) {
     Vector<T> in[block_vectors];
     CONVOLVE_UNROLL
+    // Held: GCC would fold the load into each multiply-add, once for every output row.
     for (int v = 0; v < block_vectors; ++v) in[v] = Held(From<T>(q + v * lanes<T>));
     CONVOLVE_UNROLL
     for (int i = First; i <= Last; ++i) {

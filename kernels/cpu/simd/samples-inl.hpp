@@ -27,6 +27,17 @@ using Vector = hn::Vec<Tag<T>>;
 template <class T>
 constexpr int lanes = HWY_LANES(T);
 
+// The same vector, of which the compiler does not know that: it is made where it stands, and stays in a register.
+template <class V>
+HWY_INLINE V Held(V v) {
+#if HWY_TARGET == HWY_AVX3
+  asm("" : "+v"(v.raw));
+#elif HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+  asm("" : "+x"(v.raw));
+#endif
+  return v;
+}
+
 // Lanes of T from samples at any address, `shift` bits to the right.
 template <class T, class Sample>
 HWY_INLINE Vector<T> Load(const char* p, int shift) {
