@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cpu/dot/packing.hpp"
+#include "cpu/dot/word_sums.hpp"
 #include "cpu/rows/copy_staging.hpp"
 #include "cpu/simd/highway.hpp"
 #include "cpu/simd/targets.hpp"
@@ -260,6 +261,10 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   if (functions.rows == 0) return false;
   const int width = desc.filter.width(), height = desc.filter.height();
   std::optional<IntegerTaps> taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 127);
+  if (taps && make_dot_word_sums(engine, desc, arithmetic, group, *taps)) {
+    engine.staging = make_copy_staging(desc, group);
+    return true;
+  }
   const bool compiled = group.components == 1 && width <= max_compiled_taps && height > 2;
   const bool arranges = compiled && !vnni;
   std::optional<Arrangement> arrangement;

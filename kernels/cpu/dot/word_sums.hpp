@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// word_sums: 3x3 and 5x5 filters of one component in multiply-adds of bytes whose sums stay in 16 bits for as long as
+// they fit.
+#pragma once
+
+#include "cpu/engine/integer_taps.hpp"
+
+namespace convolve::cpu {
+
+/// Whether it serves taps of 8 bits on this target, AVX2 without dot-product instructions: most of those that are not
+/// large. `engine` is then complete, but for its staging.
+bool make_dot_word_sums(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
+                        const IntegerTaps& taps);
+
+}  // namespace convolve::cpu
