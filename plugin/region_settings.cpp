@@ -48,9 +48,10 @@ const GFlagsValue sources[] = {
 double number_of(const GValue* value, const std::string& where) {
   GValue real = G_VALUE_INIT;
   g_value_init(&real, G_TYPE_DOUBLE);
-  const bool good = (G_VALUE_HOLDS_DOUBLE(value) || G_VALUE_HOLDS_FLOAT(value) || G_VALUE_HOLDS_INT(value) ||
-                     G_VALUE_HOLDS_UINT(value) || G_VALUE_HOLDS_INT64(value) || G_VALUE_HOLDS_UINT64(value)) &&
-                    g_value_transform(value, &real);
+  bool good = false;
+  for (const GType type : {G_TYPE_DOUBLE, G_TYPE_FLOAT, G_TYPE_INT, G_TYPE_UINT, G_TYPE_INT64, G_TYPE_UINT64,
+                           G_TYPE_LONG, G_TYPE_ULONG, G_TYPE_CHAR, G_TYPE_UCHAR})
+    good |= G_VALUE_HOLDS(value, type) && g_value_transform(value, &real);
   if (GST_VALUE_HOLDS_FRACTION(value))
     return static_cast<double>(gst_value_get_fraction_numerator(value)) / gst_value_get_fraction_denominator(value);
   if (good) return g_value_get_double(&real);
