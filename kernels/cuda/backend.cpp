@@ -189,7 +189,10 @@ class CudaBackend final : public Backend {
         return make_packed_422(device, desc.layout, make_plan_on(device, views.luma),
                                make_plan_on(device, views.chroma));
       }
-      if (is_triple(desc)) return make_triple(device, desc, make_plan_on(device, as_one_component(desc)));
+      if (is_triple(desc)) {
+        if (auto plan = make_by_table(device, desc, Rows::tensor_cores)) return plan;
+        return make_triple(device, desc, make_plan_on(device, as_one_component(desc)));
+      }
       return make_by_table(device, desc);
     }
     const Row* row = find(desc.algorithm);
@@ -199,8 +202,9 @@ class CudaBackend final : public Backend {
     throw PlanError(refusal(desc, why));
   }
 
-  /// Which rows of the table: all, or those whose kernels take packed 4:2:2 as it is.
-  enum class Rows : std::uint8_t { all, packed_422 };
+  /// Which rows of the table: all, those whose kernels take packed 4:2:2 as it is, or those that ask for the tensor
+  /// cores, whose kernels are faster than a view of RGB over several frames.
+  enum class Rows : std::uint8_t { all, packed_422, tensor_cores };
 
   /// The plan of the first of these rows that matches the case and whose algorithm serves it; of some rows, null where
   /// none does.
@@ -208,8 +212,8 @@ class CudaBackend final : public Backend {
     std::string why;
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
-      if (rows == Rows::packed_422 && table_.rows[row].algorithm != Algorithm::matrix && !table_.rows[row].tensor_cores)
-        continue;
+      const bool takes_422 = rows == Rows::packed_422 && table_.rows[row].algorithm == Algorithm::matrix;
+      if (rows != Rows::all && !takes_422 && !table_.rows[row].tensor_cores) continue;
       const Row* found = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
       if (!found) continue;
       if (table_.rows[row].tensor_cores && !(found->on_tensor_cores && found->on_tensor_cores(device, desc))) continue;

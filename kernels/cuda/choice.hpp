@@ -82,7 +82,7 @@ struct ChoiceRow {
   unsigned types = 7;         ///< of bit(SampleType)
   unsigned accumulators = 7;  ///< of bit(Accumulator)
   int max_rank = max_taps;
-  int max_components = 4;
+  int min_components = 1, max_components = 4;
   int min_depth = 1, max_depth = max_taps;
   int min_side = 1, max_side = max_taps;
   bool one_limb = false;      ///< where the case takes one
@@ -90,7 +90,7 @@ struct ChoiceRow {
 
   constexpr bool matches(const Case& c) const {
     return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && c.rank <= max_rank &&
-           c.components <= max_components && c.depth >= min_depth && c.depth <= max_depth && c.side >= min_side &&
+           c.components >= min_components && c.components <= max_components && c.depth >= min_depth && c.depth <= max_depth && c.side >= min_side &&
            c.side <= max_side && (c.one_limb || !one_limb);
   }
 };
@@ -144,14 +144,24 @@ inline constexpr std::array choices{
               .min_side = 9,
               .tensor_cores = true},
     ChoiceRow{.algorithm = Algorithm::separable, .types = bit(SampleType::u8), .max_rank = 1, .max_depth = 1},
-    ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8), .max_components = 2},
     ChoiceRow{.algorithm = Algorithm::separable,
               .types = bit(SampleType::u8),
               .accumulators = bit(Accumulator::single),
               .max_rank = 1,
+              .min_components = 2,
               .min_depth = 2,
               .min_side = 6,
               .tensor_cores = true},
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u8),
+              .accumulators = bit(Accumulator::single),
+              .max_rank = 1,
+              .min_components = 3,
+              .max_components = 3,
+              .min_depth = 2,
+              .min_side = 3,
+              .tensor_cores = true},
+    ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8), .max_components = 2},
     ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u8)},
     ChoiceRow{.algorithm = Algorithm::matrix, .types = bit(SampleType::u16), .min_depth = 2, .max_side = 2},
     ChoiceRow{.algorithm = Algorithm::matrix,
@@ -318,7 +328,7 @@ inline std::string describe(const ChoiceRow& row) {
   if (row.max_rank > 1 && row.max_rank < max_taps) add("rank up to " + std::to_string(row.max_rank));
   if (row.one_limb) add("taps of one limb");
   if (row.tensor_cores) add("on the tensor cores");
-  add_range(1, row.max_components, 4, "component");
+  add_range(row.min_components, row.max_components, 4, "component");
   add_range(row.min_depth, row.max_depth, max_taps, "frame");
   add_range(row.min_side, row.max_side, max_taps, "tap");
   return std::string(nick(row.algorithm)) + (conditions.empty() ? "" : " (" + conditions + ")");

@@ -35,6 +35,7 @@ class Row:
     types: frozenset = frozenset(range(len(TYPES)))
     accumulators: frozenset = frozenset(range(len(ACCUMULATORS)))
     max_rank: int = MAX_TAPS
+    min_components: int = 1
     max_components: int = MAX_COMPONENTS
     min_depth: int = 1
     max_depth: int = MAX_TAPS
@@ -44,7 +45,7 @@ class Row:
 
     def matches(self, case):
         return (case.type in self.types and case.accumulator in self.accumulators
-                and case.rank <= self.max_rank and case.components <= self.max_components
+                and case.rank <= self.max_rank and self.min_components <= case.components <= self.max_components
                 and self.min_depth <= case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side
                 and (case.one_limb or not self.one_limb))
 
@@ -55,8 +56,8 @@ class Row:
             chosen = getattr(self, key)
             if len(chosen) < len(names):
                 fields.append(f".{key} = " + " | ".join(f"bit({of}::{names[i]})" for i in sorted(chosen)))
-        for key, default in (("max_rank", MAX_TAPS), ("max_components", MAX_COMPONENTS), ("min_depth", 1), ("max_depth", MAX_TAPS),
-                             ("min_side", 1), ("max_side", MAX_TAPS)):
+        for key, default in (("max_rank", MAX_TAPS), ("min_components", 1), ("max_components", MAX_COMPONENTS), ("min_depth", 1),
+                             ("max_depth", MAX_TAPS), ("min_side", 1), ("max_side", MAX_TAPS)):
             if getattr(self, key) != default:
                 fields.append(f".{key} = {getattr(self, key)}")
         if self.one_limb:

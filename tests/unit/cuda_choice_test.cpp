@@ -97,6 +97,8 @@ TEST(CudaChoice, TheWordsOfARowAreItsConditions) {
   EXPECT_EQ(describe(ChoiceRow{
                 .algorithm = Algorithm::matrix, .types = bit(SampleType::u16), .min_side = 7, .one_limb = true}),
             "matrix (u16, taps of one limb, from 7 taps on)");
+  EXPECT_EQ(describe(ChoiceRow{.algorithm = Algorithm::separable, .min_components = 3, .max_components = 3}),
+            "separable (3 components)");
 }
 
 TEST(CudaChoice, TheWordsOfARowFindIt) {
