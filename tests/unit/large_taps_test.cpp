@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "convolve/preset.hpp"
-#include "cuda/separable/half.hpp"
+#include "cuda/common/half.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "convolve/preset.hpp"
-#include "cuda/separable/half.hpp"
+#include "cuda/common/half.hpp"
 #include "tensor_desc.hpp"
 
 namespace {

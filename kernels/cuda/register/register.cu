@@ -10,6 +10,7 @@
 
 #include "cuda/common/launch.hpp"
 #include "cuda/register/frame_stream.hpp"
+#include "cuda/register/half_stream.hpp"
 #include "cuda/register/large_tile.hpp"
 #include "cuda/register/register.hpp"
 #include "cuda/register/row_stream.hpp"
@@ -75,6 +76,10 @@ class RegisterPlan final : public Plan {
       lay_out_frame_stream(device, desc, arithmetic, top);
       return;
     }
+    if (make_half_taps(desc, arithmetic, half_args_.taps)) {
+      lay_out_half_stream(device, desc);
+      return;
+    }
     stream_ = find_row_stream(layout.type, mix, padded_.index);
     if (!stream_) return;
     pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width, top,
@@ -105,6 +110,8 @@ class RegisterPlan final : public Plan {
     const auto queue = static_cast<cudaStream_t>(stream);
     if (whole && all_frames)
       launch_frame_stream(queue);
+    else if (whole && in_halves_)
+      enqueue_half_stream(queue);
     else if (whole && stream_)
       stream_->launch(capability_, stream_args_, stream_blocks_, queue);
     else
@@ -114,7 +121,9 @@ class RegisterPlan final : public Plan {
   Algorithm algorithm() const override { return Algorithm::register_; }
   std::string describe() const override {
     const std::string columns = "register " + shape_ + ", as " + std::to_string(padded_.width) + " columns";
-    if (stream_blocks_ > 0) return columns + ", " + std::to_string(stream_args_.rows) + " rows a warp";
+    if (stream_blocks_ > 0)
+      return columns + (in_halves_ ? ", half precision" : "") + ", " + std::to_string(stream_args_.rows) +
+             " rows a warp";
     return columns + (padded_.combined > 1 ? ", frames combined while loading" : "");
   }
 
@@ -134,6 +143,18 @@ class RegisterPlan final : public Plan {
     std::copy_n(stream_args_.plane, max_planes, frame_args_.plane);
     std::copy_n(stream_args_.grid, max_planes, frame_args_.grid);
     frame_args_.numbers = stream_args_.numbers;
+  }
+  void lay_out_half_stream(const Device& device, const PlanDesc& desc) {
+    stream_blocks_ = lay_out_row_stream(
+        stream_args_, desc.border, desc.layout.type, padded_.width, [](int, int) { return half_stream_span; },
+        device.multiprocessors, resident_half_streams());
+    static_cast<RowStreamFrame&>(half_args_) = stream_args_;
+    in_halves_ = true;
+  }
+  void enqueue_half_stream(cudaStream_t queue) noexcept {
+    half_args_.in[0] = stream_args_.in[0];
+    half_args_.out[0] = stream_args_.out[0];
+    launch_half_stream(capability_, half_args_, stream_blocks_, queue);
   }
   void launch_frame_stream(cudaStream_t queue) noexcept {
     for (int p = 0; p < frame_args_.planes; ++p) {
@@ -155,6 +176,8 @@ class RegisterPlan final : public Plan {
   const RowStreamKernel* stream_ = nullptr;
   FrameStreamArgs frame_args_{};
   const FrameStreamKernel* frame_stream_ = nullptr;
+  HalfStreamArgs half_args_{};
+  bool in_halves_ = false;
 };
 
 Arithmetic arithmetic_of(const PlanDesc& desc) {

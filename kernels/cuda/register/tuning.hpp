@@ -61,6 +61,8 @@ inline constexpr int row_stream_enough = 22;
 constexpr int row_stream_blocks(int bytes) {
   return bytes == 4 ? 4 : 1;
 }
+/// Row stream in half precision: pixels that a thread makes of a row, and rows that are under way.
+inline constexpr int half_stream_span = 8, half_stream_ahead = 3;
 /// Leaving out sums of rows outside the band costs a branch a filter row.
 constexpr bool row_stream_skips(int width) {
   return width > 3;

@@ -8,11 +8,9 @@
 
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
+#include "cuda/common/half.hpp"
 
 namespace convolve::cuda {
-
-/// In code values: a result that is off by less than this rounds to within one code value of the right one.
-inline constexpr double max_sample_error = 0.95;
 
 double sum_of(const std::vector<double>& taps);
 

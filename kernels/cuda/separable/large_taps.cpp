@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/common/half.hpp"
 #include "cuda/separable/byte_factors.hpp"
-#include "cuda/separable/half.hpp"
 
 namespace convolve::cuda {
 namespace {

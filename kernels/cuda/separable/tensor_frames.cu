@@ -11,7 +11,7 @@
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
-#include "cuda/separable/half.hpp"
+#include "cuda/common/half.hpp"
 #include "cuda/separable/tensor_frames.cuh"
 
 namespace convolve::cuda {

@@ -11,7 +11,7 @@
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/separable/byte_factors.hpp"
-#include "cuda/separable/half.hpp"
+#include "cuda/common/half.hpp"
 
 namespace convolve::cuda::tensor {
 namespace {

@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Half precision on the host: conversion, and how far it rounds. Needs no CUDA.
+// Half precision on the host: conversion, how far it rounds, and how far results may be off. Needs no CUDA.
 #pragma once
 
 #include <cstdint>
 
 namespace convolve::cuda {
+
+/// In code values: a result that is off by less than this rounds to within one code value of the right one.
+inline constexpr double max_sample_error = 0.95;
 
 std::uint16_t half_bits(double value);  ///< the nearest half, ties to even; infinity beyond the largest
 double half_value(std::uint16_t bits);
