@@ -280,6 +280,63 @@ TEST(TensorTaps, TheRowMatricesAreBandsOfFourNeighboursALane) {
     }
 }
 
+PlaneLayout packed_plane(int luma_byte) {
+  PlaneLayout plane;
+  plane.components = 3;
+  plane.component[0] = {.offset = luma_byte, .step = 2, .width = 32, .height = 8};
+  plane.component[1] = {.offset = 1 - luma_byte, .step = 4, .width = 16, .height = 8};
+  plane.component[2] = {.offset = 3 - luma_byte, .step = 4, .width = 16, .height = 8};
+  return plane;
+}
+
+TEST(TensorTaps, TheLumaOfPackedPixelsMeetsEachTapOnce) {
+  using cuda::tensor::PackedFragments;
+  for (const Epilogue epilogue : {Epilogue::saturate, Epilogue::magic_number})
+    for (const int side : {1, 2, 5, 14, 15}) {
+      const Fragments plain(epilogue, side, 4);
+      TapArray array{.depth = 1, .height = side, .width = side, .taps = std::vector<Tap>(side * side, Tap::integer(1))};
+      const auto words = make_packed_fragments(Filter(array), plain.taps, packed_plane(0));
+      const int parts = plain.bytes ? 4 : 2;
+      std::map<int, std::map<int, int>> met;  // taps by sample of the luma made, and by sample met
+      for (int made = 0; made < 2; ++made)
+        for (int in = 0; in < 2; ++in) {
+          const int way = in == made ? 0 : in > made ? 1 : 2;
+          for (int n = 0; n < (plain.bytes ? 1 : 2); ++n)  // of bytes, the second is the first with its halves changed
+            for (int lane = 0; lane < 32; ++lane)
+              for (int i = 0; i < 4; ++i)
+                for (int e = 0; e < parts; ++e) {
+                  const std::uint32_t word = words[4 * (PackedFragments::luma + 32 * (2 * way + n) + lane) + i];
+                  const int tap = static_cast<int>(entry(plain.bytes, word, e)), g = lane / 4, t = lane % 4;
+                  // A lane's register has every fourth pixel of 16 (bytes), or two of 8 that are four apart (halves).
+                  const int pair = plain.bytes ? i % 2 * 16 + t + 4 * e : 8 * i + t + 4 * e;
+                  const int to = g / 2 * 4 + 2 * (plain.bytes ? i / 2 : n) + g % 2 + 8;
+                  if (tap == 0) continue;
+                  EXPECT_TRUE(met[2 * to + made].emplace(2 * pair + in, tap).second);
+                }
+        }
+      ASSERT_EQ(met.size(), 32u);
+      for (const auto& [made, taps] : met) {
+        EXPECT_EQ(taps.size(), static_cast<std::size_t>(side));
+        for (const auto& [in, tap] : taps) EXPECT_EQ(in - made, tap - 1 - side / 2);
+      }
+    }
+}
+
+TEST(TensorTaps, PackedPixelsCountAsLumaChromaLumaChroma) {
+  Fragments plain(Epilogue::saturate, 3, 4);
+  for (int c = 0; c < 3; ++c) plain.taps.from[0][c] = 10 + c;
+  const Filter filter = integers({1, 1, 1}, {1, 1, 1}, true);
+  for (const int luma_byte : {0, 1}) {
+    const auto words = make_packed_fragments(filter, plain.taps, packed_plane(luma_byte));
+    const float* const from = reinterpret_cast<const float*>(&words[420]);
+    for (int role = 0; role < 4; ++role) EXPECT_EQ(from[4 * role], role % 2 == 0 ? 10 : 11 + role / 2);
+    const std::uint32_t* const told = &words[4 * cuda::tensor::PackedFragments::selectors];
+    EXPECT_EQ(told[0], luma_byte ? 0x4341u : 0x4240u);
+    EXPECT_EQ(told[1], luma_byte ? 0x4240u : 0x4341u);
+    EXPECT_EQ(told[2], luma_byte ? 0x2301u : 0x3210u);
+  }
+}
+
 TEST(TensorTaps, TheRowMatricesOfThreeComponentsMeetEveryThirdByte) {
   for (const int side : {1, 2, 5, 14, 15}) {
     const Fragments triples(Epilogue::saturate, side, 3);

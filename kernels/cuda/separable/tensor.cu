@@ -7,6 +7,7 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/packed_422.hpp"
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
@@ -21,6 +22,7 @@ using namespace tensor;
 
 template <Epilogue epilogue>
 auto kernel_for(PlaneMix mix) {
+  if (mix == PlaneMix::none) return packed_kernel<epilogue>;
   if constexpr (in_halves(epilogue))
     if (mix == PlaneMix::three) return triples_kernel<epilogue>;
   return mix == PlaneMix::one           ? tensor_kernel<epilogue, 1>
@@ -53,6 +55,15 @@ BlockShape block_shape(PlaneMix mix) {
   return {TensorTile::threads(components), TensorTile::blocks(components)};
 }
 
+/// A pixel of four components, as the bytes of a pair of packed 4:2:2 are.
+PlaneLayout as_pairs(const PlaneLayout& plane) {
+  PlaneLayout pairs{};
+  pairs.components = 4;
+  for (int b = 0; b < 4; ++b)
+    pairs.component[static_cast<std::size_t>(b)] = plane.component[static_cast<std::size_t>(component_at(plane, b))];
+  return pairs;
+}
+
 /// Three components take what compute capability 9.0 brought.
 bool has_kernel(const Device& device, const PlanDesc& desc) {
   return device.capability >= (plane_mix(desc.layout) == PlaneMix::three ? 90 : 80);
@@ -66,6 +77,7 @@ class TensorPlan final : public Plan {
       : shape_(desc.filter.shape()),
         args_(args),
         epilogue_(epilogue),
+        mix_(mix),
         kernel_(kernel_for(epilogue, mix)),
         capability_(device.capability),
         blocks_(blocks),
@@ -98,7 +110,8 @@ class TensorPlan final : public Plan {
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
     return "separable " + shape_ + (epilogue_ == Epilogue::centre_tap ? " with a centre tap" : "") +
-           ", tensor cores, " + (in_halves(epilogue_) ? "half precision" : "8-bit integers");
+           ", tensor cores, " + (in_halves(epilogue_) ? "half precision" : "8-bit integers") +
+           (mix_ == PlaneMix::none ? ", luma and chroma at once" : "");
   }
 
  private:
@@ -106,6 +119,7 @@ class TensorPlan final : public Plan {
   Table<std::byte> fragments_;
   TensorArgs args_;
   Epilogue epilogue_;
+  PlaneMix mix_;
   void (*kernel_)(TensorArgs);
   int capability_;
   unsigned blocks_, threads_, more_memory_ = 0;
@@ -125,6 +139,7 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   const Filter& filter = desc.filter;
   TensorTaps taps;
   if (!has_kernel(device, desc) || !make_tensor_taps(desc, arithmetic, f, centre, taps)) return nullptr;
+  const bool packed = is_even_packed_422(layout);
 
   TensorArgs args{};
   args.planes = layout.planes;
@@ -138,8 +153,8 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
   for (int p = 0; p < layout.planes; ++p) {
     const PlaneLayout& from = layout.plane[p];
     TensorPlane& to = args.plane[p];
-    to.components = from.components;
-    to.width = from.component[0].width;
+    to.components = packed ? 4 : from.components;
+    to.width = packed ? from.component[static_cast<std::size_t>(luma_index(from))].width / 2 : from.component[0].width;
     to.height = from.component[0].height;
     to.row_bytes = to.width * to.components;
     to.columns = edge_axis(desc.border, to.width);
@@ -148,10 +163,14 @@ std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc
     to.lines = TensorTile::rows + filter.height() - 1;
     to.simple = edge_folds_once(to.width, max_radius) && edge_folds_once(to.height, max_radius) &&
                 (!is_periodic(desc.border) || to.row_bytes % block_bytes == 0);
-    const PlaneMasks masks = plane_masks(from);
+    const PlaneMasks masks = packed ? plane_masks(as_pairs(from)) : plane_masks(from);
     to.passthrough = masks.passthrough;
     to.ghost = masks.ghost;
-    fragments[p] = make_fragments(filter, taps, p, to.components);
+    fragments[p] = packed ? make_packed_fragments(filter, taps, from) : make_fragments(filter, taps, p, to.components);
+    if (packed) {
+      args.luma = edge_axis(desc.border, 2 * to.width);
+      args.luma_byte = from.component[static_cast<std::size_t>(luma_index(from))].offset;
+    }
     to.first_block = static_cast<int>(blocks);
     to.tiles_x = (to.row_bytes - 1) / TensorTile::bytes_of(to.components) + 1;
     to.tiles_x_inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + to.tiles_x - 1) / to.tiles_x);

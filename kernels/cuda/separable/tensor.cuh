@@ -18,6 +18,7 @@
 #pragma once
 
 #include "cuda/common/epilogue.cuh"
+#include "cuda/separable/packed_products.cuh"
 #include "cuda/separable/tensor_input.cuh"
 #include "cuda/separable/tensor_passes.cuh"
 
@@ -52,10 +53,10 @@ __device__ __forceinline__ std::uint32_t settled(const void* pointer) {
   return address;
 }
 
-template <Epilogue epilogue, int C, int warps, bool staged>
+template <Epilogue epilogue, int C, int warps, bool staged, bool packed = false>
 __device__ __forceinline__ void filter_tile(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* shared,
                                             Arrivals* arrived) {
-  using In = Window<C, 32 * warps, staged>;
+  using In = Window<C, 32 * warps, staged, packed>;
   using Out = Outlet<C>;
   constexpr int bands = TensorTile::bands, halves = 2 * bands / warps;  // of a tile, that a warp makes
   // From the shuffle the compiler knows that a warp agrees on it, and on the branches below.
@@ -71,13 +72,13 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
   };
   const auto [x, top] = origin(tile);
   if (tile < args.wave) prefetch_tile<32 * warps>(plane, x, top);
-  Products<epilogue, C> products;
+  std::conditional_t<packed, PackedProducts<epilogue>, Products<epilogue, C>> products;
   products.prepare(plane, lane);
   const In in{args, plane, shared, x - margin_of(C), top, arrived};
   const int y = top + 16 * band, lines = in_register(plane.height) - y, row_bytes = in_register(plane.row_bytes);
   const std::ptrdiff_t stride = in_register(plane.out_stride);
   const std::uint32_t passthrough = in_register(plane.passthrough);
-  const bool skip_last = C == 4 && passthrough >> 24, wide = plane.out_wide;
+  const bool skip_last = C == 4 && !packed && passthrough >> 24, wide = plane.out_wide;
   const bool inside = wide && lines >= 16 && x + TensorTile::bytes <= row_bytes;
   // This lane's piece of the output.
   int piece_x = x + skipped + lane % Out::in_row * 16;
@@ -124,8 +125,9 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
       if constexpr (epilogue == Epilogue::centre_tap) {
 #pragma unroll
         for (int w = 0; w < C; ++w) {
-          const std::uint32_t in = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
-          // A byte in the mantissa of 2^23 is 2^23 + that byte.
+          std::uint32_t in = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
+          if constexpr (packed) in = products.reordered(in);
+            // A byte in the mantissa of 2^23 is 2^23 + that byte.
 #pragma unroll
           for (int b = 0; b < 4; ++b) {
             const float sample = __uint_as_float(__byte_perm(in, 0x4B000000, 0x7440 | b)) - 8388608.f;
@@ -134,7 +136,10 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
         }
       }
 #pragma unroll
-      for (int w = 0; w < C; ++w) words[h][w] = pack_bytes(v[4 * w], v[4 * w + 1], v[4 * w + 2], v[4 * w + 3]);
+      for (int w = 0; w < C; ++w) {
+        words[h][w] = pack_bytes(v[4 * w], v[4 * w + 1], v[4 * w + 2], v[4 * w + 3]);
+        if constexpr (packed) words[h][w] = products.reordered(words[h][w]);
+      }
     }
     if (C > 1 && passthrough)
 #pragma unroll
@@ -239,6 +244,18 @@ __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::b
   } else {
     filter_tile<epilogue, 1, warps, staged>(args, plane, shared, arrived);
   }
+#endif
+}
+
+/// Of packed 4:2:2: a plane of pairs.
+template <Epilogue epilogue>
+__global__ void __launch_bounds__(TensorTile::threads(4), TensorTile::blocks(4))
+    packed_kernel(const __grid_constant__ TensorArgs args) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  constexpr int warps = TensorTile::warps(4);
+  constexpr int bytes = Window<4, 32 * warps, false, true>::bytes + unread + warps * Outlet<4>::size;
+  __shared__ alignas(16) std::uint8_t shared[bytes];
+  filter_tile<epilogue, 4, warps, false, true>(args, args.plane[0], shared, nullptr);
 #endif
 }
 

@@ -7,11 +7,11 @@
 #include <cstdint>
 
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/common/half.hpp"
 #include "cuda/common/packed_422.hpp"
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
-#include "cuda/common/half.hpp"
 #include "cuda/separable/tensor_frames.cuh"
 
 namespace convolve::cuda {

@@ -49,6 +49,9 @@ struct TensorArgs {
   Border border;
   float gain, offset, rounding_bias;
   float centre;  ///< the tap at the centre, beside the product of column and row
+  // Of packed 4:2:2:
+  EdgeAxis luma;  ///< the columns of the luma; the plane's are those of the pairs
+  int luma_byte;  ///< of a pair of bytes, the luma's
 };
 
 /// Bytes on either side of a tile.
@@ -113,6 +116,27 @@ __device__ __noinline__ void gather_triples(const TensorArgs& args, const Tensor
   }
 }
 
+/// Where sample x of the luma lies in a row of packed 4:2:2.
+__device__ __forceinline__ int luma_at(const TensorArgs& args, int x) {
+  return 2 * x + args.luma_byte;
+}
+
+/// The same of packed 4:2:2, byte by byte.
+template <int threads>
+__device__ __noinline__ void gather_pairs(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* cells,
+                                          int left, int top) {
+  constexpr int bytes = blocks_of(4) * block_bytes, rows = TensorTile::rows + 2 * radius;
+#pragma unroll 4
+  for (int k = threadIdx.x; k < rows * bytes; k += threads) {
+    const int i = k / bytes, p = k - i * bytes, at = left + p;
+    const bool luma = (at & 1) == args.luma_byte;
+    const int y = border_index(args.border, top + i, plane.height),
+              x = border_index(args.border, at >> (luma ? 1 : 2), luma ? 2 * plane.width : plane.width);
+    const std::uint8_t* from = plane.in + y * plane.in_stride + (luma ? luma_at(args, x) : 4 * x + (at & 3));
+    cells[row_offset(4, i) + p] = y < 0 || x < 0 ? plane.ghost >> 8 * (at & 3) & 255 : __ldg(from);
+  }
+}
+
 /// Asks for the rows of the tile whose first byte and row these are; for those around them, its neighbours do.
 template <int threads, int bytes = TensorTile::bytes>
 __device__ __forceinline__ void prefetch_tile(const TensorPlane& plane, int x, int top) {
@@ -131,8 +155,8 @@ struct Triple {
 };
 
 /// The window of the tile whose first byte and row are `x` and `top`. Block-wide. `staged`: each warp waits for its own
-/// rows only, which pays where all blocks of a launch are resident at once.
-template <int C, int threads, bool staged>
+/// rows only, which pays where all blocks of a launch are resident at once. `packed`: pixels are pairs of packed 4:2:2.
+template <int C, int threads, bool staged, bool packed = false>
 struct Window {
   static constexpr int blocks = blocks_of(C), pixels = blocks * block_bytes / C;
   static constexpr int rows = TensorTile::rows + 2 * radius, bytes = row_offset(C, rows);
@@ -203,7 +227,9 @@ struct Window {
     }
     if (!plane.words) {
       pdl_wait();
-      if constexpr (C == 3)
+      if constexpr (packed)
+        gather_pairs<threads>(args, plane, cells, left, top - radius);
+      else if constexpr (C == 3)
         gather_triples<threads>(args, plane, cells, left, top - radius);
       else
         gather<C, threads>(args, plane, cells, left, top - radius);
@@ -265,6 +291,21 @@ struct Window {
       for (; n < bytes; ++n) to[n] = __ldg(from + n);
     }
   }
+  /// Pair x, which lies beside the frame: its chroma from `chroma`, its luma from the window's row.
+  __device__ __forceinline__ std::uint32_t with_luma(std::uint32_t chroma, const std::uint32_t* line, int x,
+                                                     int right) const {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(line);
+    const EdgeAxis& axis = args.luma;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int from =
+          (right ? axis.high_scale : axis.low_scale) * (2 * x + i) + (right ? axis.high_offset : axis.low_offset);
+      const int at = min(max(luma_at(args, from) - left, 0), blocks * block_bytes - 1),
+                bit = 16 * i + 8 * args.luma_byte;
+      chroma = (chroma & ~(255u << bit)) | static_cast<std::uint32_t>(bytes[at]) << bit;
+    }
+    return chroma;
+  }
   /// Puts the border's cells in, a row to a thread.
   __device__ void mend(bool sides) const {
     const int i = threadIdx.x;
@@ -282,6 +323,8 @@ struct Window {
         for (int k = 0; k < max_radius; ++k) {
           const int from = scale * (nearest + away * k) + offset;
           value[k] = plane.columns.ghost ? static_cast<Pixel>(plane.ghost) : line[min(max(from, cut), pixels - 1)];
+          if constexpr (packed)
+            if (!plane.columns.ghost) value[k] = with_luma(value[k], line, nearest + away * k, right);
         }
 #pragma unroll
         for (int k = 0; k < max_radius; ++k) {

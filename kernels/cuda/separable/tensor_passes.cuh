@@ -67,14 +67,15 @@ requires(in_halves(epilogue)) struct Products<epilogue, C> {
   static __device__ int row_of(int lane) {
     return (lane >> 3) * 4 + (lane >> 1 & 3) + 16 * (lane & 1);
   }
-  __device__ Half columns(const Blocks<C>& blocks) const {
+  /// `even`, `odd`: the selectors of the byte of a pair that tiles 0 and 1 have.
+  __device__ Half columns(const Blocks<C>& blocks, std::uint32_t even = 0x4240, std::uint32_t odd = 0x4341) const {
     std::uint32_t value[C][2][2];  ///< by block, tile, rows g and g + 8
 #pragma unroll
     for (int b = 0; b < C; ++b) {
       const std::uint32_t(&m)[4] = blocks.pairs[b];
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        const std::uint32_t selector = j ? 0x4341 : 0x4240;
+        const std::uint32_t selector = j ? odd : even;
         std::uint32_t samples[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) samples[i] = __byte_perm(m[i], 0, selector);
@@ -166,14 +167,14 @@ struct Products {
   static __device__ int row_of(int lane) {
     return lane;
   }
-  __device__ Half columns(const Blocks<C>& blocks) const {
+  __device__ Half columns(const Blocks<C>& blocks, std::uint32_t even = 0x6420, std::uint32_t odd = 0x7531) const {
     Half fresh;
 #pragma unroll
     for (int b = 0; b < C; ++b) {
       const std::uint32_t(&m)[4] = blocks.pairs[b];
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        const std::uint32_t selector = j ? 0x7531 : 0x6420;
+        const std::uint32_t selector = j ? odd : even;
         const std::uint32_t samples[2] = {__byte_perm(m[0], m[1], selector), __byte_perm(m[2], m[3], selector)};
         ptx::mma_s8_u8(fresh.v[b][j], column, samples, start);
       }
@@ -190,12 +191,13 @@ struct Products {
       for (int i = 0; i < 4; ++i) e[i] = e[i] * 256 + from[c];
       ptx::mma_u8_s8(d, window.low[c], row[first] + 2 * n, e);
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        code[i >> 1][2 * n + (i & 1)] =
-            epilogue == Epilogue::magic_number
-                ? __fmaf_rn(__int_as_float(d[i]), args.gain, args.offset)
-                : __fadd_rn(__fmaf_rn(__int2float_rn(d[i]), args.gain, offset[c]), -args.rounding_bias);
+      for (int i = 0; i < 4; ++i) code[i >> 1][2 * n + (i & 1)] = value_of(d[i], c, args);
     }
+  }
+  __device__ float value_of(int sum, int c, const TensorArgs& args) const {
+    return epilogue == Epilogue::magic_number
+               ? __fmaf_rn(__int_as_float(sum), args.gain, args.offset)
+               : __fadd_rn(__fmaf_rn(__int2float_rn(sum), args.gain, offset[c]), -args.rounding_bias);
   }
 };
 

@@ -68,4 +68,20 @@ void add_half_rows(const std::vector<double>& row, int centre, int margin, bool 
 /// three components those of the row's two; then what V and H start at.
 std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components);
 
+/// True for packed 4:2:2 of an even width, which is whole pairs.
+bool is_even_packed_422(const FrameLayout& layout);
+/// Which component byte b of a pair of such pixels is of.
+int component_at(const PlaneLayout& plane, int b);
+
+/// Where PackedProducts finds what packed 4:2:2 has beyond four components, in uint4: three times the row's two
+/// matrices, then the selectors.
+struct PackedFragments {
+  static constexpr int luma = 112, selectors = luma + 6 * 32;
+};
+/// The same of packed 4:2:2. As components the words count luma, chroma, luma, chroma, whatever the order of a pair's
+/// bytes; the row's matrices are the chroma's. Behind them are those of the luma: by inputs of the same place in their
+/// pair as the output's, by those that lie right of these in theirs, and by those that lie left.
+std::vector<std::uint32_t> make_packed_fragments(const Filter& filter, const TensorTaps& taps,
+                                                 const PlaneLayout& plane);
+
 }  // namespace convolve::cuda::tensor
