@@ -23,23 +23,18 @@ using namespace tensor;
 int step_at(const PlaneLayout& plane, bool packed, int b) {
   return packed && plane.component[luma_index(plane)].offset % 2 == b % 2 ? 2 : packed ? 4 : plane.components;
 }
-/// The component that byte b of a row is of.
-const Component& component_at(const PlaneLayout& plane, bool packed, int b) {
-  if (!packed) return plane.component[static_cast<std::size_t>(b % plane.components)];
-  int c = 0;
-  while ((b - plane.component[static_cast<std::size_t>(c)].offset) % plane.component[static_cast<std::size_t>(c)].step)
-    ++c;
-  return plane.component[static_cast<std::size_t>(c)];
+/// The index of the component that byte b of a row is of.
+int index_at(const PlaneLayout& plane, bool packed, int b) {
+  return packed ? component_at(plane, b) : b % plane.components;
 }
-int index_of(const PlaneLayout& plane, const Component& component) {
-  return static_cast<int>(&component - plane.component.data());
+const Component& at_byte(const PlaneLayout& plane, bool packed, int b) {
+  return plane.component[static_cast<std::size_t>(index_at(plane, packed, b))];
 }
 
 /// Which of the kernels makes a layout's planes.
 struct FramesKernel {
   int margin;  ///< blocks of 16 bytes that outputs reach on either side
   bool apart;  ///< components are in even bytes or in odd ones
-  bool one;    ///< there is one frame
   void (*run)(FramesArgs);
   int shared;  ///< bytes of shared memory
 
@@ -50,35 +45,29 @@ struct FramesKernel {
       apart = apart && desc.layout.plane[p].components % 2 == 0;
     }
     margin = desc.filter.reach_x() * step <= block_bytes ? 1 : 2;
-    one = desc.filter.depth() == 1;
     if (margin == 1)
       apart ? choose<1, true>(epilogue) : choose<1, false>(epilogue);
     else
       apart ? choose<2, true>(epilogue) : choose<2, false>(epilogue);
   }
-  int resident() const { return FramesTile::resident(one); }
   int matrices() const { return apart ? 2 * (margin + 1) : 2 * margin + 1; }
 
  private:
   template <int margin, bool apart>
   void choose(Epilogue epilogue) {
-    const bool scaled = epilogue == Epilogue::scaled;
-    // One frame is packed 4:2:2.
-    if constexpr (apart)
-      if (one) return scaled ? set<margin, apart, true, true>() : set<margin, apart, true, false>();
-    scaled ? set<margin, apart, false, true>() : set<margin, apart, false, false>();
+    epilogue == Epilogue::scaled ? set<margin, apart, true>() : set<margin, apart, false>();
   }
-  template <int margin, bool apart, bool one, bool scaled>
+  template <int margin, bool apart, bool scaled>
   void set() {
-    run = frames_kernel<margin, apart, one, scaled>;
-    shared = FramesMemory<margin, one>::bytes;
+    run = frames_kernel<margin, apart, scaled>;
+    shared = FramesMemory<margin>::bytes;
   }
 };
 
 /// Planes whose bytes' components the row's matrices can say.
 bool has_planes(const FrameLayout& layout, bool& packed) {
   packed = lies_as_packed_422(layout);
-  if (packed) return layout.plane[0].component[luma_index(layout.plane[0])].width % 2 == 0;
+  if (packed) return is_even_packed_422(layout);
   const PlaneMix mix = plane_mix(layout);
   return mix != PlaneMix::none &&
          (mix != PlaneMix::three || (layout.planes == 1 && is_filtered_alike(layout.plane[0])));
@@ -89,7 +78,7 @@ bool serves(const Device& device, const PlanDesc& desc, const Arithmetic& arithm
   bool packed = false;
   const Filter& filter = desc.filter;
   return device.capability >= 90 && factors.space.size() == 1 && has_planes(desc.layout, packed) &&
-         (packed || filter.depth() > 1) && filter.reach_x() <= max_radius && filter.reach_y() <= max_radius &&
+         filter.depth() > 1 && filter.reach_x() <= max_radius && filter.reach_y() <= max_radius &&
          make_frame_taps(desc, arithmetic, factors.time, factors.space.front(), taps);
 }
 
@@ -107,7 +96,7 @@ class FramesPlan final : public Plan {
     if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_.run), cudaFuncAttributeMaxDynamicSharedMemorySize,
                              kernel_.shared) != cudaSuccess)
       throw PlanError(std::string("separable: shared memory: ") + launch_error());
-    args_.wave = device.multiprocessors * kernel_.resident();
+    args_.wave = device.multiprocessors * FramesTile::resident;
     const Filter& filter = desc.filter;
     args_.planes = desc.layout.planes;
     args_.border = desc.border;
@@ -155,8 +144,8 @@ class FramesPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + ", tensor cores, half precision" +
-           (depth_ > 1 ? ", frames combined in the column pass" : "") + (packed_ ? ", luma and chroma at once" : "");
+    return "separable " + shape_ + ", tensor cores, half precision" + ", frames combined in the column pass" +
+           (packed_ ? ", luma and chroma at once" : "");
   }
 
  private:
@@ -165,12 +154,12 @@ class FramesPlan final : public Plan {
     FramesPlane& to = args_.plane[p];
     for (int b = 0; b < 2; ++b) {
       to.step[b] = step_at(from, packed_, b);
-      to.length[b] = component_at(from, packed_, b).width;
+      to.length[b] = at_byte(from, packed_, b).width;
     }
     to.height = from.component[0].height;
     to.row_bytes = to.step[0] * to.length[0];
     for (int b = 0; b < 4; ++b) {
-      const Component& component = component_at(from, packed_, b);
+      const Component& component = at_byte(from, packed_, b);
       to.ghost |= static_cast<unsigned>(std::nearbyint(std::clamp(component.ghost, 0.0, 255.0))) << 8 * b;
       if (!component.filtered) to.passthrough |= 255u << 8 * b;
     }
@@ -202,8 +191,8 @@ class FramesPlan final : public Plan {
     plane.wraps =
         is_periodic(args_.border) && plane.whole == plane.row_bytes && plane.row_bytes >= kernel_.margin * block_bytes;
     for (int b = 0; b < 4; ++b) {
-      const Component& component = component_at(layout, packed_, b);
-      plane.from[b] = static_cast<float>(taps_.from_of(p, index_of(layout, component), component.ghost, missing));
+      const Component& component = at_byte(layout, packed_, b);
+      plane.from[b] = static_cast<float>(taps_.from_of(p, index_at(layout, packed_, b), component.ghost, missing));
     }
   }
 

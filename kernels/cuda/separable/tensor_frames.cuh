@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// separable on the tensor cores, for windows of frames, and for packed 4:2:2: any bytes whose neighbours of the same
-// component are at even steps.
+// separable on the tensor cores, for windows of frames: any bytes whose neighbours of the same component are at even
+// steps.
 //
 // The column pass of tensor_passes.cuh does not ask which component a byte is of, and the weight of a frame may as well
 // be in its column: V = C1 X1 + C2 X2 + ..., frame after frame into the same registers, of all blocks of 16 bytes that
@@ -15,8 +15,6 @@
 //
 // Which component a byte is of stands in R' alone: a tap at every byte, or at every second, third or fourth one, and of
 // packed 4:2:2 at every second one where the byte out is luma, else at every fourth.
-//
-// Of one frame V is made block by block, as the row pass comes to need it.
 //
 // Frames of ghost cells, which stand in beyond the ends of a stream under a constant border, are not read: H starts at
 // what these would add.
@@ -66,8 +64,7 @@ struct ColumnPass {
   }
 };
 
-/// The row pass of a warp's sets, to its outlet. `rows`: where the lane's words of the row's matrices lie; `column(b)`:
-/// is called before V of block b is needed.
+/// The row pass of a warp's sets, to its outlet. `rows`: where the lane's words of the row's matrices lie.
 template <int margin, bool scaled>
 struct RowPass {
   const FramesArgs& args;
@@ -88,14 +85,10 @@ struct RowPass {
 
   /// Of components whose neighbours are an odd number of bytes apart: each 16 bytes by the blocks around them. Sums are
   /// of the even bytes and of the odd ones, of two rows each.
-  template <class Column>
-  __device__ __forceinline__ void make_all(Column&& column) const {
+  __device__ __forceinline__ void make_all() const {
     const float even = plane.from[first_byte()], odd = plane.from[first_byte() + 1];
 #pragma unroll
-    for (int b = 0; b < 2 * margin; ++b) column(b);
-#pragma unroll
     for (int s = 0; s < FramesTile::sets; ++s) {
-      column(s + 2 * margin);
       float code[2][4] = {{even, even, odd, odd}, {even, even, odd, odd}};
 #pragma unroll
       for (int b = 0; b < 2 * margin + 1; ++b) {
@@ -119,15 +112,10 @@ struct RowPass {
 
   /// Of components that are in even bytes or in odd ones: 32 bytes at a time, even and odd ones apart, by pairs of
   /// blocks. Sums are of one byte of the first 16 and of the same of the last 16, of two rows each.
-  template <class Column>
-  __device__ __forceinline__ void make_apart(Column&& column) const {
+  __device__ __forceinline__ void make_apart() const {
     const float from[2] = {plane.from[first_byte()], plane.from[first_byte() + 1]};
 #pragma unroll
-    for (int b = 0; b < 2 * margin; ++b) column(b);
-#pragma unroll
     for (int s = 0; s < FramesTile::sets; s += 2) {
-#pragma unroll
-      for (int b = 0; b < 2; ++b) column(s + 2 * margin + b);
       float code[2][2][4];  // of even and of odd bytes
 #pragma unroll
       for (int odd = 0; odd < 2; ++odd)
@@ -206,10 +194,10 @@ __device__ __forceinline__ const FramesPlane& plane_of_block(const FramesArgs& a
 }
 
 /// A block's tile, and the frames on their way to it.
-template <int margin, bool one>
+template <int margin>
 struct FramesBlock {
   using In = FramesWindow<margin>;
-  using Memory = FramesMemory<margin, one>;
+  using Memory = FramesMemory<margin>;
   static constexpr int stages = Memory::stages;
   const FramesPlane& plane;
   std::uint8_t* const memory;
@@ -263,52 +251,43 @@ struct FramesBlock {
 
 #endif
 
-/// `apart`: the components of all planes are in even bytes or in odd ones. `one`: there is one frame.
-template <int margin, bool apart, bool one, bool scaled>
-__global__ void __launch_bounds__(FramesTile::threads, FramesTile::resident(one))
+/// `apart`: the components of all planes are in even bytes or in odd ones.
+template <int margin, bool apart, bool scaled>
+__global__ void __launch_bounds__(FramesTile::threads, FramesTile::resident)
     frames_kernel(const __grid_constant__ FramesArgs args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  using Block = FramesBlock<margin, one>;
+  using Block = FramesBlock<margin>;
   using In = typename Block::In;
   extern __shared__ uint4 shared[];
   const Block block(args, shared);
-  const int frames = one ? 1 : args.frames;
+  const int frames = args.frames;
   block.start(args.wave, frames);
 
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31;
   const int band = warp % FramesTile::bands, part = warp / FramesTile::bands * FramesOutlet::row_bytes;
   const std::uint32_t where = __ldg(args.chosen + lane), at = block.base + part + In::row_of(band, lane);
   FramesColumns<margin> v;
-  std::uint8_t* const outlet = block.memory + Block::Memory::outlets + warp * FramesOutlet::size;
+  std::uint8_t* const outlet = block.memory + warp * FramesOutlet::size;
   const RowPass<margin, scaled> row_pass{args, block.plane, v, block.base + Block::Memory::rows + 16 * lane,
                                          ptx::address_in_shared(outlet) + (lane & 15) * FramesOutlet::pitch};
-  const auto make_rows = [&](auto&& column) {
-    if constexpr (apart)
-      row_pass.make_apart(column);
-    else
-      row_pass.make_all(column);
-  };
 #pragma unroll
   for (auto& of_block : v)
 #pragma unroll
     for (std::uint32_t& pair : of_block) pair = args.start;
-  if constexpr (one) {
-    const ColumnPass columns(__ldg(args.columns + lane), where, at);
-    block.wait(0, 0);
-    make_rows([&](int b) { columns.add(v, b); });
-  } else {
 #pragma unroll 1
-    for (int frame = 0; frame < frames; ++frame) {
-      const int stage = frame % Block::stages;
-      const ColumnPass columns(__ldg(args.columns + 32 * args.tap_frame[frame] + lane), where, at + stage * In::bytes);
-      block.wait(frame, stage);
+  for (int frame = 0; frame < frames; ++frame) {
+    const int stage = frame % Block::stages;
+    const ColumnPass columns(__ldg(args.columns + 32 * args.tap_frame[frame] + lane), where, at + stage * In::bytes);
+    block.wait(frame, stage);
 #pragma unroll
-      for (int b = 0; b < FramesTile::sets + 2 * margin; ++b) columns.add(v, b);
-      __syncthreads();
-      block.send(frame + Block::stages, stage, frames);
-    }
-    make_rows([](int) {});
+    for (int b = 0; b < FramesTile::sets + 2 * margin; ++b) columns.add(v, b);
+    __syncthreads();
+    block.send(frame + Block::stages, stage, frames);
   }
+  if constexpr (apart)
+    row_pass.make_apart();
+  else
+    row_pass.make_all();
   __syncwarp();
   leave(block.plane, outlet, block.x + part, block.top + 16 * band);
 #endif

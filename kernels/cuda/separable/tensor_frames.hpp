@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The numbers and arguments of separable's kernel on the tensor cores for windows of frames and for packed 4:2:2,
-// tensor_frames.cu.
+// The numbers and arguments of separable's kernel on the tensor cores for windows of frames, tensor_frames.cu.
 #pragma once
 
 #include <vector_types.h>
@@ -24,7 +23,7 @@ struct FramesTile {
   /// The most matrices that a row has.
   static constexpr int max_matrices = 6;
   /// Blocks to be resident on a multiprocessor: bounds the registers. See tensor_frames.cuh.
-  static constexpr int resident(bool one) { return one ? 4 : 3; }
+  static constexpr int resident = 3;
 };
 
 struct FramesPlane {

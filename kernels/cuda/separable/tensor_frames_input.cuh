@@ -35,16 +35,14 @@ struct FramesOutlet {
   static constexpr int row_bytes = FramesTile::sets * block_bytes, pitch = row_bytes + 16, size = 16 * pitch;
 };
 
-/// The block's shared memory: the rows of one or two frames, the row's matrices, and the warps' outlets, which take
-/// the place of the frames where all warps are done with these.
-template <int margin, bool one>
+/// The block's shared memory: the rows of two frames, the row's matrices, and the warps' outlets, which take the place
+/// of the frames where all warps are done with these.
+template <int margin>
 struct FramesMemory {
-  static constexpr int stages = one ? 1 : 2;  ///< frames whose rows are there or on their way
+  static constexpr int stages = 2;  ///< frames whose rows are there or on their way
   static constexpr int rows = stages * FramesShape<margin>::bytes;
-  static constexpr int end = rows + FramesTile::max_matrices * FramesTile::matrix_bytes, outlets = one ? end : 0;
-  static constexpr int all_outlets = FramesTile::threads / 32 * FramesOutlet::size;
-  static constexpr int bytes = one ? end + all_outlets : end;
-  static_assert(rows % 16 == 0 && (one || all_outlets <= rows));
+  static constexpr int bytes = rows + FramesTile::max_matrices * FramesTile::matrix_bytes;
+  static_assert(rows % 16 == 0 && FramesTile::threads / 32 * FramesOutlet::size <= rows);
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
