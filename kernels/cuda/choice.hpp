@@ -90,8 +90,8 @@ struct ChoiceRow {
 
   constexpr bool matches(const Case& c) const {
     return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && c.rank <= max_rank &&
-           c.components >= min_components && c.components <= max_components && c.depth >= min_depth && c.depth <= max_depth && c.side >= min_side &&
-           c.side <= max_side && (c.one_limb || !one_limb);
+           c.components >= min_components && c.components <= max_components && c.depth >= min_depth &&
+           c.depth <= max_depth && c.side >= min_side && c.side <= max_side && (c.one_limb || !one_limb);
   }
 };
 

@@ -37,9 +37,12 @@ struct PackedProducts : Products<epilogue, 4> {
   __device__ Half columns(const Blocks<4>& blocks) const {
     return Base::columns(blocks, even, odd);
   }
-  /// A word with its luma where the frame has it; or back.
-  __device__ std::uint32_t reordered(std::uint32_t word) const {
-    return __byte_perm(word, 0, order);
+  /// Luma, chroma, luma, chroma as a word in the frame's order, and the other way round.
+  __device__ std::uint32_t word_of(const float* samples) const {
+    return __byte_perm(Base::word_of(samples), 0, order);
+  }
+  __device__ std::uint32_t word_at(const std::uint8_t* at) const {
+    return __byte_perm(Base::word_at(at), 0, order);
   }
 
   __device__ void rows(float (&code)[2][4], const Halves& window, int first, int c, const TensorArgs& args) const {

@@ -125,9 +125,8 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
       if constexpr (epilogue == Epilogue::centre_tap) {
 #pragma unroll
         for (int w = 0; w < C; ++w) {
-          std::uint32_t in = *reinterpret_cast<const std::uint32_t*>(was + row_offset(C, 8 * h) + 4 * w);
-          if constexpr (packed) in = products.reordered(in);
-            // A byte in the mantissa of 2^23 is 2^23 + that byte.
+          const std::uint32_t in = products.word_at(was + row_offset(C, 8 * h) + 4 * w);
+          // A byte in the mantissa of 2^23 is 2^23 + that byte.
 #pragma unroll
           for (int b = 0; b < 4; ++b) {
             const float sample = __uint_as_float(__byte_perm(in, 0x4B000000, 0x7440 | b)) - 8388608.f;
@@ -136,10 +135,7 @@ __device__ __forceinline__ void filter_tile(const TensorArgs& args, const Tensor
         }
       }
 #pragma unroll
-      for (int w = 0; w < C; ++w) {
-        words[h][w] = pack_bytes(v[4 * w], v[4 * w + 1], v[4 * w + 2], v[4 * w + 3]);
-        if constexpr (packed) words[h][w] = products.reordered(words[h][w]);
-      }
+      for (int w = 0; w < C; ++w) words[h][w] = products.word_of(v + 4 * w);
     }
     if (C > 1 && passthrough)
 #pragma unroll

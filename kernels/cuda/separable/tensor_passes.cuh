@@ -29,13 +29,23 @@ __device__ __forceinline__ void load_fragment(std::uint32_t (&to)[4], const Tens
   to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
+/// Words of a frame whose bytes lie in the order of components.
+struct PlainWords {
+  static __device__ std::uint32_t word_of(const float* samples) {
+    return pack_bytes(samples[0], samples[1], samples[2], samples[3]);
+  }
+  static __device__ std::uint32_t word_at(const std::uint8_t* at) {
+    return *reinterpret_cast<const std::uint32_t*>(at);
+  }
+};
+
 /// The matrices' fragments of one lane, and the two passes with them. Fragments come from memory, so that the compiler
 /// keeps them in registers.
 template <Epilogue epilogue, int C>
 struct Products;
 
 template <Epilogue epilogue, int C>
-requires(in_halves(epilogue)) struct Products<epilogue, C> {
+requires(in_halves(epilogue)) struct Products<epilogue, C> : PlainWords {
   /// A half of a set's window: V, as the column pass leaves it and as the row pass takes it.
   struct Half {
     std::uint32_t v[C][4];
@@ -62,6 +72,9 @@ requires(in_halves(epilogue)) struct Products<epilogue, C> {
       const float4 f = __ldg(reinterpret_cast<const float4*>(plane.fragments + 105 + c));
       from[c][0] = f.x, from[c][1] = f.y, from[c][2] = f.z, from[c][3] = f.w;
     }
+  }
+  static __device__ std::uint32_t reordered(std::uint32_t word) {
+    return word;
   }
   /// The row of the window that a lane's address for ldmatrix is of: row 16 + i beside row i.
   static __device__ int row_of(int lane) {
@@ -112,7 +125,7 @@ requires(in_halves(epilogue)) struct Products<epilogue, C> {
 };
 
 template <Epilogue epilogue, int C>
-struct Products {
+struct Products : PlainWords {
   /// V by block and tile, as the column pass leaves it.
   struct Half {
     int v[C][2][4];
@@ -163,6 +176,9 @@ struct Products {
     const std::uint32_t first = __byte_perm(s0, s1, 0x5410), second = __byte_perm(s2, s3, 0x5410);
     low = __byte_perm(first, second, 0x6420);
     high = __byte_perm(first, second, 0x7531);
+  }
+  static __device__ std::uint32_t reordered(std::uint32_t word) {
+    return word;
   }
   static __device__ int row_of(int lane) {
     return lane;
