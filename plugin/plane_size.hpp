@@ -37,6 +37,24 @@ inline int rows(const FrameLayout& layout, int plane) {
   return max;
 }
 
+/// True where samples of two planes have bytes in common, be their rows one plane behind the other, in turn, or side by
+/// side. Rows of neither lie over each other.
+inline bool planes_overlap(const Image& image, const FrameLayout& layout, int p, int q) {
+  const auto first = [&](int i) {
+    const PlaneView& view = image.plane[i];
+    const auto begin = reinterpret_cast<std::intptr_t>(view.data);
+    return std::min<std::intptr_t>(begin, begin + (rows(layout, i) - 1) * view.stride);
+  };
+  const auto end = [&](int i) {
+    return first(i) + (rows(layout, i) - 1) * std::abs(image.plane[i].stride) + row_bytes(layout, i);
+  };
+  if (end(p) <= first(q) || end(q) <= first(p)) return false;
+  const std::intptr_t stride = std::abs(image.plane[p].stride);
+  if (stride != std::abs(image.plane[q].stride) || stride == 0) return true;
+  const std::intptr_t apart = ((first(q) - first(p)) % stride + stride) % stride;
+  return apart < row_bytes(layout, p) || stride - apart < row_bytes(layout, q);
+}
+
 /// The planes of a frame, one behind the other in one piece of memory.
 struct PackedPlanes {
   int planes = 0;

@@ -50,8 +50,12 @@ void Process::apply_regions(FrameWindow& window, const Image& frame) {
 bool Process::treat_in_place(FrameWindow& window) {
   HeldFrame& frame = window.centre();
   if (now_.filter->depth() > 1 || !frame.map.in_place()) return false;
-  for (int p = 0; p < layout_.planes; ++p)
-    if (rows_overlap(frame.map.image().plane[p].stride, layout_, p)) return false;
+  const Image& planes = frame.map.image();
+  for (int p = 0; p < layout_.planes; ++p) {
+    if (rows_overlap(planes.plane[p].stride, layout_, p)) return false;
+    for (int q = 0; q < p; ++q)
+      if (planes_overlap(planes, layout_, p, q)) return false;
+  }
   return memory_->edit(frame, {info_, layout_, frame.interlaced},
                        [&](const Image& image, const Slab*) { apply_regions(window, image); });
 }

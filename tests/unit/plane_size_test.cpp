@@ -45,6 +45,38 @@ TEST(PlaneSize, OfYuy2IsThatOfItsLastSample) {
   EXPECT_EQ(row_bytes(layout, 0), 12);
 }
 
+// Two planes of 4 x 3 bytes, with their first rows so many bytes apart.
+bool overlap(std::ptrdiff_t apart, std::ptrdiff_t stride, std::ptrdiff_t other_stride) {
+  static std::byte memory[200];
+  FrameLayout layout;
+  layout.planes = 2;
+  for (int p = 0; p < 2; ++p) {
+    layout.plane[p].components = 1;
+    layout.plane[p].component[0] = {.offset = 0, .step = 1, .width = 4, .height = 3};
+  }
+  Image image;
+  image.plane[0] = {memory + 100, stride};
+  image.plane[1] = {memory + 100 + apart, other_stride};
+  const bool overlaps = planes_overlap(image, layout, 0, 1);
+  EXPECT_EQ(planes_overlap(image, layout, 1, 0), overlaps);
+  return overlaps;
+}
+
+TEST(PlanesOverlap, WhereTheyHaveBytesInCommon) {
+  EXPECT_TRUE(overlap(0, 4, 4));
+  EXPECT_TRUE(overlap(11, 4, 4));
+  EXPECT_FALSE(overlap(12, 4, 4));  // one behind the other
+  EXPECT_FALSE(overlap(-12, 4, 4));
+  EXPECT_FALSE(overlap(4, 8, 8));  // side by side
+  EXPECT_TRUE(overlap(3, 8, 8));
+  EXPECT_TRUE(overlap(5, 8, 8));
+  EXPECT_FALSE(overlap(5, 9, 9));
+  EXPECT_FALSE(overlap(12, 8, 8));   // rows in turn, one row lower
+  EXPECT_FALSE(overlap(20, 8, -8));  // the other's rows go upwards
+  EXPECT_TRUE(overlap(16, 8, -8));
+  EXPECT_TRUE(overlap(8, 8, 9));  // rows of different strides, which may meet
+}
+
 TEST(PackPlanes, LiesWithoutGapsOrAtTheUnitsAsked) {
   const PackedPlanes tight = pack_planes(nv12());
   EXPECT_EQ(tight.offset[1], 7u * 486);
