@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "crop.hpp"
 #include "element_error.hpp"
@@ -80,6 +81,8 @@ FrameMap::FrameMap(GstBuffer* buffer, const Format& format, int flags) : FrameMa
   }
   put_in_order(meta, format, corner, flags);
   align(format.layout, flags);
+  gst_buffer_ref(buffer_);  // after all maps: one for writing asks for a buffer with a single reference
+  holds_buffer_ = true;
 }
 
 void FrameMap::find_places(const GstVideoMeta* meta, const Format& format, Corner corner, int flags,
@@ -158,7 +161,7 @@ void FrameMap::count_map(bool mapped, int flags) {
   if (!mapped)
     throw ElementError(flags & GST_MAP_WRITE ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_READ,
                        "a buffer's memory could not be mapped");
-  if (++maps_ == 1) gst_buffer_ref(buffer_);  // after the map, which asks for a writable buffer
+  ++maps_;
 }
 
 void FrameMap::put_in_order(const GstVideoMeta* meta, const Format& format, Corner corner, int flags) {
@@ -222,7 +225,6 @@ void FrameMap::fill_spare_rows() noexcept {
 }
 
 void FrameMap::unmap() noexcept {
-  if (maps_ == 0) return;
   while (maps_ > 0) {
     --maps_;
     if (meta_)
@@ -230,12 +232,13 @@ void FrameMap::unmap() noexcept {
     else
       gst_buffer_unmap(buffer_, &map_[maps_]);
   }
-  gst_buffer_unref(buffer_);
+  if (std::exchange(holds_buffer_, false)) gst_buffer_unref(buffer_);
 }
 
 void FrameMap::swap(FrameMap& other) noexcept {
   std::swap(buffer_, other.buffer_);
   std::swap(meta_, other.meta_);
+  std::swap(holds_buffer_, other.holds_buffer_);
   std::swap(map_, other.map_);
   std::swap(maps_, other.maps_);
   std::swap(in_place_, other.in_place_);

@@ -66,6 +66,7 @@ class FrameMap {
   void find_spare_rows(const Places& places, const FrameLayout& layout);
 
   GstBuffer* buffer_ = nullptr;
+  bool holds_buffer_ = false;     ///< has a reference to it
   GstVideoMeta* meta_ = nullptr;  ///< has functions of its own to map and unmap; null: the usual ones do
   std::array<GstMapInfo, max_planes> map_{};
   int maps_ = 0;
