@@ -185,7 +185,35 @@ GstBufferPool* pool_that_refuses() {
   return GST_BUFFER_POOL(g_object_new(type, nullptr));
 }
 
-enum Offer { one_buffer, two_buffers, refuses, too_small, no_pool, odd_alignment, no_alignment, offers };
+// Its buffers have GStreamer's own layout, cut into a memory for each plane.
+GstBufferPool* pool_of_a_memory_a_plane() {
+  struct Pool {
+    static void class_init(gpointer klass, gpointer) {
+      GST_BUFFER_POOL_CLASS(klass)->alloc_buffer = [](GstBufferPool* pool, GstBuffer** out,
+                                                      GstBufferPoolAcquireParams*) {
+        GstStructure* config = gst_buffer_pool_get_config(pool);
+        GstCaps* caps = nullptr;
+        gst_buffer_pool_config_get_params(config, &caps, nullptr, nullptr, nullptr);
+        GstVideoInfo info;
+        gst_video_info_from_caps(&info, caps);
+        gst_structure_free(config);
+        *out = gst_buffer_new();
+        const guint planes = GST_VIDEO_INFO_N_PLANES(&info);
+        for (guint p = 0; p < planes; ++p)
+          gst_buffer_append_memory(
+              *out, gst_allocator_alloc(nullptr, (p + 1 < planes ? info.offset[p + 1] : info.size) - info.offset[p],
+                                        nullptr));
+        return GST_FLOW_OK;
+      };
+    }
+  };
+  static const GType type =
+      g_type_register_static_simple(GST_TYPE_BUFFER_POOL, "TestPoolOfAMemoryAPlane", sizeof(GstBufferPoolClass),
+                                    Pool::class_init, sizeof(GstBufferPool), nullptr, static_cast<GTypeFlags>(0));
+  return GST_BUFFER_POOL(g_object_new(type, nullptr));
+}
+
+enum Offer { one_buffer, two_buffers, refuses, too_small, no_pool, memories, odd_alignment, no_alignment, offers };
 
 GstPadProbeReturn make_offer(GstPad*, GstPadProbeInfo* info, gpointer data) {
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
@@ -213,6 +241,11 @@ GstPadProbeReturn make_offer(GstPad*, GstPadProbeInfo* info, gpointer data) {
     case too_small: {
       const Owned<GstBufferPool> pool(gst_buffer_pool_new());
       gst_query_add_allocation_pool(query, pool.get(), 1, 0, 0);
+      break;
+    }
+    case memories: {
+      const Owned<GstBufferPool> pool(pool_of_a_memory_a_plane());
+      gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
       break;
     }
     case no_pool:
