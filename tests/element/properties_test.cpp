@@ -308,24 +308,6 @@ ELEMENT_TEST_ROWS(an_application_may_give_taps_of_any_type_of_number, std::size(
                "an array of numbers");
 }
 
-ELEMENT_TEST_ROWS(an_application_may_give_boxes_of_any_type_of_number, std::size(number_types)) {
-  const auto at = [&](int n) { return Number{number_types[row], static_cast<double>(n), 1}; };
-  GValue boxes = array_of({{at(1), at(2), at(5), at(3)}});
-  const GstVideoInfo info = video_info("GRAY8", 8, 7);
-  Harness harness("regions=inside region-effect=fill region-color=0xffffffff", info);
-  g_object_set_property(G_OBJECT(harness.element()), "region-boxes", &boxes);
-  g_value_unset(&boxes);
-  const Owned<GstBuffer> black(gst_buffer_new_allocate(nullptr, info.size, nullptr));
-  gst_buffer_memset(black.get(), 0, 0, info.size);
-  CHECK(harness.push(gst_buffer_ref(black.get())) == GST_FLOW_OK, "push failed");
-  const Owned<GstBuffer> output = harness.try_pull();
-  for (gsize y = 0; y < 7; ++y)
-    for (gsize x = 0; x < 8; ++x) {
-      const guint8 wanted = x >= 1 && x < 6 && y >= 2 && y < 5 ? 255 : 0;
-      CHECK(gst_buffer_memcmp(output.get(), y * 8 + x, &wanted, 1) == 0, "pixel %zu, %zu", x, y);
-    }
-}
-
 ELEMENT_TEST(an_application_may_mix_numbers_in_an_array_made_from_text) {
   std::mt19937 random(2);
   const GstVideoInfo info = video_info("GRAY8", 9, 7);

@@ -373,6 +373,18 @@ ELEMENT_TEST(properties_of_regions_change_while_playing) {
   check({}, {}, "off again");
 }
 
+ELEMENT_TEST(boxes_may_be_of_any_type_of_number) {
+  std::mt19937 random(63);
+  const GstVideoInfo info = video_info("GRAY8", 20, 12);
+  const Owned<GstBuffer> in = noise(random, info);
+  const Frame wanted = treated(frame_of(in.get(), info), info, {{2, 3, 11, 8, false, 0, 0, {}}}, {});
+  for (const std::string t : {"gint", "guint", "gint64", "guint64", "glong", "gulong", "guchar", "gdouble", "gfloat"}) {
+    Harness harness("regions=inside region-effect=pixelate region-boxes=\"<<2,3,11,(" + t + ")8>>\"", info);
+    harness.push(gst_buffer_ref(in.get()));
+    check_buffer(wanted, harness.try_pull().get(), info, 0, t.c_str());
+  }
+}
+
 ELEMENT_TEST(boxes_that_cannot_be_read_are_named) {
   for (const char* boxes : {"<1,2,3,4>", "<<1,2,3>>", "<<1,2,3,(string)four>>"}) {
     const Owned<GstElement> element = make_element(std::string("region-boxes=") + boxes);
