@@ -39,5 +39,32 @@ TEST(FloatsArithmetic, SumsIntegersWhereSomeComponentsAloneGoBeyond24Bits) {
   EXPECT_EQ(accumulators(cancelling), std::pair(Accumulator::double_, Accumulator::double_));
 }
 
+TEST(SampleNumbers, DivideByOneProductWhereThatIsRight) {
+  const auto numbers = [](int centre, double chroma_bias, float& offset) {
+    PlanDesc desc = luma_beside_chroma(centre);
+    desc.layout.plane[0].component[1].bias = chroma_bias;
+    const Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, false);
+    offset = make_sample_plane(desc.layout, desc.layout.plane[0], arithmetic).offset[1];
+    return make_sample_numbers(desc.layout, arithmetic);
+  };
+  float offset = 0;
+  const SampleNumbers odd = numbers(79, 0, offset);
+  EXPECT_EQ(odd.divisor, 0);
+  EXPECT_EQ(odd.rounding_bias, 65536);
+  EXPECT_EQ(odd.gain, 1 / 81.f);
+  EXPECT_EQ(offset, 32768 + 65536);
+  const SampleNumbers exact = numbers(126, 0, offset);
+  EXPECT_EQ(exact.divisor, 0);
+  EXPECT_EQ(exact.rounding_bias, 0);
+  EXPECT_EQ(offset, 32768);
+  const SampleNumbers remainder = numbers(223, 0, offset);
+  EXPECT_EQ(remainder.divisor, 225);
+  EXPECT_EQ(offset, 32768);
+  const SampleNumbers small = numbers(8, 0, offset);
+  EXPECT_EQ(small.divisor, 0);
+  EXPECT_GT(small.rounding_bias, 0);
+  EXPECT_EQ(offset, 32768 + small.rounding_bias);
+}
+
 }  // namespace
 }  // namespace convolve::cuda

@@ -3,23 +3,31 @@
 #include "cuda/common/sample_plane.hpp"
 
 #include <algorithm>
+#include <optional>
+
+#include "cuda/common/fused_product.hpp"
 
 namespace convolve::cuda {
 namespace {
 
 /// How sums become samples, the same for all components of a frame.
-Division division_of(const FrameLayout& layout, const Arithmetic& arithmetic) {
+struct FrameDivision {
   Division division = Division::product;
+  std::optional<float> bias;  ///< of a product, in the place of Quantizer::rounding_bias
+};
+FrameDivision division_of(const FrameLayout& layout, const Arithmetic& arithmetic) {
+  FrameDivision how;
+  bool fused = layout.type == SampleType::u16;
   for (int p = 0; p < layout.planes; ++p)
     for (int c = 0; c < layout.plane[p].components; ++c) {
       const Component& component = layout.plane[p].component[c];
-      if (component.filtered) division = std::max(division, make_quantizer(arithmetic, layout, component).division);
+      if (!component.filtered) continue;
+      how.division = std::max(how.division, make_quantizer(arithmetic, layout, component).division);
+      how.bias = fused_product_bias(arithmetic, layout, component);
+      fused &= how.bias.has_value();
     }
-  return division;
-}
-
-bool divides(const FrameLayout& layout, const Arithmetic& arithmetic) {
-  return division_of(layout, arithmetic) != Division::product;
+  if (how.division == Division::product || !fused) return {how.division, {}};
+  return {Division::product, how.bias};
 }
 
 }  // namespace
@@ -66,7 +74,8 @@ bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, 
     why = "bytes of fewer than 8 bits";
   else if (plane_mix(layout) == PlaneMix::none)
     why = "a layout with components at uneven steps";
-  else if (division_of(layout, arithmetic) > (layout.type == SampleType::u16 ? Division::remainder : Division::product))
+  else if (division_of(layout, arithmetic).division >
+           (layout.type == SampleType::u16 ? Division::remainder : Division::product))
     why = "a filter whose sums need double precision";
   else
     return true;
@@ -74,6 +83,7 @@ bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, 
 }
 
 SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& from, const Arithmetic& arithmetic) {
+  const FrameDivision how = division_of(layout, arithmetic);
   SamplePlane plane{};
   plane.components = from.components;
   plane.width = from.component[0].width;
@@ -83,7 +93,7 @@ SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& from
     const Quantizer q = make_quantizer(arithmetic, layout, component);
     plane.zero[c] = static_cast<float>(component.zero);
     plane.ghost[c] = static_cast<float>(component.ghost - component.zero);
-    plane.offset[c] = divides(layout, arithmetic) ? q.offset : q.offset + q.rounding_bias;
+    plane.offset[c] = how.division == Division::product ? q.offset + how.bias.value_or(q.rounding_bias) : q.offset;
   }
   for (int i = 0; i < (from.components == 3 ? 12 : 8); ++i) {
     const int bytes = bytes_per_sample(layout.type);
@@ -95,6 +105,7 @@ SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& from
 }
 
 SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& arithmetic) {
+  const FrameDivision how = division_of(layout, arithmetic);
   SampleNumbers numbers{};
   numbers.shift = layout.type == SampleType::f32 ? 0 : layout.shift;
   for (int p = 0; p < layout.planes; ++p)
@@ -103,10 +114,10 @@ SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& a
       if (!component.filtered) continue;
       const Quantizer q = make_quantizer(arithmetic, layout, component);
       numbers.gain = q.gain;
-      numbers.rounding_bias = q.rounding_bias;
+      numbers.rounding_bias = how.bias.value_or(q.rounding_bias);
       numbers.max = q.max;
     }
-  if (divides(layout, arithmetic)) numbers.divisor = static_cast<float>(arithmetic.divisor);
+  if (how.division != Division::product) numbers.divisor = static_cast<float>(arithmetic.divisor);
   return numbers;
 }
 

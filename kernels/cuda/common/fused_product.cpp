@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/common/fused_product.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convolve::cuda {
+namespace {
+
+bool whole(double v) {
+  return v == std::floor(v);
+}
+
+}  // namespace
+
+std::optional<float> fused_product_bias(const Arithmetic& arithmetic, const FrameLayout& layout,
+                                        const Component& component) {
+  const double offset = component.zero + component.bias, divisor = arithmetic.divisor, max = layout.max_value();
+  if (layout.type == SampleType::f32 || arithmetic.accumulator != Accumulator::exact || divisor < 2 ||
+      std::abs(offset) > max || !whole(2 * offset))
+    return {};
+  int exponent = 0;
+  if (std::frexp(divisor, &exponent) == 0.5) {  // values in range are multiples of 1 / divisor
+    if (divisor * (max + 1) <= 0x1p24) return 0.f;
+    return {};
+  }
+  const double gain_error = std::abs(static_cast<double>(static_cast<float>(1 / divisor)) * divisor - 1);
+  const double error = gain_error * std::max(std::abs(offset), std::abs(max - offset));
+  const double half_grid = std::ldexp(1.0, layout.bits - 24);
+  const bool has_ties = std::fmod(divisor, 2) == 0 || !whole(offset);
+  const double from_tie = (has_ties ? 1 : 0.5) / divisor;  // what any other value is from one at least
+  if (half_grid > error && from_tie > half_grid + error) return static_cast<float>(max + 1);
+  return {};
+}
+
+}  // namespace convolve::cuda
