@@ -16,6 +16,15 @@
 namespace convolve::cuda {
 namespace {
 
+/// Whether the kernel is one of those that copy some of four components. Copied samples go through it as values, which
+/// hold all of their bits where those are 16.
+bool copies_components(const FrameLayout& layout, std::size_t terms) {
+  if (layout.type != SampleType::u16 || layout.bits != 16 || layout.planes != 1 || terms != 1) return false;
+  const std::vector<const Component*> all = all_components(layout);
+  return plane_mix(layout) == PlaneMix::four &&
+         std::any_of(all.begin(), all.end(), [](const Component* k) { return !k->filtered; });
+}
+
 /// The kernel of a size that serves the filter, centred, and that size; null where there is none.
 struct Found {
   const SingleKernel* kernel = nullptr;
@@ -42,7 +51,7 @@ Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t t
     if (row.type == layout.type && row.mix == plane_mix(layout))
       for (std::size_t i = 0; i < single_sizes.size(); ++i) {
         const SingleSize size = single_sizes[i];
-        const SingleKernel& kernel = (*row.kernels)[i];
+        const SingleKernel& kernel = (copies_components(layout, terms) ? single_u16_four_copying : *row.kernels)[i];
         if (kernel.run && size.width >= width && size.terms == static_cast<int>(terms)) return {&kernel, size.width};
       }
   return {};
@@ -71,9 +80,11 @@ class SingleTilesPlan final : public Plan {
       std::copy(terms[r].row.begin(), terms[r].row.end(), args_.row[r] + width / 2 - desc.filter.centre_x());
       std::copy(terms[r].column.begin(), terms[r].column.end(), args_.column[r] + width / 2 - desc.filter.centre_y());
     }
+    const bool copies = copies_components(layout, terms.size());
     std::int64_t blocks = 0;
     for (int p = 0; p < layout.planes; ++p) {
-      const SamplePlane& plane = args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
+      SamplePlane& plane = args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
+      if (copies) set_components(layout.plane[p], plane, width);
       SinglePlane& grid = args_.grid[p];
       grid.first_block = static_cast<int>(blocks);
       grid.tiles_x = (plane.width * plane.components - 1) / SingleTile::width + 1;
@@ -106,6 +117,23 @@ class SingleTilesPlan final : public Plan {
   }
 
  private:
+  /// The numbers of each component of the one plane, some of which are copied.
+  void set_components(const PlaneLayout& layout, SamplePlane& plane, int width) {
+    for (int c = 0; c < 4; ++c) {
+      ComponentNumbers& to = args_.component[c];
+      to.copied = !layout.component[c].filtered;
+      if (!to.copied) {
+        std::copy(std::begin(args_.time), std::end(args_.time), to.time);
+        std::copy(std::begin(args_.column[0]), std::end(args_.column[0]), to.column);
+        to.gain = args_.numbers.gain, to.divisor = args_.numbers.divisor;
+        continue;
+      }
+      to.time[args_.centre_t] = to.column[width / 2] = to.gain = to.divisor = 1;
+      plane.zero[c] = 0;
+      plane.offset[c] = args_.numbers.divisor == 0 ? args_.numbers.rounding_bias : 0;
+    }
+  }
+
   int capability_;
   std::string shape_;
   int terms_;

@@ -15,15 +15,15 @@
 namespace convolve::cuda {
 
 /// The row pass of so many components and terms, how a row lies in shared memory before it, and how after it.
-template <class Sample, int C, int width, int terms>
+template <class Sample, int C, int width, int terms, bool copies = false>
 struct SinglePass {
   using Rows = RowPass<Sample, C, width, terms>;
   using Row = SingleRow<C, width>;
   using Passed = PassedRow;
 };
-template <class Sample, int C, int width, int terms>
-requires(sizeof(Sample) == 2 && (C == 2 || C == 4) && terms == 1) struct SinglePass<Sample, C, width, terms> {
-  using Rows = RowPassPlanar<Sample, C, width, terms>;
+template <class Sample, int C, int width, int terms, bool copies>
+requires(sizeof(Sample) == 2 && (C == 2 || C == 4) && terms == 1) struct SinglePass<Sample, C, width, terms, copies> {
+  using Rows = RowPassPlanar<Sample, C, width, terms, copies>;
   using Row = PlanarRow<C, width>;
   using Passed = PlanarPassedRow<C>;
 };
@@ -46,27 +46,46 @@ __device__ __forceinline__ void ask_for_tile(const PlaneView& view, int left, in
         row_of<const Sample>(view, top) + left, view.stride, threadIdx.x, height - top, (samples - left) * bytes);
 }
 
+/// A pixel from its sums, each component by its own numbers.
+template <class Sample>
+__device__ __forceinline__ PixelGroup<Sample, 1, 4> rounded_apart(const float (&sums)[4], const float (&offset)[4],
+                                                                  const SingleArgs& args) {
+  float value[4];
+  const bool remainder = args.numbers.divisor != 0;
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    const ComponentNumbers& numbers = args.component[c];
+    value[c] = remainder ? remainder_value(sums[c], numbers.gain, offset[c], numbers.divisor)
+                         : __fadd_rn(__fmaf_rn(sums[c], numbers.gain, offset[c]), -args.numbers.rounding_bias);
+  }
+  PixelGroup<Sample, 1, 4> group;
+  group.put(value, args.numbers.max, args.numbers.shift);
+  return group;
+}
+
 /// Four neighbouring samples of a row, from their sums.
-template <class Sample, int C>
+template <class Sample, int C, bool copies>
 __device__ __forceinline__ PixelGroup<Sample, 1, 4> rounded(const float (&sums)[4], const float (&offset)[C],
-                                                            const SampleNumbers& numbers) {
+                                                            const SingleArgs& args) {
   using Group = PixelGroup<Sample, 1, 4>;
   if constexpr (std::is_floating_point_v<Sample>) {
     Group group;
-    group.put(sums, numbers.max, 0);
+    group.put(sums, args.numbers.max, 0);
     return group;
+  } else if constexpr (copies) {
+    return rounded_apart<Sample>(sums, offset, args);
   } else {
-    return quantized<Group, C>(sums, offset, numbers);
+    return quantized<Group, C>(sums, offset, args.numbers);
   }
 }
 
 /// Rounds and stores a lane's four samples from `x` on of each of a warp's rows, of those that the frame has.
 /// `first`: the warp's first row in the tile, whose rows begin at `top` and of which the frame has `out_rows`.
-template <class Sample, int C, int made>
+template <class Sample, int C, int made, bool copies>
 __device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x, int top, int first, int out_rows,
                                            const float (&offset)[C], const float (&sum)[made][4]) {
   using Group = PixelGroup<Sample, 1, 4>;
-  const auto made_of = [&](const float(&sums)[4]) { return rounded<Sample, C>(sums, offset, args.numbers); };
+  const auto made_of = [&](const float(&sums)[4]) { return rounded<Sample, C, copies>(sums, offset, args); };
   const SamplePlane& plane = args.plane[p];
   const SinglePlane& grid = args.grid[p];
   const int samples = plane.width * C, y = top + first;
@@ -75,13 +94,14 @@ __device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x,
   const auto out_row = [&](int j) { return reinterpret_cast<Sample*>(reinterpret_cast<char*>(to) + j * stride); };
   const bool all = x + 4 <= samples;
   const bool whole = all && grid.out_vectors && first + made <= out_rows;
-  if (whole && !plane.has_passthrough) {
+  const bool reads = !copies && plane.has_passthrough;  // the samples to copy
+  if (whole && !reads) {
 #pragma unroll
     for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
     return;
   }
   const auto in_row = [&](int j) { return row_of<const Sample>(args.in[args.centre_t][p], y + j) + x; };
-  if constexpr (C == 4)
+  if constexpr (C == 4 && !copies)
     if (whole && grid.vectors) {
       constexpr int batch = 4;
 #pragma unroll
@@ -102,7 +122,7 @@ __device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x,
   for (int j = 0; j < made; ++j) {
     if (first + j >= out_rows) break;
     Group group = made_of(sum[j]);
-    if (plane.has_passthrough) {
+    if (reads) {
       const Sample* const was = in_row(j);
       Group raw;
       if (all && grid.vectors)
@@ -122,14 +142,13 @@ __device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x,
   }
 }
 
-template <class Sample, int C, int width, int terms, SingleFrames frames>
+template <class Sample, int C, int width, int terms, SingleFrames frames, bool copies = false>
 __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float* shared) {
-  using Pass = SinglePass<Sample, C, width, terms>;
+  using Pass = SinglePass<Sample, C, width, terms, copies>;
   using Passed = typename Pass::Passed;
   using Row = SingleRow<C, width>;
   constexpr int radius = width / 2, row_floats = Pass::Row::floats, made = SingleTile::made(terms),
-                tile_rows = single_rows(terms);
-  constexpr int passed_rows = tile_rows + 2 * radius;
+                tile_rows = single_rows(terms), passed_rows = tile_rows + 2 * radius;
   const SamplePlane& plane = args.plane[p];
   const SinglePlane& grid = args.grid[p];
   const int tile = blockIdx.x - grid.first_block, tile_y = tile / grid.tiles_x;
@@ -153,8 +172,7 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
     combine_rows(pass);
   __syncthreads();
 
-  // A warp's rows of the tile, four samples of each to a lane. Floats' sums start from what integers' are moved by when
-  // they are rounded.
+  // A warp's rows of the tile, four samples of each to a lane. Only floats' sums start from their offset.
   const int first = warp * made;
   if (first >= out_rows) return;
   float offset[C], sum[made][4];
@@ -175,10 +193,13 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
       for (int j = 0; j < made; ++j)
         if (i - j >= 0 && i - j < width)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) sum[j][e] = fmaf(args.column[r][i - j], four[e], sum[j][e]);
+          for (int e = 0; e < 4; ++e) {
+            const float tap = copies ? args.component[e].column[i - j] : args.column[r][i - j];
+            sum[j][e] = fmaf(tap, four[e], sum[j][e]);
+          }
     }
 
-  store_rows<Sample, C>(args, p, left + 4 * Passed::group_of(lane), top, first, out_rows, offset, sum);
+  store_rows<Sample, C, made, copies>(args, p, left + 4 * Passed::group_of(lane), top, first, out_rows, offset, sum);
 }
 
 template <class Sample, PlaneMix mix, SingleFrames frames>
@@ -200,6 +221,16 @@ __global__ void __launch_bounds__(SingleTile::threads, is_four_over_time<Sample,
   } else {
     filter_tile<Sample, max_components_of(mix), width, terms, frames>(args, p, shared);
   }
+}
+
+/// The kernel of one plane of four components of which some are copied.
+template <class Sample, int width, SingleFrames frames>
+__global__ void __launch_bounds__(SingleTile::threads, is_four_over_time<Sample, PlaneMix::four, frames>
+                                                           ? SingleTile::blocks_of_frames(width)
+                                                           : SingleTile::blocks(sizeof(Sample), 1))
+    single_copying_kernel(const __grid_constant__ SingleArgs args) {
+  extern __shared__ __align__(16) float shared[];
+  filter_tile<Sample, 4, width, 1, frames, true>(args, 0, shared);
 }
 
 }  // namespace convolve::cuda

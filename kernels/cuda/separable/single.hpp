@@ -22,6 +22,14 @@ struct SinglePlane {
   bool vectors, out_vectors;  ///< addresses and strides allow to read a span at once, and to write a group
 };
 
+/// What a component is filtered by where others are copied: a copied one by a single tap of 1, so that its samples come
+/// out as they went in. Row passes know `copied`.
+struct ComponentNumbers {
+  float time[max_taps], column[max_taps];
+  float gain, divisor;
+  bool copied;
+};
+
 struct SingleArgs {
   PlaneView in[max_taps][max_planes], out[max_planes];  ///< null data: a frame of ghost cells
   SamplePlane plane[max_planes];
@@ -31,6 +39,7 @@ struct SingleArgs {
   int planes, frames, centre_t;
   float time[max_taps];
   float row[max_terms][max_taps], column[max_terms][max_taps];  ///< centred in, and padded to, the size class
+  ComponentNumbers component[4];                                ///< of kernels that copy
 };
 static_assert(sizeof(SingleArgs) <= 4096);
 
@@ -51,6 +60,8 @@ using SingleKernels = std::array<SingleKernel, single_sizes.size()>;
 /// The tables, by sample type and what the planes hold.
 extern const SingleKernels single_u8_one, single_u8_one_and_two, single_u8_four, single_u8_three;
 extern const SingleKernels single_u16_one, single_u16_one_and_two, single_u16_four;
+/// Of rank 1, where some components are copied whose samples have all their 16 bits.
+extern const SingleKernels single_u16_four_copying;
 extern const SingleKernels single_f32_one;
 
 }  // namespace convolve::cuda

@@ -158,6 +158,7 @@ struct RowPass : RowReader<Sample, C, width, SingleRow<C, width>::extras> {
   using Row = SingleRow<C, width>;
   using Reader = RowReader<Sample, C, width, Row::extras>;
   using Reader::args, Reader::plane, Reader::cells, Reader::lane, Reader::lanes, Reader::span, Reader::ghosts;
+  static constexpr bool copies = false;
   static constexpr int extras = Row::extras;
   /// A lane's samples of a row, on their way.
   struct Samples : Reader::OwnSamples {
@@ -293,7 +294,10 @@ __device__ __forceinline__ void combine_rows(const Pass& pass) {
       load_next(next);
       const float weight = pass.args.time[t];
 #pragma unroll
-      for (int n = 0; n < Pass::span; ++n) sum[n] = fmaf(weight, f[n], sum[n]);
+      for (int n = 0; n < Pass::span; ++n) {
+        const float own = Pass::copies ? pass.args.component[n % 4].time[t] : weight;
+        sum[n] = fmaf(own, f[n], sum[n]);
+      }
 #pragma unroll
       for (int k = 0; k < Pass::extras; ++k) side[k] = fmaf(weight, g[k], side[k]);
     }

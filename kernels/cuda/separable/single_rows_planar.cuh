@@ -56,7 +56,8 @@ struct PlanarSides {
   static constexpr int extras = by_pixel ? C : few, places = by_pixel ? 1 : extras;
 };
 
-template <class Sample, int C, int width, int terms>
+/// `copying`: some components are copied. Of those a row passes on its samples in the place of sums.
+template <class Sample, int C, int width, int terms, bool copying = false>
 struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras> {
   using Row = PlanarRow<C, width>;
   using Passed = PlanarPassedRow<C>;
@@ -64,7 +65,7 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
   using Reader = RowReader<Sample, C, width, Sides::extras>;
   using Reader::args, Reader::plane, Reader::cells, Reader::lane, Reader::lanes, Reader::span, Reader::side,
       Reader::radius, Reader::ghosts, Reader::zero;
-  static constexpr bool by_pixel = Sides::by_pixel;
+  static constexpr bool by_pixel = Sides::by_pixel, copies = copying;
   static constexpr int extras = Sides::extras, places = Sides::places;
   /// A lane's samples of a row, on their way.
   struct Samples : Reader::OwnSamples {
@@ -73,6 +74,7 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
   };
   int extra[places], extra_cell[places];
   float extra_zero;
+  bool copied = false;  ///< the component that this lane filters
 
   __device__ __forceinline__ RowPassPlanar(const SingleArgs& args, int p, float* passed, float* cells,
                                            const int* position, int left, int top, int rows, bool inside)
@@ -86,6 +88,7 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
       extra_cell[k] = n % C * Row::plane + (pixel < radius ? Row::first : Row::margin + Row::pixels - radius) + pixel;
     }
     extra_zero = plane.zero[lane % C];
+    if constexpr (copies) copied = args.component[lane >> 2].copied;
   }
 
   /// Row i of a frame.
@@ -137,8 +140,21 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
   __device__ __forceinline__ void filter(int i) const {
     const int j = C == 4 ? lane & 3 : lane >> 1, c = C == 4 ? lane >> 2 : lane & 1;
     const float* const from = cells + c * Row::plane + 8 * j;
-    float h[terms][span] = {};
-    add_row_products<Row, 1, width>(h, args, [&](int q) { return *reinterpret_cast<const float4*>(from + 4 * q); });
+    float h[terms][span] = {}, own[span];
+    add_row_products<Row, 1, width>(h, args, [&](int q) {
+      const float4 v = *reinterpret_cast<const float4*>(from + 4 * q);
+      if constexpr (copies) {
+        const float four[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          if (const int n = 4 * q + e - Row::margin; n >= 0 && n < span) own[n] = four[e];
+      }
+      return v;
+    });
+    if constexpr (copies) {
+#pragma unroll
+      for (int n = 0; n < span; ++n) h[0][n] = copied ? own[n] : h[0][n];
+    }
     const int swap = threadIdx.x & lanes ? Passed::swap : 0;  // odd rows are the second half warp's
 #pragma unroll
     for (int r = 0; r < terms; ++r) {

@@ -38,4 +38,19 @@ template <class Sample, PlaneMix mix>
 constexpr SingleKernels single_kernels =
     single_kernels_of<Sample, mix>(std::make_index_sequence<single_sizes.size()>{});
 
+/// The kernels of four components that copy some: of rank 1 alone.
+template <class Sample, SingleSize size>
+constexpr SingleKernel copying_kernel_of() {
+  if constexpr (size.terms == 1)
+    return {single_copying_kernel<Sample, size.width, SingleFrames::one>,
+            single_copying_kernel<Sample, size.width, SingleFrames::several>,
+            4 * single_shared<Sample, 4, size.width>(1)};
+  else
+    return {};
+}
+template <class Sample, std::size_t... n>
+constexpr SingleKernels copying_kernels_of(std::index_sequence<n...>) {
+  return {copying_kernel_of<Sample, single_sizes[n]>()...};
+}
+
 }  // namespace convolve::cuda
