@@ -114,6 +114,8 @@ TEST_F(CentreTap, IsRightForEachSizeAndAmount) {
     ASSERT_TRUE(cpu::force_simd_target(target.name));
     for (const int side : {3, 4, 7, 12, 15})
       for (const double amount : {-1.0, 0.25, 1.0, 2.0, 3.0, 40.0}) check(side, 18 - side, amount, false);
+    for (const int side : {17, 23, 31})
+      for (const double amount : {-1.0, 1.0, 3.0}) check(side, 48 - side, amount, false);
     for (const int side : {3, 4, 7, 9})
       for (const double amount : {-2.0, 1.0, 2.0}) check(side, side, amount, true);
   }
@@ -124,7 +126,7 @@ TEST_F(CentreTap, TakesTheEnginesForBytes) {
   for (const cpu::SimdTarget& target : cpu::simd_targets()) {
     if (!target.available || std::string(target.name) == "scalar") continue;
     ASSERT_TRUE(cpu::force_simd_target(target.name));
-    for (const int side : {5, 7, 11, 15}) {
+    for (const int side : {5, 7, 11, 15, 23, 31}) {
       EXPECT_LE(difference(Unsharp(side, side, 1, false), {0}, 0), 1);
       EXPECT_NE(described_.find("16-bit"), std::string::npos) << described_;
       EXPECT_NE(described_.find("with a centre tap"), std::string::npos) << described_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cpu/engine/integer_taps.hpp"
+#include "cpu/fixed16/packing.hpp"
 #include "cpu/rows/copy_staging.hpp"
 #include "cpu/simd/highway.hpp"
 #include "cpu/simd/targets.hpp"
@@ -235,7 +236,7 @@ HWY_EXPORT(FixedDirect);
 namespace fixed16 {
 namespace {
 
-constexpr double word_limit = 32767, middle = 128, max_direct_error = 0.45;
+constexpr double word_limit = 32767, middle = 128;
 
 // Samples less `middle` times 2^8 are multiplied with taps times 2^(7 + bits), of which the upper 16 bits stay: sums
 // are fractions of 2^-bits. False: they do not fit 16 bits.
@@ -307,7 +308,7 @@ bool make_fixed16_direct(Engine& engine, const PlanDesc& desc, const Arithmetic&
   while (bits > 0 && !(round_taps(taps, bits, rounded, error) &&
                        make_starts(*packed, group, kernel.quantization.offset.wide, sum, bits)))
     --bits;
-  if (bits == 0 || !(error <= max_direct_error)) return false;
+  if (bits == 0 || !(error <= max_fraction_error)) return false;
 
   const bool one_component = group.components == 1;
   packed->multiplier = static_cast<std::int16_t>(1 << (15 - bits));

@@ -58,6 +58,11 @@ bool fix(Sums& sums, const std::vector<double>& taps, bool mirrored, int in_bits
   return false;
 }
 
+std::vector<double> times(std::vector<double> values, double factor) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
 Words words_of(const std::vector<double>& values) {
   Words words;
   for (const double value : values) words.push_back(static_cast<std::int16_t>(static_cast<std::int64_t>(value)));
@@ -92,7 +97,10 @@ Words pattern_of(const ComponentGroup& group, Value value) {
 
 bool pack_fractions(Packed& packed, const ComponentGroup& group, const std::vector<double>& offset,
                     const Factors& factors, double centre) {
-  const auto& [weights, column, row] = factors;
+  const auto& [weights, given_column, given_row] = factors;
+  // The magnitudes of a row that come to 1 leave its sums as many bits as samples have.
+  const double gain = magnitude_of(given_row);
+  const std::vector<double> row = times(given_row, 1 / gain), column = times(given_column, gain);
   const bool mirrored_row = is_mirrored(row), mirrored_column = is_mirrored(column);
   const double row_limit = mirrored_row ? word_limit / 2 : word_limit;
   const double column_limit = mirrored_column ? word_limit / 2 : word_limit;
@@ -121,7 +129,7 @@ bool pack_fractions(Packed& packed, const ComponentGroup& group, const std::vect
   if (centre != 0) error += std::ldexp(1.0, -sums.bits);  // of the tap and of its product
   packed.column->taps = sums.taps;
   packed.down = sums.axis;
-  if (!(error <= max_error)) return false;
+  if (!(error <= max_fraction_error)) return false;
   packed.column->less_centre = static_cast<std::int16_t>(-std::nearbyint(std::ldexp(centre, 8 + sums.bits)));
   for (std::size_t i = 0; i < offset.size(); ++i) {
     const double value = offset[i] - centre * group.component[i % group.components]->zero;

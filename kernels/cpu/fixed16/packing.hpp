@@ -47,6 +47,15 @@ struct Axis {
   bool mirrored;  ///< the same from both ends; of an odd number
 };
 
+/// The most taps of an axis that kernels are compiled for: of fractions that mirror each other more, as blurs have
+/// them.
+constexpr int max_taps(bool exact, bool mirrored) {
+  return mirrored && !exact ? 31 : max_compiled_taps;
+}
+
+/// The most that rounding of taps and products may move a result of fractions by, in code values.
+inline constexpr double max_fraction_error = 0.45;
+
 struct Packed {
   std::shared_ptr<PackedStaging> staging = std::make_shared<PackedStaging>();
   std::shared_ptr<PackedTaps> row = std::make_shared<PackedTaps>();
@@ -60,7 +69,7 @@ struct Factors {
 };
 
 /// Real taps as fractions. `offset`: of the quantizer, a pattern. `centre`: one more tap, beside the product of column
-/// and row. False: not within a quarter of a code value.
+/// and row. False: not within max_fraction_error.
 bool pack_fractions(Packed& packed, const ComponentGroup& group, const std::vector<double>& offset,
                     const Factors& factors, double centre);
 

@@ -229,8 +229,10 @@ void DownColumns(const Kernel& kernel, const Block& block) {
 }
 
 // By number of taps: 1, 2, 3, ... as they are, and 1, 3, 5, ... mirrored.
-template <bool Mirrored>
-constexpr std::make_integer_sequence<int, Mirrored ? (max_compiled_taps + 1) / 2 : max_compiled_taps> counts;
+template <bool Exact, bool Mirrored>
+constexpr std::make_integer_sequence<int, Mirrored ? (fixed16::max_taps(Exact, true) + 1) / 2
+                                                   : fixed16::max_taps(Exact, false)>
+    counts;
 template <bool Mirrored>
 constexpr int taps_at(int i) {
   return Mirrored ? 2 * i + 1 : i + 1;
@@ -247,8 +249,8 @@ constexpr auto columns_of(std::integer_sequence<int, I...>) {
 
 template <bool Exact, bool OneComponent>
 decltype(RowPass::run) AlongOf(Axis axis) {
-  static constexpr auto plain = passes_of<Exact, false, OneComponent>(counts<false>);
-  static constexpr auto mirrored = passes_of<Exact, true, OneComponent>(counts<true>);
+  static constexpr auto plain = passes_of<Exact, false, OneComponent>(counts<Exact, false>);
+  static constexpr auto mirrored = passes_of<Exact, true, OneComponent>(counts<Exact, true>);
   return axis.mirrored ? mirrored[axis.taps / 2] : plain[axis.taps - 1];
 }
 
@@ -259,8 +261,8 @@ decltype(RowPass::run) Along(bool exact, Axis axis, bool one_component) {
 
 template <bool Exact, bool Centred>
 decltype(Kernel::run) DownOf(Axis axis) {
-  static constexpr auto plain = columns_of<Exact, false, Centred>(counts<false>);
-  static constexpr auto mirrored = columns_of<Exact, true, Centred>(counts<true>);
+  static constexpr auto plain = columns_of<Exact, false, Centred>(counts<Exact, false>);
+  static constexpr auto mirrored = columns_of<Exact, true, Centred>(counts<Exact, true>);
   return axis.mirrored ? mirrored[axis.taps / 2] : plain[axis.taps - 1];
 }
 
@@ -294,7 +296,8 @@ bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmet
   using namespace fixed16;
   const Functions functions = HWY_DYNAMIC_DISPATCH(FixedSeparable)();
   const bool exact = arithmetic.accumulator == Accumulator::exact;
-  if (!functions.along || std::ssize(column) > max_compiled_taps || std::ssize(row) > max_compiled_taps ||
+  const std::ptrdiff_t most_taps = max_taps(exact, true);
+  if (!functions.along || std::ssize(column) > most_taps || std::ssize(row) > most_taps ||
       arithmetic.accumulator == Accumulator::double_ || desc.layout.max_value() != 255 ||
       !holds_bytes(desc.layout, desc.border, group) || (desc.filter.depth() > 1 && !combines_frames(desc.filter)) ||
       (centre != 0 && (exact || desc.filter.depth() > 1)))
@@ -308,6 +311,8 @@ bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmet
   if (!(exact ? pack_integers(packed, group, offset, arithmetic.divisor, factors)
               : pack_fractions(packed, group, offset, factors, centre)))
     return false;
+  for (const Axis& axis : {packed.along, packed.down})
+    if (axis.taps > max_taps(exact, axis.mirrored)) return false;
 
   engine.name = exact         ? "16-bit integers"
                 : centre == 0 ? "16-bit fixed point"

@@ -14,7 +14,8 @@ namespace convolve::cpu {
 
 /// Frames of a filter that factors over time are combined while they are staged. `centre`: one more tap on the centre
 /// of a filter of one frame, 0: none; real taps alone have it. Returns false, and leaves the engine
-/// unusable, where the target has no vectors or the case cannot be served within a quarter of a code value.
+/// unusable, where the target has no vectors, an axis has more taps than kernels are compiled for (packing.hpp), or the
+/// case cannot be served within 0.45 code values.
 bool make_fixed16_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
                             const ComponentGroup& group, const std::vector<double>& column,
                             const std::vector<double>& row, double centre = 0);
