@@ -25,7 +25,8 @@ ACCUMULATORS = ("exact", "single", "double_")
 MAX_TAPS, MAX_COMPONENTS = 15, 4
 NEAR = 1.03
 
-Case = collections.namedtuple("Case", "rank depth components type accumulator side one_limb", defaults=[0])
+# tensor_cores: whether `separable` runs the case on them, which its label tells.
+Case = collections.namedtuple("Case", "rank depth components type accumulator side one_limb tensor_cores", defaults=[0, 0])
 
 
 @dataclasses.dataclass
@@ -42,12 +43,13 @@ class Row:
     min_side: int = 1
     max_side: int = MAX_TAPS
     one_limb: bool = False
+    tensor_cores: bool = False
 
     def matches(self, case):
         return (case.type in self.types and case.accumulator in self.accumulators
                 and case.rank <= self.max_rank and self.min_components <= case.components <= self.max_components
                 and self.min_depth <= case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side
-                and (case.one_limb or not self.one_limb))
+                and (case.one_limb or not self.one_limb) and (case.tensor_cores or not self.tensor_cores))
 
     def __str__(self):
         name = self.algorithm.replace("-", "_")
@@ -60,8 +62,9 @@ class Row:
                              ("max_depth", MAX_TAPS), ("min_side", 1), ("max_side", MAX_TAPS)):
             if getattr(self, key) != default:
                 fields.append(f".{key} = {getattr(self, key)}")
-        if self.one_limb:
-            fields.append(".one_limb = true")
+        for key in ("one_limb", "tensor_cores"):
+            if getattr(self, key):
+                fields.append(f".{key} = true")
         return f"    ChoiceRow{{{', '.join(fields)}}},"
 
 
@@ -76,8 +79,6 @@ def parsed(text, name="choices"):
     table = text[start:text.find("\n};", start) + 1 or None]
     rows = []
     for fields in re.findall(r"ChoiceRow\{(.*?)\}", table, re.DOTALL):
-        if "tensor_cores" in fields:  # which of an algorithm's kernels ran is no part of a measured case
-            continue
         row = Row(re.search(r"Algorithm::(\w+)", fields)[1].rstrip("_").replace("_", "-"))
         for key, names, of in (("types", TYPES, "SampleType"), ("accumulators", ACCUMULATORS, "Accumulator")):
             if chosen := re.findall(of + r"::(\w+)", fields):
@@ -85,6 +86,7 @@ def parsed(text, name="choices"):
         for key, value in re.findall(r"\.(m\w+) = (\d+)", fields):
             setattr(row, key, int(value))
         row.one_limb = ".one_limb = true" in fields
+        row.tensor_cores = ".tensor_cores = true" in fields
         rows.append(row)
     return rows
 
@@ -99,9 +101,12 @@ def measured(rows):
     """{(case, which algorithms serve it): {algorithm: us}}. Two layouts may be one case. Where the same algorithms serve
     both (RGBA and RGBx), the sum decides; else (RGB and YUY2) each has to get its own."""
     layouts = collections.defaultdict(dict)
+    on_tensor_cores = {(kernel.layout, kernel.shape, kernel.taps) for kernel, row in results.kernels(rows)
+                       if (kernel.runner, kernel.algorithm) == ("cuda", "separable") and "tensor cores" in row.get("label", "")}
     for kernel, row in results.kernels(rows):
         if kernel.runner == "cuda" and kernel.algorithm != "auto":
-            case = Case(*(int(row[key]) if key in row else one_limb_of(kernel, row) for key in Case._fields))
+            case = Case(*(int(row[key]) if key in row else one_limb_of(kernel, row) for key in Case._fields[:-1]),
+                        int((kernel.layout, kernel.shape, kernel.taps) in on_tensor_cores))
             layouts[case, kernel.layout][kernel.algorithm] = row["us"]
     cases = collections.defaultdict(lambda: collections.defaultdict(float))
     for (case, _), times in layouts.items():
@@ -122,15 +127,18 @@ def first_rows(cases):
         for i, times in enumerate(all_times):
             by_side[case._replace(side=0), i][case.side] = times
     found = []
-    for case, i in sorted(by_side, key=lambda key: (key[0].rank, key[0].depth, key[0].components, -key[0].one_limb, key[1])):
+    for case, i in sorted(by_side, key=lambda key: (key[0].rank, key[0].depth, key[0].components, -key[0].one_limb,
+                                                   -key[0].tensor_cores, key[1])):
         last = None
         for side, times in sorted(by_side[case, i].items()):
             if last is None or times.get(last.algorithm, float("inf")) > NEAR * min(times.values()):
                 if last is not None:
                     last.max_side = side - 1
-                last = Row(min(times, key=times.get), frozenset({case.type}), frozenset({case.accumulator}), case.rank,
+                winner = min(times, key=times.get)
+                last = Row(winner, frozenset({case.type}), frozenset({case.accumulator}), case.rank,
                            case.components, min_depth=1 if case.depth == 1 else 2, max_depth=case.depth,
-                           min_side=1 if last is None else side, one_limb=bool(case.one_limb))
+                           min_side=1 if last is None else side, one_limb=bool(case.one_limb),
+                           tensor_cores=bool(case.tensor_cores) and winner == "separable")
                 found.append(last)
     return found
 
@@ -173,7 +181,7 @@ def simplified(rows, cases):
                 rows, changed = fewer, True
         for i in range(len(rows)):
             for field in ("accumulators", "types", "min_depth", "max_depth", "max_components", "min_side", "max_side",
-                          "max_rank", "one_limb"):
+                          "max_rank", "one_limb", "tensor_cores"):
                 if field == "max_depth" and rows[i].max_depth == 1 and several_frames:
                     continue  # few sides are measured over several frames: what is best for one frame says nothing there
                 looser = copy.copy(rows[i])
