@@ -187,7 +187,7 @@ Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int h
   wanted += frame.centre * at_centre;
   const double all = sum + taps.start[0][0] + taps.centre * at_centre;
   const double made = taps.divisor != 0 ? all / taps.divisor + taps.level[0][0]
-                                        : all * taps.gain + taps.level[0][0] - taps.rounding_bias;
+                                        : all * taps.gain + all * taps.gain_low + taps.level[0][0];
   return {made, wanted};
 }
 
@@ -236,9 +236,44 @@ TEST(LargeTaps, ComponentsWithAndWithoutABiasAreDividedAlike) {
     LargeTaps taps;
     ASSERT_TRUE(make_large_taps(desc, arithmetic, desc.filter.frame_factors().front(), taps));
     EXPECT_EQ(taps.divisor, 4809);
-    EXPECT_EQ(taps.rounding_bias, 0);
+    EXPECT_EQ(taps.gain_low, 0);
     EXPECT_EQ(taps.level[0][bias_first ? 0 : 1], 127.5f);
     EXPECT_EQ(taps.level[0][bias_first ? 1 : 0], 0);
+  }
+}
+
+/// numerator / divisor to nearest, ties to even, within a byte.
+int divided(std::int64_t numerator, std::int64_t divisor) {
+  if (numerator < 0) return 0;
+  std::int64_t code = numerator / divisor;
+  const std::int64_t rest = 2 * (numerator - code * divisor);
+  if (rest > divisor || (rest == divisor && code % 2 == 1)) ++code;
+  return static_cast<int>(std::min<std::int64_t>(code, 255));
+}
+
+// The sums that lie closest to ties, of divisors up to the largest with which a sum of bytes fits 24 bits.
+TEST(LargeTaps, TwoProductsRoundAsTheQuotientDoes) {
+  std::mt19937 random(1);
+  std::vector<int> divisors{1, 2, 3, 961, 4809, 5461, 16383, 16384, 32767, 32768, 32769, 65025, 65533, 65534, 65535, 65536};
+  for (int i = 0; i < 300; ++i) divisors.push_back(1 + static_cast<int>(random() % 65535));
+  for (const int divisor : divisors) {
+    PlanDesc desc = desc_of(Preset::box_blur, 8);
+    TapArray array{.depth = 1, .height = 1, .width = 17, .taps = std::vector<Tap>(17, Tap::fraction(1, divisor))};
+    desc.filter = Filter(array);
+    Component& component = desc.layout.plane[0].component[0];
+    component.zero = 16;
+    LargeTaps taps;
+    ASSERT_TRUE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
+    ASSERT_EQ(taps.divisor, 0) << divisor;
+    ASSERT_EQ(taps.start[0][0], 17 * (128 - 16) + 16 * divisor);
+    for (int code = -1; code < 256; ++code)
+      for (int off = -3; off <= 3; ++off) {
+        const int sum = code * divisor + divisor / 2 + off;
+        const auto s = static_cast<float>(sum);
+        const float low = s * taps.gain_low, value = std::fma(s, taps.gain, low) + taps.level[0][0];
+        const double rounded = std::clamp(std::nearbyint(static_cast<double>(value)), 0.0, 255.0);
+        ASSERT_EQ(rounded, divided(sum, divisor)) << sum << " / " << divisor;
+      }
   }
 }
 

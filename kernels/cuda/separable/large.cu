@@ -87,7 +87,7 @@ class LargePlan final : public Plan {
     args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
     args_.column_units = large_column_units(numbers_, filter.height());
     args_.row_start = static_cast<float>(taps.row_start);
-    args_.gain = taps.gain, args_.rounding_bias = taps.rounding_bias, args_.divisor = taps.divisor,
+    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor,
     args_.centre = taps.centre;
     for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], filter, taps, p);
     const PlaneMix mix = plane_mix(desc.layout);

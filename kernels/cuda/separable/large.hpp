@@ -77,7 +77,7 @@ struct Args {
   Border border;
   int centre_x, centre_y, reach_x, row_units, column_units;
   int steps;  ///< of a strip: units of rows
-  float row_start, gain, rounding_bias, divisor, centre;
+  float row_start, gain, gain_low, divisor, centre;
 };
 
 /// A block of the row pass reads a row from that many pixels before its tile on.

@@ -98,10 +98,8 @@ struct Samples8 {
       for (int k = 0; k < 8; ++k) value[k] = remainder_value(value[k], args.gain, plane.level[k & 3], args.divisor);
     else
 #pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        value[k] = __fmaf_rn(value[k], args.gain, plane.level[k & 3]);
-        if (exact) value[k] = __fadd_rn(value[k], -args.rounding_bias);
-      }
+      for (int k = 0; k < 8; ++k)
+        value[k] = __fmaf_rn(value[k], args.gain, exact ? __fmul_rn(value[k], args.gain_low) : plane.level[k & 3]);
   }
   static __device__ std::uint64_t load(const std::uint8_t* from, bool whole, int there) {
     if (whole) return __ldg(reinterpret_cast<const unsigned long long*>(from));

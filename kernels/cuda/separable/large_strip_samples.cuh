@@ -42,7 +42,7 @@ struct StripSamples {
     for (int c = 0; c < C; ++c) level[c] = plane.level[c];
   }
 
-  /// sum(r, w, b): byte b of word w of row 8 r of the next 16 rows.
+  /// sum(r, w, b): of byte b of word w of row 8 r of the next 16 rows; integers with Plane::start in them.
   template <class Sums>
   __device__ __forceinline__ void store(const Sums& sum) {
     std::uint32_t in[2][words] = {}, code[2][words];
@@ -52,7 +52,7 @@ struct StripSamples {
 #pragma unroll
       for (int w = 0; w < words; ++w)
 #pragma unroll
-        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b), 4 * w + b);
+        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b));
     if (reads)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
@@ -86,11 +86,11 @@ struct StripSamples {
   }
 
  private:
-  __device__ float as_float(float sum, int) const {
+  static __device__ float as_float(float sum) {
     return sum;
   }
-  __device__ float as_float(int sum, int b) const {
-    return __int2float_rn(sum + plane.start[b % C]);
+  static __device__ float as_float(int sum) {
+    return __int2float_rn(sum);
   }
   template <bool exact>
   __device__ __forceinline__ void divide(float (&value)[4], int first) const {
@@ -99,10 +99,8 @@ struct StripSamples {
       for (int b = 0; b < 4; ++b) value[b] = remainder_value(value[b], gain, level[(first + b) % C], args.divisor);
     else
 #pragma unroll
-      for (int b = 0; b < 4; ++b) {
-        value[b] = __fmaf_rn(value[b], gain, level[(first + b) % C]);
-        if (exact) value[b] = __fadd_rn(value[b], -args.rounding_bias);
-      }
+      for (int b = 0; b < 4; ++b)
+        value[b] = __fmaf_rn(value[b], gain, exact ? __fmul_rn(value[b], args.gain_low) : level[(first + b) % C]);
   }
   __device__ __forceinline__ void load(std::uint32_t (&in)[words], int y) const {
     const std::uint8_t* row = plane.in + y * plane.in_stride;

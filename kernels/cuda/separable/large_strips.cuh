@@ -136,7 +136,10 @@ struct StripPasses {
         }
         if (limb)
 #pragma unroll
-          for (int i = 0; i < tiles * C * 8; ++i) (&sum[0][0][0])[i] *= 256;
+          for (int i = 0; i < tiles * C; ++i)
+#pragma unroll
+            for (int k = 0; k < 8; ++k)
+              (&sum[i][0][0])[k] = 256 * (&sum[i][0][0])[k] + samples.plane.start[i % C];
       }
       samples.store([&](int r, int w, int b) {
         if constexpr (C == 1)

@@ -59,6 +59,17 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps)
   });
 }
 
+/// True where fma(sum, gain, sum * gain_low) rounds to the sample that sum / divisor does, for whole sums that hold the
+/// offset as well. Both products are off by less than 2^-40 before their sum is rounded to single precision. In reach
+/// of 0 to 255 that rounding is by 2^-17 at most, and a quotient that is no tie lies farther from one where the divisor
+/// is below 2^16. A power of two needs no second product, and its quotients are not rounded at all.
+bool two_products_divide(const Arithmetic& arithmetic, const Component& c, double centre) {
+  const double divisor = arithmetic.divisor, offset = (c.zero + c.bias) * divisor;
+  const bool far_from_ties = divisor < 0x1p16 || std::exp2(std::ilogb(divisor)) == divisor;
+  return far_from_ties && offset == std::floor(offset) && 256 * (divisor + std::abs(centre)) <= 0x1p24 &&
+         std::abs(offset) < 0x1p24;
+}
+
 bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameFactors& frame, LargeTaps& taps) {
   const SpaceFactors f = in_numbers_of(arithmetic, frame.factors);
   if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
@@ -69,22 +80,23 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   const double row_sum = sum_of(f.row), all = row_sum * sum_of(f.column), centre = frame.exact_centre;
   taps.row_start = -middle * row_sum;
   taps.centre = static_cast<float>(centre);
-  // All components are divided in one way: a level without a bias may do with less than its neighbours.
-  bool product = true;
-  all_filtered(desc.layout, [&](const Component& c, int, int) {
-    product &= make_quantizer(arithmetic, desc.layout, c).division == Division::product;
-    return true;
-  });
+  taps.divisor = static_cast<float>(arithmetic.divisor);
+  taps.gain = static_cast<float>(1 / arithmetic.divisor);
+  // All components are divided in one way.
+  const bool products = all_filtered(
+      desc.layout, [&](const Component& c, int, int) { return two_products_divide(arithmetic, c, centre); });
+  if (products) {
+    taps.gain_low = static_cast<float>(1 / arithmetic.divisor - static_cast<double>(taps.gain));
+    taps.divisor = 0;
+  }
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
-    const Quantizer q = make_quantizer(arithmetic, desc.layout, c);
-    taps.gain = q.gain;
-    taps.rounding_bias = product ? q.rounding_bias : 0;
-    taps.divisor = product ? 0 : static_cast<float>(q.divisor);
-    taps.level[p][i] = q.offset + taps.rounding_bias;
-    taps.start[p][i] = static_cast<std::int32_t>(middle * all - c.zero * (all + centre));
+    const double offset = c.zero + c.bias;
+    const double start = middle * all - c.zero * (all + centre);
+    taps.level[p][i] = products ? 0 : static_cast<float>(offset);
+    taps.start[p][i] = static_cast<std::int32_t>(products ? start + offset * arithmetic.divisor : start);
     const double ghost = row_sum * (std::nearbyint(c.ghost) - middle);
     taps.ghost[p][i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(ghost));
-    return q.division != Division::doubles && c.zero == std::floor(c.zero);
+    return make_quantizer(arithmetic, desc.layout, c).division != Division::doubles && c.zero == std::floor(c.zero);
   });
 }
 
