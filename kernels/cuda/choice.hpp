@@ -270,7 +270,7 @@ inline constexpr std::array choices{
               .max_rank = 1,
               .max_depth = 1,
               .min_side = 16,
-              .max_side = 31,
+              .max_side = 255,
               .tensor_cores = true},
     ChoiceRow{.algorithm = Algorithm::matrix,
               .types = bit(SampleType::u8),

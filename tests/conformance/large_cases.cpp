@@ -64,7 +64,7 @@ void add_tiles_of_factored(CaseList& list) {
         o.border = rotate(convolve::borders, turn).value;
         o.kind = &kind;
         o.shape = shape;
-        o.width = rotate(std::array{290, 147}, turn);
+        o.width = rotate(std::array{290, 147, 204}, turn);
         o.height = rotate(std::array{140, 75}, turn / 2);
         list.add(o);
       }

@@ -8,6 +8,7 @@
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/packed_422.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large.cuh"
@@ -34,13 +35,14 @@ struct StripKernel {
 template <class Numbers, int units>
 StripKernel strip_kernel_of(PlaneMix mix) {
   using Shape = Strip<Numbers, units>;
-  const auto kernel = mix == PlaneMix::one     ? strip_kernel<Numbers, PlaneMix::one, units>
+  const auto kernel = mix == PlaneMix::none    ? pair_strip_kernel<Numbers, units>
+                      : mix == PlaneMix::one   ? strip_kernel<Numbers, PlaneMix::one, units>
                       : mix == PlaneMix::three ? strip_kernel<Numbers, PlaneMix::three, units>
                       : mix == PlaneMix::four  ? strip_kernel<Numbers, PlaneMix::four, units>
                                                : strip_kernel<Numbers, PlaneMix::one_and_two, units>;
   return {units, kernel, Shape::taps_bytes, Shape::stages};
 }
-/// The smallest that takes in `units` units; none: no kernel.
+/// The smallest that takes in `units` units; none: no kernel. PlaneMix::none is packed 4:2:2.
 StripKernel strip_kernel_of(LargeNumbers numbers, int units, PlaneMix mix) {
   if (numbers == LargeNumbers::halves)
     return units <= 3 ? strip_kernel_of<Halves, 3>(mix) : units <= 5 ? strip_kernel_of<Halves, 5>(mix) : StripKernel{};
@@ -59,6 +61,12 @@ RowShape row_shape(int components) {
 
 int strip_width(int components) {
   return strip_warps(components) * (components == 1 ? StripWarp<1>::pixels : StripWarp<4>::pixels);
+}
+
+/// Shared memory of a block of them, of a plane of so many components; of packed 4:2:2 four.
+int strip_memory(const StripKernel& strip, LargeNumbers numbers, int centre_x, int components) {
+  const int window = strip_window(unit_of(numbers), strip.units, centre_x, strip_width(components), components);
+  return strip.taps_bytes + strip.stages * unit_of(numbers) * row_pitch(window, components);
 }
 
 /// How many units of rows a strip is of, so that the waves of blocks are over soonest: a block makes row sums of some
@@ -89,8 +97,11 @@ class LargePlan final : public Plan {
     args_.row_start = static_cast<float>(taps.row_start);
     args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor,
     args_.centre = taps.centre;
-    for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], filter, taps, p);
     const PlaneMix mix = plane_mix(desc.layout);
+    if (mix == PlaneMix::none)
+      set_pairs(args_.plane[0], desc.layout.plane[0], filter, taps);
+    else
+      for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], filter, taps, p);
     if (!set_strips(device, taps, mix)) {
       set_matrices(device, taps);
       set_passes(device, mix);
@@ -123,12 +134,15 @@ class LargePlan final : public Plan {
     unsigned blocks = 0, threads = 0, memory = 0;
   };
 
+  void set_size(Plane& to, int components, int width, int height, const Filter& filter) const {
+    to.components = components, to.width = width, to.height = height;
+    to.row_bytes = width * components;
+    to.columns = edge_axis(args_.border, width), to.rows = edge_axis(args_.border, height);
+    to.simple = edge_folds_once(width, filter.reach_x()) && edge_folds_once(height, filter.reach_y());
+  }
+
   void set_plane(Plane& to, const PlaneLayout& from, const Filter& filter, const LargeTaps& taps, int p) const {
-    to.components = from.components;
-    to.width = from.component[0].width, to.height = from.component[0].height;
-    to.row_bytes = to.width * to.components;
-    to.columns = edge_axis(args_.border, to.width), to.rows = edge_axis(args_.border, to.height);
-    to.simple = edge_folds_once(to.width, filter.reach_x()) && edge_folds_once(to.height, filter.reach_y());
+    set_size(to, from.components, from.component[0].width, from.component[0].height, filter);
     const PlaneMasks masks = plane_masks(from);
     to.passthrough = masks.passthrough, to.ghost = masks.ghost;
     for (int b = 0; b < 4; ++b) {
@@ -136,6 +150,30 @@ class LargePlan final : public Plan {
       to.level[b] = taps.level[p][c], to.start[b] = taps.start[p][c];
       to.ghost_sums[b / 2] |= std::uint32_t{taps.ghost[p][c]} << b % 2 * 16;
     }
+  }
+
+  /// Of packed 4:2:2: pairs for pixels.
+  void set_pairs(Plane& to, const PlaneLayout& from, const Filter& filter, const LargeTaps& taps) {
+    const int luma = luma_index(from), luma_at = from.component[luma].offset, width = from.component[luma].width;
+    set_size(to, 4, width / 2, from.component[luma].height, filter);
+    PlaneLayout bytes;
+    bytes.components = 4;
+    for (int c = 0; c < from.components; ++c) {
+      const int at = from.component[c].offset;
+      bytes.component[at] = from.component[c];
+      if (c == luma) bytes.component[at + 2] = from.component[c];
+      const int tile = c == luma ? 0 : 2 + at / 2;
+      to.level[tile] = taps.level[0][c], to.start[tile] = taps.start[0][c];
+    }
+    to.level[1] = to.level[0], to.start[1] = to.start[0];
+    const PlaneMasks masks = plane_masks(bytes);
+    to.passthrough = masks.passthrough, to.ghost = masks.ghost;
+    args_.pairs = {.luma_at = luma_at,
+                   .luma = luma_at ? 0x7531u : 0x6420u,
+                   .luma_halves = luma_at ? 0x4341u : 0x4240u,
+                   .chroma = luma_at ? 0x6420u : 0x7531u,
+                   .in_turn = luma_at ? 0x1504u : 0x5140u,
+                   .luma_columns = edge_axis(args_.border, width)};
   }
 
   void set_matrices(const Device& device, const LargeTaps& taps) {
@@ -201,10 +239,8 @@ class LargePlan final : public Plan {
     int memory = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
-      const int width = strip_width(plane.components);
-      plane.strips_x = (plane.width - 1) / width + 1;
-      const int window = strip_window(unit, strip.units, args_.centre_x, width, plane.components);
-      memory = std::max(memory, strip.taps_bytes + strip.stages * unit * row_pitch(window, plane.components));
+      plane.strips_x = (plane.width - 1) / strip_width(plane.components) + 1;
+      memory = std::max(memory, strip_memory(strip, numbers_, args_.centre_x, plane.components));
     }
     if (memory > device.shared_bytes) return false;
     args_.steps = steps_of_strips(args_, unit, strip.units, device.multiprocessors * strip_resident);
@@ -240,11 +276,23 @@ class LargePlan final : public Plan {
   Launch launch_[2];
 };
 
+/// True for packed 4:2:2 of whole pairs that strips take.
+bool is_in_strips_of_pairs(const Device& device, const PlanDesc& desc, LargeNumbers numbers) {
+  const PlaneLayout& plane = desc.layout.plane[0];
+  if (!lies_as_packed_422(desc.layout) || plane.component[luma_index(plane)].width % 2 != 0) return false;
+  const Filter& filter = desc.filter;
+  const int units = std::max(large_row_units(numbers, filter.width(), filter.centre_x()),
+                             large_column_units(numbers, filter.height()));
+  const StripKernel strip = strip_kernel_of(numbers, units, PlaneMix::none);
+  return strip.kernel && strip_memory(strip, numbers, filter.centre_x(), 4) <= device.shared_bytes;
+}
+
 /// The taps that the kernels would compute with; false where they do not serve the case.
 bool find_taps(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, LargeTaps& taps) {
   const std::vector<FrameFactors>& frames = desc.filter.frame_factors();
-  return device.capability >= 80 && desc.filter.depth() == 1 && frames.size() == 1 && repeats_by_fours(desc.layout) &&
-         make_large_taps(desc, arithmetic, frames.front(), taps);
+  return device.capability >= 80 && desc.filter.depth() == 1 && frames.size() == 1 &&
+         make_large_taps(desc, arithmetic, frames.front(), taps) &&
+         (repeats_by_fours(desc.layout) || is_in_strips_of_pairs(device, desc, taps.numbers));
 }
 
 }  // namespace

@@ -71,6 +71,14 @@ struct Plane {
   std::int32_t start[4];
 };
 
+/// Packed 4:2:2 in strips: what of a row's words is luma, as byte-permute selectors.
+struct Pairs {
+  int luma_at;                             ///< the byte of each two that is luma
+  std::uint32_t luma, luma_halves, chroma; ///< of two words the four samples, of one its two as halves
+  std::uint32_t in_turn;                   ///< luma and chroma of two samples each in turn, of the lower half of two words
+  EdgeAxis luma_columns;
+};
+
 struct Args {
   Plane plane[max_planes];
   int planes;
@@ -78,6 +86,7 @@ struct Args {
   int centre_x, centre_y, reach_x, row_units, column_units;
   int steps;  ///< of a strip: units of rows
   float row_start, gain, gain_low, divisor, centre;
+  Pairs pairs;  ///< of packed 4:2:2, whose plane has pairs for pixels; Plane::level and start are by StripPasses' tile
 };
 
 /// A block of the row pass reads a row from that many pixels before its tile on.

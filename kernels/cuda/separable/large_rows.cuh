@@ -21,10 +21,26 @@ __device__ __forceinline__ int pixel_of(int at) {
   return C == 3 ? static_cast<int>(static_cast<unsigned>(at + 3 * before) / 3) - before : at >> (C / 2);
 }
 
+/// A pair of packed 4:2:2, at byte `at` of a row, some of which may lie beside the frame.
+__device__ __forceinline__ std::uint32_t pair_at(const Args& args, const Plane& plane, const std::uint8_t* row,
+                                                 int at) {
+  std::uint32_t word = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const bool luma = (i & 1) == args.pairs.luma_at;
+    const int x = luma ? place_of(args.pairs.luma_columns, plane.simple, args.border, (at + i) >> 1)
+                       : place_of(plane.columns, plane.simple, args.border, at >> 2);
+    const int from = luma ? 2 * x + args.pairs.luma_at : 4 * x + i;
+    word |= (x < 0 ? plane.ghost >> 8 * i & 255 : std::uint32_t{__ldg(row + from)}) << 8 * i;
+  }
+  return word;
+}
+
 /// Four bytes of a row from byte `at` on, some of which may lie beside the frame.
-template <int C>
+template <int C, bool pairs = false>
 __device__ __forceinline__ std::uint32_t word_at(const Args& args, const Plane& plane, const std::uint8_t* row,
                                                  int at) {
+  if (pairs) return pair_at(args, plane, row, at);
   std::uint32_t word = 0;
   if (C == 4 && plane.wide) {
     const int x = place_of(plane.columns, plane.simple, args.border, at >> 2);
@@ -97,7 +113,7 @@ __device__ __forceinline__ BesideWord beside_word(const Args& args, const Plane&
 }
 
 /// Those cells, a word to a thread, whatever their number in a row; from word `first` on.
-template <int C, int rows, int warps>
+template <int C, int rows, int warps, bool pairs = false>
 __device__ __forceinline__ void load_beside(const Args& args, const Plane& plane, std::uint8_t* shared,
                                             const RowWindow<C>& window, int top, int pitch, int first = 0) {
 #pragma unroll 1
@@ -105,7 +121,7 @@ __device__ __forceinline__ void load_beside(const Args& args, const Plane& plane
     const BesideWord word = beside_word<C, rows>(args, plane, window, k, top, pitch);
     if (word.y >= 0)
       *reinterpret_cast<std::uint32_t*>(shared + word.cell) =
-          word_at<C>(args, plane, plane.in + word.y * plane.in_stride, word.at);
+          word_at<C, pairs>(args, plane, plane.in + word.y * plane.in_stride, word.at);
   }
 }
 

@@ -58,19 +58,14 @@ struct StripSamples {
       for (int r = 0; r < 2; ++r) {
         if (8 * r < rows) load(in[r], plane.height - rows + 8 * r);
 #pragma unroll
-        for (int w = 0; w < words; ++w)
-#pragma unroll
-          for (int b = 0; b < 4; ++b)  // a byte in the mantissa of 2^23 is 2^23 + that byte
-            value[r][w][b] =
-                fmaf(args.centre, __uint_as_float(__byte_perm(in[r][w], 0x4B000000, 0x7440 | b)) - 8388608.f,
-                     value[r][w][b]);
+        for (int w = 0; w < words; ++w) add_centre(value[r][w], in[r][w]);
       }
 #pragma unroll
     for (int r = 0; r < 2; ++r)
 #pragma unroll
       for (int w = 0; w < words; ++w) {
         float(&v)[4] = value[r][w];
-        divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(v, 4 * w);
+        divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(v, [&](int b) { return level[(4 * w + b) % C]; });
         code[r][w] = pack_bytes(v[0], v[1], v[2], v[3]);
         if (C > 1) code[r][w] = (code[r][w] & ~passthrough) | (in[r][w] & passthrough);
       }
@@ -85,34 +80,44 @@ struct StripSamples {
     put(in);
   }
 
- private:
+ protected:
+  /// The tap at the centre times four bytes of the input.
+  __device__ __forceinline__ void add_centre(float (&value)[4], std::uint32_t in) const {
+#pragma unroll
+    for (int b = 0; b < 4; ++b)  // a byte in the mantissa of 2^23 is 2^23 + that byte
+      value[b] =
+          fmaf(args.centre, __uint_as_float(__byte_perm(in, 0x4B000000, 0x7440 | b)) - 8388608.f, value[b]);
+  }
   static __device__ float as_float(float sum) {
     return sum;
   }
   static __device__ float as_float(int sum) {
     return __int2float_rn(sum);
   }
-  template <bool exact>
-  __device__ __forceinline__ void divide(float (&value)[4], int first) const {
+  template <bool exact, class Level>
+  __device__ __forceinline__ void divide(float (&value)[4], const Level& level_of) const {
     if (exact && args.divisor != 0)
 #pragma unroll
-      for (int b = 0; b < 4; ++b) value[b] = remainder_value(value[b], gain, level[(first + b) % C], args.divisor);
+      for (int b = 0; b < 4; ++b) value[b] = remainder_value(value[b], gain, level_of(b), args.divisor);
     else
 #pragma unroll
       for (int b = 0; b < 4; ++b)
-        value[b] = __fmaf_rn(value[b], gain, exact ? __fmul_rn(value[b], args.gain_low) : level[(first + b) % C]);
+        value[b] = __fmaf_rn(value[b], gain, exact ? __fmul_rn(value[b], args.gain_low) : level_of(b));
   }
   __device__ __forceinline__ void load(std::uint32_t (&in)[words], int y) const {
     const std::uint8_t* row = plane.in + y * plane.in_stride;
 #pragma unroll
-    for (int w = 0; w < words; ++w) {
-      const int at = x + 4 * C * t + (C == 1 ? 16 : 4) * w;
-      if (plane.out_wide && at + 4 <= plane.row_bytes)
-        in[w] = __ldg(reinterpret_cast<const std::uint32_t*>(row + at));
-      else
+    for (int w = 0; w < words; ++w) in[w] = load_word(row, x + 4 * C * t + (C == 1 ? 16 : 4) * w);
+  }
+  /// Bytes from `at` on, as far as the row has them.
+  __device__ __forceinline__ std::uint32_t load_word(const std::uint8_t* row, int at) const {
+    std::uint32_t word = 0;
+    if (plane.out_wide && at + 4 <= plane.row_bytes)
+      word = __ldg(reinterpret_cast<const std::uint32_t*>(row + at));
+    else
 #pragma unroll 1
-        for (int b = 0; b < min(4, plane.row_bytes - at); ++b) in[w] |= std::uint32_t{__ldg(row + at + b)} << 8 * b;
-    }
+      for (int b = 0; b < min(4, plane.row_bytes - at); ++b) word |= std::uint32_t{__ldg(row + at + b)} << 8 * b;
+    return word;
   }
   /// Both rows' words, and goes on to the next 16 rows.
   __device__ __forceinline__ void put(std::uint32_t (&code)[2][words]) {

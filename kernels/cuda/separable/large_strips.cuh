@@ -15,6 +15,7 @@
 // Input rows are read once and are forgotten after their row pass: a few units of them are under way in a queue.
 #pragma once
 
+#include "cuda/separable/large_pairs.cuh"
 #include "cuda/separable/large_rows.cuh"
 #include "cuda/separable/large_strip_samples.cuh"
 
@@ -46,14 +47,15 @@ struct BandedMatrix {
   static constexpr int matrix_bytes = 32 * sizeof(uint4);
 };
 
-/// What a warp makes of a strip.
-template <class Numbers, int C, int units>
+/// What a warp makes of a strip; `pairs`: of packed 4:2:2, whose pairs of pixels are pixels of four bytes, and whose
+/// tiles are in the place of components: see large_pairs.cuh.
+template <class Numbers, int C, int units, bool pairs>
 struct StripPasses {
   using Shape = Strip<Numbers, units>;
   using Sum = typename Numbers::Sum;
   static constexpr int unit = Numbers::unit, parts = Numbers::parts, tiles = StripWarp<C>::tiles;
   static constexpr int row_tiles = unit / 8;                       ///< of 8 rows of the frame, a step's
-  static constexpr int row_parts = tiles < parts ? tiles : parts;  ///< of the row matrix, that this warp takes
+  static constexpr int row_parts = tiles < parts && !pairs ? tiles : parts;  ///< of the row matrix, that this warp takes
   static constexpr int shift = parts == 1 ? 1 : 0;                 ///< units that the second tile lies after the first
   static constexpr int window = units + (tiles - 1) * shift;       ///< units of a row
   static constexpr int at_once = C == 4 ? 1 : 2;                   ///< row tiles
@@ -74,12 +76,15 @@ struct StripPasses {
         start[i] = __int_as_float(bits);
     }
   }
-  /// Row sums of the next unit of rows; `from`: this lane's first pixels.
-  __device__ __forceinline__ void filter_rows(const std::uint8_t* from, int pitch) {
+  __device__ __forceinline__ void move_up() {
 #pragma unroll
     for (int i = 0; i + 1 < units; ++i)
 #pragma unroll
       for (int k = 0; k < tiles * C * 4 * parts; ++k) (&v[i][0][0][0])[k] = (&v[i + 1][0][0][0])[k];
+  }
+  /// Row sums of the next unit of rows; `from`: this lane's first pixels.
+  __device__ __forceinline__ void filter_rows(const std::uint8_t* from, int pitch) {
+    move_up();
 #pragma unroll
     for (int first = 0; first < row_tiles; first += at_once) {
       Sum sum[at_once][tiles][C][4];
@@ -119,8 +124,43 @@ struct StripPasses {
           }
     }
   }
+  /// The same of packed 4:2:2; `luma`: the bytes of this lane's first two pixels of luma, `chroma` those of its first
+  /// pair of which chroma is taken in.
+  __device__ __forceinline__ void filter_pair_rows(const std::uint8_t* luma, const std::uint8_t* chroma, int pitch,
+                                                   const Pairs& places) {
+    move_up();
+#pragma unroll
+    for (int r = 0; r < row_tiles; ++r, luma += 8 * pitch, chroma += 8 * pitch) {
+      Sum sum[4][4];
+      uint4 matrix[parts], before = {};
+#pragma unroll
+      for (int j = 0; j < units + shift; ++j) {
+        if (j < units)
+#pragma unroll
+          for (int part = 0; part < parts; ++part) matrix[part] = row.get(j, part, parts);
+        std::uint32_t pixels[2];
+        luma_operand<Numbers>(pixels, luma + j * 2 * unit, places);
+        if (j < units) Numbers::multiply_right(sum[0], matrix[0], pixels, j == 0 ? start : sum[0]);
+        if (j >= shift)
+          Numbers::multiply_right(sum[1], shift ? before : matrix[parts - 1], pixels,
+                                  j == shift ? start : sum[1]);
+        before = matrix[0];
+        if (j == units) continue;
+        std::uint32_t either[2][2];
+        chroma_operands<Numbers>(either, chroma + j * 4 * unit, places);
+#pragma unroll
+        for (int c = 0; c < 2; ++c)
+          Numbers::multiply_right(sum[2 + c], matrix[0], either[c], j == 0 ? start : sum[2 + c]);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int h = 0; h < 2; ++h) Numbers::keep(v[units - 1][i][h], r, sum[i][2 * h], sum[i][2 * h + 1]);
+    }
+  }
   /// The outputs that those end.
-  __device__ __forceinline__ void filter_columns(StripSamples<C>& samples) const {
+  template <class Samples>
+  __device__ __forceinline__ void filter_columns(Samples& samples) const {
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
       Sum sum[tiles * C][2][4] = {};
@@ -142,7 +182,7 @@ struct StripPasses {
               (&sum[i][0][0])[k] = 256 * (&sum[i][0][0])[k] + samples.plane.start[i % C];
       }
       samples.store([&](int r, int w, int b) {
-        if constexpr (C == 1)
+        if constexpr (C == 1 || pairs)
           return sum[w][b / 2][2 * r + b % 2];
         else if constexpr (C == 2)
           return sum[b % 2][w][2 * r + b / 2];
@@ -156,7 +196,7 @@ struct StripPasses {
 };
 
 /// Sends for the rows of a strip, a unit of them at a time, in order.
-template <class Numbers, int C, int warps>
+template <class Numbers, int C, int warps, bool pairs>
 struct StripLoader {
   static constexpr int unit = Numbers::unit, passes = (unit - 1) / warps + 1, reach = 16 * 32, threads = 32 * warps;
   const Args& args;
@@ -208,7 +248,7 @@ struct StripLoader {
     } else {
       load_pieces<C, unit, warps>(args, plane, cells, window, y, pitch);
     }
-    if (window.words > 0 && !mends) load_beside<C, unit, warps>(args, plane, cells, window, y, pitch);
+    if (window.words > 0 && !mends) load_beside<C, unit, warps, pairs>(args, plane, cells, window, y, pitch);
     y += unit;
     from += unit * stride;
   }
@@ -225,21 +265,27 @@ struct StripLoader {
         std::uint32_t byte[4];
 #pragma unroll
         for (int b = 0; b < 4; ++b) {
-          const int pixel = pixel_of<C>(window.first + i + b), x = edge_index(plane.columns, pixel);
-          const int c = C == 3 ? window.first + i + b - 3 * pixel : b & (C - 1);
-          byte[b] = row[min(max(x * C + c - window.first, window.begin), window.end - 1)];
+          const int at = pairs ? pair_byte_of(args, plane, window.first + i + b) : byte_of(window.first + i + b, b);
+          byte[b] = row[min(max(at - window.first, window.begin), window.end - 1)];
         }
         value = byte[0] | byte[1] << 8 | byte[2] << 16 | byte[3] << 24;
       }
       *reinterpret_cast<std::uint32_t*>(row + i) = value;
     }
   }
+
+ private:
+  /// The byte that stands for byte `at` of the frame's row, which is byte `b` of a word.
+  __device__ __forceinline__ int byte_of(int at, int b) const {
+    const int pixel = pixel_of<C>(at);
+    return edge_index(plane.columns, pixel) * C + (C == 3 ? at - 3 * pixel : b & (C - 1));
+  }
 };
 
-template <class Numbers, int C, int units>
+template <class Numbers, int C, int units, bool pairs = false>
 __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plane, std::uint8_t* shared) {
   using Shape = Strip<Numbers, units>;
-  using Passes = StripPasses<Numbers, C, units>;
+  using Passes = StripPasses<Numbers, C, units, pairs>;
   constexpr int warps = strip_warps(C), unit = Numbers::unit, stages = Shape::stages, parts = Numbers::parts;
   constexpr int width = warps * StripWarp<C>::pixels;
   const int tile = blockIdx.x - plane.first_strip, tile_y = tile / plane.strips_x;
@@ -247,7 +293,7 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int outputs = min(args.steps, (plane.height - top + unit - 1) / unit), x = warp * StripWarp<C>::pixels;
   const bool makes = left + x < plane.width;
-  StripSamples<C> samples(args, plane, (left + x) * C, top + g);
+  std::conditional_t<pairs, PairSamples, StripSamples<C>> samples(args, plane, (left + x) * C, top + g);
   if (plane.passthrough == ~0u) {
     pdl_wait();
     for (int below = 0; makes && below < outputs * unit; below += 16) samples.copy();
@@ -265,8 +311,10 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
   const int stage_bytes = unit * pitch, steps = outputs + units - 1;
   const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
   const std::uint8_t* const of_lane = input + g * pitch + (beside + x + 4 * t) * C;
+  // Taps reach half as far from luma.
+  const int to_luma = pairs ? 2 * (row_margin(args.centre_x) - beside) - 8 * t : 0;
   ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, window);
-  StripLoader<Numbers, C, warps> loader(args, plane, input, left, top - args.centre_y, window, pitch);
+  StripLoader<Numbers, C, warps, pairs> loader(args, plane, input, left, top - args.centre_y, window, pitch);
   pdl_wait();
 #pragma unroll 1
   for (int n = 0; n < stages - 1; ++n) {
@@ -287,7 +335,11 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
     const int next = stage + 1 == stages ? 0 : stage + 1;
     if (loader.mends && n + 1 < steps) loader.mend(next);
     if (makes) {
-      passes.filter_rows(of_lane + stage * stage_bytes, pitch);
+      const std::uint8_t* const rows = of_lane + stage * stage_bytes;
+      if constexpr (pairs)
+        passes.filter_pair_rows(rows + to_luma, rows, pitch, args.pairs);
+      else
+        passes.filter_rows(rows, pitch);
       if (n >= units - 1) passes.filter_columns(samples);
     }
     stage = next;
@@ -295,6 +347,15 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
 }
 
 #endif
+
+template <class Numbers, int units>
+__global__ void __launch_bounds__(32 * strip_warps(4), strip_resident)
+    pair_strip_kernel(const __grid_constant__ Args args) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(16) std::uint8_t shared[];
+  filter_strip<Numbers, 4, units, true>(args, args.plane[0], shared);
+#endif
+}
 
 template <class Numbers, PlaneMix mix, int units>
 __global__ void __launch_bounds__(32 * strip_warps(max_components_of(mix)), strip_resident)

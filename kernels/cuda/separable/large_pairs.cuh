@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Packed 4:2:2 in strips (large_strips.cuh), luma and chroma at once. To the loads a pair of two luma samples is a pixel
+// of four bytes. A warp makes 16 pairs: two tiles of luma and one of either chroma, each by the same matrices.
+//
+//   bytes of a row     Y0 U0 Y1 V0  Y2 U1 Y3 V1 ...           luma is filtered as in a plane of one component, from every
+//   tiles 0, 1         Y0 .. Y15, Y16 .. Y31                  second byte; chroma as in planes of its own, from every
+//   tiles 2, 3         U0 .. U15, V0 .. V15                   fourth
+#pragma once
+
+#include "cuda/separable/large_products.cuh"
+#include "cuda/separable/large_strip_samples.cuh"
+
+namespace convolve::cuda::large {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Luma of a unit as the right operand, from the bytes of pixels 4 t and 4 t + 1 on.
+template <class Numbers>
+__device__ __forceinline__ void luma_operand(std::uint32_t (&b)[2], const std::uint8_t* at, const Pairs& pairs) {
+  const uint2 v = *reinterpret_cast<const uint2*>(at);
+  if constexpr (Numbers::parts == 1) {
+    b[0] = __byte_perm(v.x, 0, pairs.luma_halves);
+    b[1] = __byte_perm(v.y, 0, pairs.luma_halves);
+  } else {
+    const uint2 next = *reinterpret_cast<const uint2*>(at + 2 * 16);
+    b[0] = __byte_perm(v.x, v.y, pairs.luma);
+    b[1] = __byte_perm(next.x, next.y, pairs.luma);
+  }
+}
+
+/// Either chroma of a unit, from the bytes of pair 4 t on.
+template <class Numbers>
+__device__ __forceinline__ void chroma_operands(std::uint32_t (&b)[2][2], const std::uint8_t* at, const Pairs& pairs) {
+  std::uint32_t both[Numbers::parts][2];  // of two pairs each
+#pragma unroll
+  for (int four = 0; four < Numbers::parts; ++four) {
+    const uint4 v = *reinterpret_cast<const uint4*>(at + 4 * 16 * four);
+    both[four][0] = __byte_perm(v.x, v.y, pairs.chroma);
+    both[four][1] = __byte_perm(v.z, v.w, pairs.chroma);
+  }
+#pragma unroll
+  for (int c = 0; c < 2; ++c)
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      if constexpr (Numbers::parts == 1)
+        b[c][i] = __byte_perm(both[0][i], 0, c ? 0x4341 : 0x4240);
+      else
+        b[c][i] = __byte_perm(both[i][0], both[i][1], c ? 0x7531 : 0x6420);
+}
+
+/// The cell of a row in shared memory that stands for byte `at` of the frame's row, which lies beside the frame.
+__device__ __forceinline__ int pair_byte_of(const Args& args, const Plane& plane, int at) {
+  const int pair = at >> 2, in_pair = at & 3;
+  if ((in_pair & 1) != args.pairs.luma_at) return edge_index(plane.columns, pair) * 4 + in_pair;
+  return edge_index(args.pairs.luma_columns, at >> 1) * 2 + args.pairs.luma_at;
+}
+
+/// Stores a warp's samples. Of each tile a lane has rows g and g + 8 and four samples from 4 t on.
+struct PairSamples : StripSamples<4> {
+  using StripSamples::StripSamples;
+
+  /// sum(r, i, b): sample b of tile i of row 8 r of the next 16 rows; integers with Plane::start in them.
+  template <class Sums>
+  __device__ __forceinline__ void store(const Sums& sum) {
+    constexpr bool exact = std::is_integral_v<decltype(sum(0, 0, 0))>;
+    std::uint32_t in[2][words] = {}, code[2][words];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      std::uint32_t luma[4] = {};
+      const int y = plane.height - rows + 8 * r;
+      const bool is_there = 8 * r < rows;
+      if (reads && is_there) load(in[r], y);
+      if (args.centre != 0 && is_there) load_luma(luma, y);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float value[4];
+#pragma unroll
+        for (int b = 0; b < 4; ++b) value[b] = as_float(sum(r, i, b));
+        if (args.centre != 0) {
+          const std::uint32_t of_tile =
+              i < 2 ? __byte_perm(luma[2 * i], luma[2 * i + 1], args.pairs.luma)
+                    : __byte_perm(__byte_perm(in[r][0], in[r][1], args.pairs.chroma),
+                                  __byte_perm(in[r][2], in[r][3], args.pairs.chroma), i == 2 ? 0x6420 : 0x7531);
+          add_centre(value, of_tile);
+        }
+        divide<exact>(value, [&](int) { return level[i]; });
+        code[r][i] = pack_bytes(value[0], value[1], value[2], value[3]);
+      }
+      take_neighbours(code[r]);
+      interleave(code[r]);
+#pragma unroll
+      for (int w = 0; w < words; ++w) code[r][w] = (code[r][w] & ~passthrough) | (in[r][w] & passthrough);
+    }
+    put(code);
+  }
+
+ private:
+  /// Four samples of luma of either tile, two words each.
+  __device__ __forceinline__ void load_luma(std::uint32_t (&to)[4], int y) const {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) to[k] = load_word(plane.in + y * plane.in_stride, x + k / 2 * 32 + 8 * t + k % 2 * 4);
+  }
+  /// Words 0 and 1 are those of two tiles of luma, each of samples 4 t to 4 t + 3. They become samples 8 t to 8 t + 7 of
+  /// both: lane t takes words 2 t and 2 t + 1 of eight, in such an order that no lane sends both of its own at once.
+  ///
+  ///   round 0    lane 0 from lane 0    1 from 3    2 from 1    3 from 2      lanes 1 and 2 send tile 1
+  ///   round 1    lane 0 from lane 1    1 from 2    2 from 0    3 from 3      lanes 0 and 3 send tile 1
+  __device__ __forceinline__ void take_neighbours(std::uint32_t (&code)[4]) const {
+    const bool inner = t == 1 || t == 2;
+    const int lane = threadIdx.x & 31, group = lane & ~3;
+    const int from = t == 0 ? 0 : t == 1 ? 3 : t == 2 ? 1 : 2, then = t == 0 ? 1 : t == 1 ? 2 : t == 2 ? 0 : 3;
+    const std::uint32_t a = __shfl_sync(~0u, inner ? code[1] : code[0], group | from);
+    const std::uint32_t b = __shfl_sync(~0u, inner ? code[0] : code[1], group | then);
+    code[0] = inner ? b : a;
+    code[1] = inner ? a : b;
+  }
+  /// Eight samples of luma and four of either chroma become four pairs.
+  __device__ __forceinline__ void interleave(std::uint32_t (&code)[4]) const {
+    const std::uint32_t lower = args.pairs.in_turn, upper = lower + 0x2222;
+    const std::uint32_t luma[2] = {code[0], code[1]};
+    const std::uint32_t chroma[2] = {__byte_perm(code[2], code[3], 0x5140), __byte_perm(code[2], code[3], 0x7362)};
+#pragma unroll
+    for (int w = 0; w < 4; ++w) code[w] = __byte_perm(luma[w / 2], chroma[w / 2], w % 2 ? upper : lower);
+  }
+};
+
+#endif
+
+}  // namespace convolve::cuda::large
