@@ -59,31 +59,37 @@ struct StripPasses {
   static constexpr int shift = parts == 1 ? 1 : 0;                 ///< units that the second tile lies after the first
   static constexpr int window = units + (tiles - 1) * shift;       ///< units of a row
   static constexpr int at_once = C == 4 ? 1 : 2;                   ///< row tiles
+  /// V of a unit takes the place of the oldest one's, and `units` steps are one round of a loop; 1: it moves instead.
+  static constexpr int turns = parts == 1 && units <= 3 ? units : 1;
   BandedMatrix<units, row_parts, true> row;
   BandedMatrix<units, parts, Shape::column_taps_in_registers> column;
   Sum start[4];                                     ///< what V starts at, as a product takes it
   std::uint32_t v[units][tiles * C][2][2 * parts];  ///< V by unit, tile and component, half of the tile
 
-  __device__ void set_start(float value) {
+  /// `from`: four times what V starts at. It comes from memory so that the compiler keeps four registers in place of
+  /// copying one before each product.
+  __device__ void set_start(const uint4& from) {
+    const std::uint32_t bits[4] = {from.x, from.y, from.z, from.w};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      // Hidden, so that all four stay in registers.
-      int bits = std::is_integral_v<Sum> ? static_cast<int>(value) : __float_as_int(value);
-      ptx::hide_here(bits);
+    for (int i = 0; i < 4; ++i)
       if constexpr (std::is_integral_v<Sum>)
-        start[i] = bits;
+        start[i] = static_cast<int>(bits[i]);
       else
-        start[i] = __int_as_float(bits);
-    }
+        start[i] = __uint_as_float(bits[i]);
+  }
+  /// The place of unit k of V, counted from the oldest, once `turn` units have come since the places began anew.
+  static __device__ constexpr int place(int k, int turn) {
+    return turns == 1 ? k : (k + turn + 1) % units;
   }
   __device__ __forceinline__ void move_up() {
+    if (turns > 1) return;
 #pragma unroll
     for (int i = 0; i + 1 < units; ++i)
 #pragma unroll
       for (int k = 0; k < tiles * C * 4 * parts; ++k) (&v[i][0][0][0])[k] = (&v[i + 1][0][0][0])[k];
   }
   /// Row sums of the next unit of rows; `from`: this lane's first pixels.
-  __device__ __forceinline__ void filter_rows(const std::uint8_t* from, int pitch) {
+  __device__ __forceinline__ void filter_rows(const std::uint8_t* from, int pitch, int turn) {
     move_up();
 #pragma unroll
     for (int first = 0; first < row_tiles; first += at_once) {
@@ -120,14 +126,14 @@ struct StripPasses {
 #pragma unroll
           for (int h = 0; h < 2; ++h) {
             const auto& of = sum[r][i / C][i % C];
-            Numbers::keep(v[units - 1][i][h], first + r, of[2 * h], of[2 * h + 1]);
+            Numbers::keep(v[place(units - 1, turn)][i][h], first + r, of[2 * h], of[2 * h + 1]);
           }
     }
   }
   /// The same of packed 4:2:2; `luma`: the bytes of this lane's first two pixels of luma, `chroma` those of its first
   /// pair of which chroma is taken in.
   __device__ __forceinline__ void filter_pair_rows(const std::uint8_t* luma, const std::uint8_t* chroma, int pitch,
-                                                   const Pairs& places) {
+                                                   const Pairs& places, int turn) {
     move_up();
 #pragma unroll
     for (int r = 0; r < row_tiles; ++r, luma += 8 * pitch, chroma += 8 * pitch) {
@@ -155,12 +161,12 @@ struct StripPasses {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int h = 0; h < 2; ++h) Numbers::keep(v[units - 1][i][h], r, sum[i][2 * h], sum[i][2 * h + 1]);
+        for (int h = 0; h < 2; ++h) Numbers::keep(v[place(units - 1, turn)][i][h], r, sum[i][2 * h], sum[i][2 * h + 1]);
     }
   }
   /// The outputs that those end.
   template <class Samples>
-  __device__ __forceinline__ void filter_columns(Samples& samples) const {
+  __device__ __forceinline__ void filter_columns(Samples& samples, int turn) const {
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
       Sum sum[tiles * C][2][4] = {};
@@ -172,7 +178,7 @@ struct StripPasses {
 #pragma unroll
           for (int i = 0; i < tiles * C; ++i)
 #pragma unroll
-            for (int h = 0; h < 2; ++h) Numbers::multiply_sums(sum[i][h], matrix, v[k][i][h], limb);
+            for (int h = 0; h < 2; ++h) Numbers::multiply_sums(sum[i][h], matrix, v[place(k, turn)][i][h], limb);
         }
         if (limb)
 #pragma unroll
@@ -305,7 +311,7 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
       reinterpret_cast<uint4*>(shared)[i] = __ldg(plane.column_taps + i);
   passes.row.load(plane.row_taps + lane, parts, 0);
   passes.column.load(plane.column_taps + lane, parts, ptx::address_in_shared(shared) + 16 * lane);
-  passes.set_start(args.row_start);
+  passes.set_start(__ldg(plane.row_taps + units * parts * 32));
   std::uint8_t* const input = shared + Shape::taps_bytes;
   const int window = strip_window(unit, units, args.centre_x, width, C), pitch = row_pitch(window, C);
   const int stage_bytes = unit * pitch, steps = outputs + units - 1;
@@ -326,24 +332,28 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
   if (loader.mends) loader.mend(0);
   int stage = 0;
 #pragma unroll 1
-  for (int n = 0; n < steps; ++n) {
-    // The next unit has come as well, so that its cells beside the frame are there in the next step.
-    ptx::wait_for_copies<stages - 3>();
-    __syncthreads();
-    if (n + stages - 1 < steps) loader.send(stage == 0 ? stages - 1 : stage - 1);
-    ptx::commit_copies();
-    const int next = stage + 1 == stages ? 0 : stage + 1;
-    if (loader.mends && n + 1 < steps) loader.mend(next);
-    if (makes) {
-      const std::uint8_t* const rows = of_lane + stage * stage_bytes;
-      if constexpr (pairs)
-        passes.filter_pair_rows(rows + to_luma, rows, pitch, args.pairs);
-      else
-        passes.filter_rows(rows, pitch);
-      if (n >= units - 1) passes.filter_columns(samples);
+  for (int base = 0; base < steps; base += Passes::turns)
+#pragma unroll
+    for (int turn = 0; turn < Passes::turns; ++turn) {
+      const int n = base + turn;
+      if (turn > 0 && n >= steps) break;
+      // The next unit has come as well, so that its cells beside the frame are there in the next step.
+      ptx::wait_for_copies<stages - 3>();
+      __syncthreads();
+      if (n + stages - 1 < steps) loader.send(stage == 0 ? stages - 1 : stage - 1);
+      ptx::commit_copies();
+      const int next = stage + 1 == stages ? 0 : stage + 1;
+      if (loader.mends && n + 1 < steps) loader.mend(next);
+      if (makes) {
+        const std::uint8_t* const rows = of_lane + stage * stage_bytes;
+        if constexpr (pairs)
+          passes.filter_pair_rows(rows + to_luma, rows, pitch, args.pairs, turn);
+        else
+          passes.filter_rows(rows, pitch, turn);
+        if (n >= units - 1) passes.filter_columns(samples, turn);
+      }
+      stage = next;
     }
-    stage = next;
-  }
 }
 
 #endif
