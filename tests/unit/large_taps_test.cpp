@@ -254,7 +254,8 @@ int divided(std::int64_t numerator, std::int64_t divisor) {
 // The sums that lie closest to ties, of divisors up to the largest with which a sum of bytes fits 24 bits.
 TEST(LargeTaps, TwoProductsRoundAsTheQuotientDoes) {
   std::mt19937 random(1);
-  std::vector<int> divisors{1, 2, 3, 961, 4809, 5461, 16383, 16384, 32767, 32768, 32769, 65025, 65533, 65534, 65535, 65536};
+  std::vector<int> divisors{1,     2,     3,     961,   4809,  5461,  16383, 16384,
+                            32767, 32768, 32769, 65025, 65533, 65534, 65535, 65536};
   for (int i = 0; i < 300; ++i) divisors.push_back(1 + static_cast<int>(random() % 65535));
   for (const int divisor : divisors) {
     PlanDesc desc = desc_of(Preset::box_blur, 8);

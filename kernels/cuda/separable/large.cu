@@ -96,8 +96,7 @@ class LargePlan final : public Plan {
     args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
     args_.column_units = large_column_units(numbers_, filter.height());
     args_.row_start = static_cast<float>(taps.row_start);
-    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor,
-    args_.centre = taps.centre;
+    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor, args_.centre = taps.centre;
     const PlaneMix mix = plane_mix(desc.layout);
     if (mix == PlaneMix::none)
       set_pairs(args_.plane[0], desc.layout.plane[0], filter, taps);
@@ -256,8 +255,10 @@ class LargePlan final : public Plan {
     const auto rows = large_strip_matrices(taps, args_.centre_x, strip.units);
     words.insert(words.end(), rows.begin(), rows.end());
     // What V starts at, four times, behind the matrix.
-    words.insert(words.end(), 4, numbers_ == LargeNumbers::halves ? std::bit_cast<std::uint32_t>(args_.row_start)
-                                                                   : static_cast<std::uint32_t>(static_cast<std::int32_t>(taps.row_start)));
+    words.insert(words.end(), 4,
+                 numbers_ == LargeNumbers::halves
+                     ? std::bit_cast<std::uint32_t>(args_.row_start)
+                     : static_cast<std::uint32_t>(static_cast<std::int32_t>(taps.row_start)));
     set_table(device, words);
     for (int p = 0; p < args_.planes; ++p) {
       args_.plane[p].column_taps = matrices_.get();

@@ -73,9 +73,9 @@ struct Plane {
 
 /// Packed 4:2:2 in strips: what of a row's words is luma, as byte-permute selectors.
 struct Pairs {
-  int luma_at;                             ///< the byte of each two that is luma
-  std::uint32_t luma, luma_halves, chroma; ///< of two words the four samples, of one its two as halves
-  std::uint32_t in_turn;                   ///< luma and chroma of two samples each in turn, of the lower half of two words
+  int luma_at;                              ///< the byte of each two that is luma
+  std::uint32_t luma, luma_halves, chroma;  ///< of two words the four samples, of one its two as halves
+  std::uint32_t in_turn;  ///< luma and chroma of two samples each in turn, of the lower half of two words
   EdgeAxis luma_columns;
 };
 

@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Packed 4:2:2 in strips (large_strips.cuh), luma and chroma at once. To the loads a pair of two luma samples is a pixel
-// of four bytes. A warp makes 16 pairs: two tiles of luma and one of either chroma, each by the same matrices.
+// Packed 4:2:2 in strips (large_strips.cuh), luma and chroma at once. To the loads a pair of two luma samples is a
+// pixel of four bytes. A warp makes 16 pairs: two tiles of luma and one of either chroma, each by the same matrices.
 //
-//   bytes of a row     Y0 U0 Y1 V0  Y2 U1 Y3 V1 ...           luma is filtered as in a plane of one component, from every
-//   tiles 0, 1         Y0 .. Y15, Y16 .. Y31                  second byte; chroma as in planes of its own, from every
-//   tiles 2, 3         U0 .. U15, V0 .. V15                   fourth
+// Luma is filtered as in a plane of one component, from every second byte; chroma as in planes of its own, from every
+// fourth.
+//
+//   bytes of a row     Y0 U0 Y1 V0  Y2 U1 Y3 V1 ...
+//   tiles 0, 1         Y0 .. Y15, Y16 .. Y31
+//   tiles 2, 3         U0 .. U15, V0 .. V15
 #pragma once
 
 #include "cuda/separable/large_products.cuh"
@@ -102,8 +105,8 @@ struct PairSamples : StripSamples<4> {
 #pragma unroll
     for (int k = 0; k < 4; ++k) to[k] = load_word(plane.in + y * plane.in_stride, x + k / 2 * 32 + 8 * t + k % 2 * 4);
   }
-  /// Words 0 and 1 are those of two tiles of luma, each of samples 4 t to 4 t + 3. They become samples 8 t to 8 t + 7 of
-  /// both: lane t takes words 2 t and 2 t + 1 of eight, in such an order that no lane sends both of its own at once.
+  /// Words 0 and 1 are those of two tiles of luma, each of samples 4 t to 4 t + 3. They become samples 8 t to 8 t + 7
+  /// of both: lane t takes words 2 t and 2 t + 1 of eight, in such an order that no lane sends both of its own at once.
   ///
   ///   round 0    lane 0 from lane 0    1 from 3    2 from 1    3 from 2      lanes 1 and 2 send tile 1
   ///   round 1    lane 0 from lane 1    1 from 2    2 from 0    3 from 3      lanes 0 and 3 send tile 1

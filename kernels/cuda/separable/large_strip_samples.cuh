@@ -85,8 +85,7 @@ struct StripSamples {
   __device__ __forceinline__ void add_centre(float (&value)[4], std::uint32_t in) const {
 #pragma unroll
     for (int b = 0; b < 4; ++b)  // a byte in the mantissa of 2^23 is 2^23 + that byte
-      value[b] =
-          fmaf(args.centre, __uint_as_float(__byte_perm(in, 0x4B000000, 0x7440 | b)) - 8388608.f, value[b]);
+      value[b] = fmaf(args.centre, __uint_as_float(__byte_perm(in, 0x4B000000, 0x7440 | b)) - 8388608.f, value[b]);
   }
   static __device__ float as_float(float sum) {
     return sum;

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "cuda/separable/large_pairs.cuh"
-#include "cuda/separable/large_rows.cuh"
+#include "cuda/separable/large_strip_loader.cuh"
 #include "cuda/separable/large_strip_samples.cuh"
 
 namespace convolve::cuda::large {
@@ -54,11 +54,12 @@ struct StripPasses {
   using Shape = Strip<Numbers, units>;
   using Sum = typename Numbers::Sum;
   static constexpr int unit = Numbers::unit, parts = Numbers::parts, tiles = StripWarp<C>::tiles;
-  static constexpr int row_tiles = unit / 8;                       ///< of 8 rows of the frame, a step's
-  static constexpr int row_parts = tiles < parts && !pairs ? tiles : parts;  ///< of the row matrix, that this warp takes
-  static constexpr int shift = parts == 1 ? 1 : 0;                 ///< units that the second tile lies after the first
-  static constexpr int window = units + (tiles - 1) * shift;       ///< units of a row
-  static constexpr int at_once = C == 4 ? 1 : 2;                   ///< row tiles
+  static constexpr int row_tiles = unit / 8;  ///< of 8 rows of the frame, a step's
+  static constexpr int row_parts =
+      tiles < parts && !pairs ? tiles : parts;                ///< of the row matrix, that this warp takes
+  static constexpr int shift = parts == 1 ? 1 : 0;            ///< units that the second tile lies after the first
+  static constexpr int window = units + (tiles - 1) * shift;  ///< units of a row
+  static constexpr int at_once = C == 4 ? 1 : 2;              ///< row tiles
   /// V of a unit takes the place of the oldest one's, and `units` steps are one round of a loop; 1: it moves instead.
   static constexpr int turns = parts == 1 && units <= 3 ? units : 1;
   BandedMatrix<units, row_parts, true> row;
@@ -66,9 +67,17 @@ struct StripPasses {
   Sum start[4];                                     ///< what V starts at, as a product takes it
   std::uint32_t v[units][tiles * C][2][2 * parts];  ///< V by unit, tile and component, half of the tile
 
-  /// `from`: four times what V starts at. It comes from memory so that the compiler keeps four registers in place of
-  /// copying one before each product.
-  __device__ void set_start(const uint4& from) {
+  /// The matrices, and behind that of the row pass what V starts at. That comes from memory so that the compiler keeps
+  /// four registers, in place of copying one before each product. `shared`: of the column matrix, where it lies there.
+  __device__ void load(const Plane& plane, std::uint8_t* shared) {
+    constexpr int words = units * parts * 32;
+    const int lane = threadIdx.x & 31;
+    if constexpr (Shape::taps_bytes > 0)
+      for (int i = threadIdx.x; i < words; i += 32 * strip_warps(C))
+        reinterpret_cast<uint4*>(shared)[i] = __ldg(plane.column_taps + i);
+    row.load(plane.row_taps + lane, parts, 0);
+    column.load(plane.column_taps + lane, parts, ptx::address_in_shared(shared) + 16 * lane);
+    const uint4 from = __ldg(plane.row_taps + words);
     const std::uint32_t bits[4] = {from.x, from.y, from.z, from.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i)
@@ -148,8 +157,7 @@ struct StripPasses {
         luma_operand<Numbers>(pixels, luma + j * 2 * unit, places);
         if (j < units) Numbers::multiply_right(sum[0], matrix[0], pixels, j == 0 ? start : sum[0]);
         if (j >= shift)
-          Numbers::multiply_right(sum[1], shift ? before : matrix[parts - 1], pixels,
-                                  j == shift ? start : sum[1]);
+          Numbers::multiply_right(sum[1], shift ? before : matrix[parts - 1], pixels, j == shift ? start : sum[1]);
         before = matrix[0];
         if (j == units) continue;
         std::uint32_t either[2][2];
@@ -184,8 +192,7 @@ struct StripPasses {
 #pragma unroll
           for (int i = 0; i < tiles * C; ++i)
 #pragma unroll
-            for (int k = 0; k < 8; ++k)
-              (&sum[i][0][0])[k] = 256 * (&sum[i][0][0])[k] + samples.plane.start[i % C];
+            for (int k = 0; k < 8; ++k) (&sum[i][0][0])[k] = 256 * (&sum[i][0][0])[k] + samples.plane.start[i % C];
       }
       samples.store([&](int r, int w, int b) {
         if constexpr (C == 1 || pairs)
@@ -198,93 +205,6 @@ struct StripPasses {
           return sum[b][w / 2][2 * r + w % 2];
       });
     }
-  }
-};
-
-/// Sends for the rows of a strip, a unit of them at a time, in order.
-template <class Numbers, int C, int warps, bool pairs>
-struct StripLoader {
-  static constexpr int unit = Numbers::unit, passes = (unit - 1) / warps + 1, reach = 16 * 32, threads = 32 * warps;
-  const Args& args;
-  const Plane& plane;
-  RowWindow<C> window;
-  int y, pitch, height;  ///< `y`: the first row of the next unit
-  std::ptrdiff_t stride;
-  const std::uint8_t* from;  ///< this lane's piece of this warp's row of that unit
-  std::uint8_t* shared;
-  std::uint32_t to;
-  bool first, second;  ///< this lane has a piece of each row, and another
-  bool mends;          ///< what stands beside the frame is copied from what has come, by mend()
-
-  __device__ StripLoader(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top, int bytes,
-                         int pitch)
-      : args(args),
-        plane(plane),
-        window(args, plane, left, bytes),
-        y(top),
-        pitch(pitch),
-        height(plane.height),
-        stride(plane.in_stride),
-        shared(shared) {
-    const int warp = threadIdx.x >> 5, at = 16 * (threadIdx.x & 31);
-    from = plane.in + (top + warp) * stride + window.first + at;
-    to = ptx::address_in_shared(shared) + warp * pitch + at;
-    first = at >= window.begin && at < window.end;
-    second = at + reach >= window.begin && at + reach < window.end;
-    ptx::hide(from);
-    ptx::hide(to);
-    // Only where the window holds all that one fold leads to, and the frame's rows end with a whole piece.
-    const int begins = window.first, ends = window.first + window.end, far = (plane.width - 1 - args.reach_x) * C;
-    mends = window.words > 0 && plane.simple && plane.wide && args.border != Border::wrap &&
-            (begins >= 0 || (args.reach_x + 1) * C <= ends) &&
-            (begins + window.bytes <= plane.row_bytes || (ends == plane.row_bytes && (begins <= 0 || far >= begins)));
-  }
-
-  __device__ __forceinline__ void send(int stage) {
-    std::uint8_t* const cells = shared + stage * unit * pitch;
-    if (y >= 0 && y + unit <= height) {
-      const std::uint8_t* row = from;
-      std::uint32_t at = to + stage * unit * pitch;
-#pragma unroll
-      for (int i = 0; i < passes; ++i, row += warps * stride, at += warps * pitch) {
-        if (unit % warps != 0 && i + 1 == passes && static_cast<int>(threadIdx.x >> 5) >= unit % warps) break;
-        if (first) ptx::copy_async_past_l1(at, row);
-        if (second) ptx::copy_async_past_l1(at + reach, row + reach);
-      }
-    } else {
-      load_pieces<C, unit, warps>(args, plane, cells, window, y, pitch);
-    }
-    if (window.words > 0 && !mends) load_beside<C, unit, warps, pairs>(args, plane, cells, window, y, pitch);
-    y += unit;
-    from += unit * stride;
-  }
-  /// Fills the cells beside the frame of a unit that has come.
-  __device__ __forceinline__ void mend(int stage) const {
-    std::uint8_t* const cells = shared + stage * unit * pitch;
-#pragma unroll 1
-    for (int k = threadIdx.x; k < window.words * unit; k += threads) {
-      const int r = k / window.words, word = 4 * (k - r * window.words);
-      const int i = word < window.begin ? word : word - window.begin + window.end;
-      std::uint8_t* const row = cells + r * pitch;
-      std::uint32_t value = plane.ghost;
-      if (!plane.columns.ghost) {
-        std::uint32_t byte[4];
-#pragma unroll
-        for (int b = 0; b < 4; ++b) {
-          const int at = pairs ? pair_byte_of(args, plane, window.first + i + b) : byte_of(window.first + i + b, b);
-          byte[b] = row[min(max(at - window.first, window.begin), window.end - 1)];
-        }
-        value = byte[0] | byte[1] << 8 | byte[2] << 16 | byte[3] << 24;
-      }
-      *reinterpret_cast<std::uint32_t*>(row + i) = value;
-    }
-  }
-
- private:
-  /// The byte that stands for byte `at` of the frame's row, which is byte `b` of a word.
-  __device__ __forceinline__ int byte_of(int at, int b) const {
-    const int pixel = pixel_of<C>(at);
-    return edge_index(plane.columns, pixel) * C + (C == 3 ? at - 3 * pixel : b & (C - 1));
   }
 };
 
@@ -306,19 +226,13 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
     return;
   }
   Passes passes;
-  if constexpr (Shape::taps_bytes > 0)
-    for (int i = threadIdx.x; i < units * parts * 32; i += 32 * warps)
-      reinterpret_cast<uint4*>(shared)[i] = __ldg(plane.column_taps + i);
-  passes.row.load(plane.row_taps + lane, parts, 0);
-  passes.column.load(plane.column_taps + lane, parts, ptx::address_in_shared(shared) + 16 * lane);
-  passes.set_start(__ldg(plane.row_taps + units * parts * 32));
+  passes.load(plane, shared);
   std::uint8_t* const input = shared + Shape::taps_bytes;
   const int window = strip_window(unit, units, args.centre_x, width, C), pitch = row_pitch(window, C);
   const int stage_bytes = unit * pitch, steps = outputs + units - 1;
   const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
   const std::uint8_t* const of_lane = input + g * pitch + (beside + x + 4 * t) * C;
-  // Taps reach half as far from luma.
-  const int to_luma = pairs ? 2 * (row_margin(args.centre_x) - beside) - 8 * t : 0;
+  const int to_luma = pairs ? 2 * (row_margin(args.centre_x) - beside) - 8 * t : 0;  // taps reach half as far from it
   ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, window);
   StripLoader<Numbers, C, warps, pairs> loader(args, plane, input, left, top - args.centre_y, window, pitch);
   pdl_wait();
