@@ -67,30 +67,19 @@ struct PairSamples : StripSamples<4> {
   /// sum(r, i, b): sample b of tile i of row 8 r of the next 16 rows; integers with Plane::start in them.
   template <class Sums>
   __device__ __forceinline__ void store(const Sums& sum) {
-    constexpr bool exact = std::is_integral_v<decltype(sum(0, 0, 0))>;
     std::uint32_t in[2][words] = {}, code[2][words];
+    float value[2][words][4];
+    convert(value, sum);
+    if (reads)
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+        if (8 * r < rows) add_centres(value[r], in[r], row_of(r));
+    divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(value, [&](int i, int) { return level[i]; });
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      std::uint32_t luma[4] = {};
-      const int y = plane.height - rows + 8 * r;
-      const bool is_there = 8 * r < rows;
-      if (reads && is_there) load(in[r], y);
-      if (args.centre != 0 && is_there) load_luma(luma, y);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float value[4];
-#pragma unroll
-        for (int b = 0; b < 4; ++b) value[b] = as_float(sum(r, i, b));
-        if (args.centre != 0) {
-          const std::uint32_t of_tile =
-              i < 2 ? __byte_perm(luma[2 * i], luma[2 * i + 1], args.pairs.luma)
-                    : __byte_perm(__byte_perm(in[r][0], in[r][1], args.pairs.chroma),
-                                  __byte_perm(in[r][2], in[r][3], args.pairs.chroma), i == 2 ? 0x6420 : 0x7531);
-          add_centre(value, of_tile);
-        }
-        divide<exact>(value, [&](int) { return level[i]; });
-        code[r][i] = pack_bytes(value[0], value[1], value[2], value[3]);
-      }
+      for (int i = 0; i < words; ++i)
+        code[r][i] = pack_bytes(value[r][i][0], value[r][i][1], value[r][i][2], value[r][i][3]);
       take_neighbours(code[r]);
       interleave(code[r]);
 #pragma unroll
@@ -100,10 +89,19 @@ struct PairSamples : StripSamples<4> {
   }
 
  private:
-  /// Four samples of luma of either tile, two words each.
-  __device__ __forceinline__ void load_luma(std::uint32_t (&to)[4], int y) const {
+  /// Loads what is under the words that the lane stores, and adds the tap at the centre.
+  __device__ __forceinline__ void add_centres(float (&value)[4][4], std::uint32_t (&in)[4],
+                                              const std::uint8_t* row) const {
+    load(in, row);
+    const auto chroma = [&](int half) { return __byte_perm(in[2 * half], in[2 * half + 1], args.pairs.chroma); };
+    add_centre(value[2], __byte_perm(chroma(0), chroma(1), 0x6420));
+    add_centre(value[3], __byte_perm(chroma(0), chroma(1), 0x7531));
 #pragma unroll
-    for (int k = 0; k < 4; ++k) to[k] = load_word(plane.in + y * plane.in_stride, x + k / 2 * 32 + 8 * t + k % 2 * 4);
+    for (int tile = 0; tile < 2; ++tile) {
+      std::uint32_t luma[2] = {};
+      load_words(luma, row, x + 32 * tile + 8 * t, 4);
+      add_centre(value[tile], __byte_perm(luma[0], luma[1], args.pairs.luma));
+    }
   }
   /// Words 0 and 1 are those of two tiles of luma, each of samples 4 t to 4 t + 3. They become samples 8 t to 8 t + 7
   /// of both: lane t takes words 2 t and 2 t + 1 of eight, in such an order that no lane sends both of its own at once.

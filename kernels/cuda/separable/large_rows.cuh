@@ -25,7 +25,7 @@ __device__ __forceinline__ int pixel_of(int at) {
 __device__ __forceinline__ std::uint32_t pair_at(const Args& args, const Plane& plane, const std::uint8_t* row,
                                                  int at) {
   std::uint32_t word = 0;
-#pragma unroll
+#pragma unroll 1
   for (int i = 0; i < 4; ++i) {
     const bool luma = (i & 1) == args.pairs.luma_at;
     const int x = luma ? place_of(args.pairs.luma_columns, plane.simple, args.border, (at + i) >> 1)

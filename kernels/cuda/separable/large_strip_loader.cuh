@@ -51,20 +51,20 @@ struct StripLoader {
   }
 
   __device__ __forceinline__ void send(int stage) {
-    std::uint8_t* const cells = shared + stage * unit * pitch;
     if (y >= 0 && y + unit <= height) {
       const std::uint8_t* row = from;
       std::uint32_t at = to + stage * unit * pitch;
 #pragma unroll
       for (int i = 0; i < passes; ++i, row += warps * stride, at += warps * pitch) {
         if (unit % warps != 0 && i + 1 == passes && static_cast<int>(threadIdx.x >> 5) >= unit % warps) break;
-        if (first) ptx::copy_async_past_l1(at, row);
-        if (second) ptx::copy_async_past_l1(at + reach, row + reach);
+        copy_row(at, row);
       }
     } else {
-      load_pieces<C, unit, warps>(args, plane, cells, window, y, pitch);
+#pragma unroll 1
+      for (int r = threadIdx.x >> 5; r < unit; r += warps) send_edge_row(stage, r);
     }
-    if (window.words > 0 && !mends) load_beside<C, unit, warps, pairs>(args, plane, cells, window, y, pitch);
+    if (window.words > 0 && !mends)
+      load_beside<C, unit, warps, pairs>(args, plane, shared + stage * unit * pitch, window, y, pitch);
     y += unit;
     from += unit * stride;
   }
@@ -91,6 +91,22 @@ struct StripLoader {
   }
 
  private:
+  __device__ __forceinline__ void copy_row(std::uint32_t at, const std::uint8_t* row) const {
+    if (first) ptx::copy_async_past_l1(at, row);
+    if (second) ptx::copy_async_past_l1(at + reach, row + reach);
+  }
+  /// Row r of a unit some of whose rows lie beside the frame.
+  __device__ __forceinline__ void send_edge_row(int stage, int r) const {
+    const int lane_at = 16 * (threadIdx.x & 31), stands_for = row_at<unit>(args, plane, y + r);
+    std::uint8_t* const cells = shared + (stage * unit + r) * pitch;
+    if (stands_for >= 0) {
+      copy_row(ptx::address_in_shared(cells) + lane_at, plane.in + stands_for * stride + window.first + lane_at);
+    } else {
+#pragma unroll 1
+      for (int i = lane_at; i < window.bytes; i += reach)
+        *reinterpret_cast<uint4*>(cells + i) = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
+    }
+  }
   /// The byte that stands for byte `at` of the frame's row, which is byte `b` of a word.
   __device__ __forceinline__ int byte_of(int at, int b) const {
     const int pixel = pixel_of<C>(at);

@@ -47,25 +47,20 @@ struct StripSamples {
   __device__ __forceinline__ void store(const Sums& sum) {
     std::uint32_t in[2][words] = {}, code[2][words];
     float value[2][words][4];
-#pragma unroll
-    for (int r = 0; r < 2; ++r)
-#pragma unroll
-      for (int w = 0; w < words; ++w)
-#pragma unroll
-        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b));
+    convert(value, sum);
     if (reads)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        if (8 * r < rows) load(in[r], plane.height - rows + 8 * r);
+        if (8 * r < rows) load(in[r], row_of(r));
 #pragma unroll
         for (int w = 0; w < words; ++w) add_centre(value[r][w], in[r][w]);
       }
+    divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(value, [&](int w, int b) { return level[(4 * w + b) % C]; });
 #pragma unroll
     for (int r = 0; r < 2; ++r)
 #pragma unroll
       for (int w = 0; w < words; ++w) {
-        float(&v)[4] = value[r][w];
-        divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(v, [&](int b) { return level[(4 * w + b) % C]; });
+        const float(&v)[4] = value[r][w];
         code[r][w] = pack_bytes(v[0], v[1], v[2], v[3]);
         if (C > 1) code[r][w] = (code[r][w] & ~passthrough) | (in[r][w] & passthrough);
       }
@@ -76,11 +71,24 @@ struct StripSamples {
     std::uint32_t in[2][words] = {};
 #pragma unroll
     for (int r = 0; r < 2; ++r)
-      if (8 * r < rows) load(in[r], plane.height - rows + 8 * r);
+      if (8 * r < rows) load(in[r], row_of(r));
     put(in);
   }
 
  protected:
+  /// Row 8 r of the next 16 of the input.
+  __device__ const std::uint8_t* row_of(int r) const {
+    return plane.in + (plane.height - rows + 8 * r) * plane.in_stride;
+  }
+  template <class Sums>
+  static __device__ __forceinline__ void convert(float (&value)[2][words][4], const Sums& sum) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int w = 0; w < words; ++w)
+#pragma unroll
+        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b));
+  }
   /// The tap at the centre times four bytes of the input.
   __device__ __forceinline__ void add_centre(float (&value)[4], std::uint32_t in) const {
 #pragma unroll
@@ -93,30 +101,39 @@ struct StripSamples {
   static __device__ float as_float(int sum) {
     return __int2float_rn(sum);
   }
+  /// level_of(w, b): of byte b of word w.
   template <bool exact, class Level>
-  __device__ __forceinline__ void divide(float (&value)[4], const Level& level_of) const {
+  __device__ __forceinline__ void divide(float (&value)[2][words][4], const Level& level_of) const {
+    const auto each = [&](const auto& divided) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+#pragma unroll
+        for (int w = 0; w < words; ++w)
+#pragma unroll
+          for (int b = 0; b < 4; ++b) value[r][w][b] = divided(value[r][w][b], level_of(w, b));
+    };
+    // One branch for all, since a warp waits at each.
     if (exact && args.divisor != 0)
-#pragma unroll
-      for (int b = 0; b < 4; ++b) value[b] = remainder_value(value[b], gain, level_of(b), args.divisor);
+      each([&](float sum, float level) { return remainder_value(sum, gain, level, args.divisor); });
     else
-#pragma unroll
-      for (int b = 0; b < 4; ++b)
-        value[b] = __fmaf_rn(value[b], gain, exact ? __fmul_rn(value[b], args.gain_low) : level_of(b));
+      each([&](float sum, float level) { return __fmaf_rn(sum, gain, exact ? __fmul_rn(sum, args.gain_low) : level); });
   }
-  __device__ __forceinline__ void load(std::uint32_t (&in)[words], int y) const {
-    const std::uint8_t* row = plane.in + y * plane.in_stride;
-#pragma unroll
-    for (int w = 0; w < words; ++w) in[w] = load_word(row, x + 4 * C * t + (C == 1 ? 16 : 4) * w);
+  __device__ __forceinline__ void load(std::uint32_t (&in)[words], const std::uint8_t* row) const {
+    load_words(in, row, x + 4 * C * t, C == 1 ? 16 : 4);
   }
-  /// Bytes from `at` on, as far as the row has them.
-  __device__ __forceinline__ std::uint32_t load_word(const std::uint8_t* row, int at) const {
-    std::uint32_t word = 0;
-    if (plane.out_wide && at + 4 <= plane.row_bytes)
-      word = __ldg(reinterpret_cast<const std::uint32_t*>(row + at));
-    else
+  /// Words from byte `at` of a row on, `step` bytes apart, as far as the row has them.
+  template <int n>
+  __device__ __forceinline__ void load_words(std::uint32_t (&to)[n], const std::uint8_t* row, int at, int step) const {
+    if (plane.out_wide && at + (n - 1) * step + 4 <= plane.row_bytes) {
+#pragma unroll
+      for (int w = 0; w < n; ++w) to[w] = __ldg(reinterpret_cast<const std::uint32_t*>(row + at + w * step));
+    } else {
 #pragma unroll 1
-      for (int b = 0; b < min(4, plane.row_bytes - at); ++b) word |= std::uint32_t{__ldg(row + at + b)} << 8 * b;
-    return word;
+      for (int b = 0; b < 4; ++b)
+#pragma unroll
+        for (int w = 0; w < n; ++w)
+          if (at + w * step + b < plane.row_bytes) to[w] |= std::uint32_t{__ldg(row + at + w * step + b)} << 8 * b;
+    }
   }
   /// Both rows' words, and goes on to the next 16 rows.
   __device__ __forceinline__ void put(std::uint32_t (&code)[2][words]) {
@@ -143,10 +160,10 @@ struct StripSamples {
         *reinterpret_cast<uint2*>(to) = {code[0], code[1]};
       return;
     }
+#pragma unroll 1
+    for (int b = 0; b < 4; ++b)
 #pragma unroll
-    for (int w = 0; w < words; ++w)
-#pragma unroll
-      for (int b = 0; b < 4; ++b)
+      for (int w = 0; w < words; ++w)
         if (4 * w + b < there) to[4 * w + b] = static_cast<std::uint8_t>(code[w] >> 8 * b);
   }
 };
