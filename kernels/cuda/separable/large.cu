@@ -255,10 +255,7 @@ class LargePlan final : public Plan {
     const auto rows = large_strip_matrices(taps, args_.centre_x, strip.units);
     words.insert(words.end(), rows.begin(), rows.end());
     // What V starts at, four times, behind the matrix.
-    words.insert(words.end(), 4,
-                 numbers_ == LargeNumbers::halves
-                     ? std::bit_cast<std::uint32_t>(args_.row_start)
-                     : static_cast<std::uint32_t>(static_cast<std::int32_t>(taps.row_start)));
+    words.insert(words.end(), 4, std::bit_cast<std::uint32_t>(args_.row_start));
     set_table(device, words);
     for (int p = 0; p < args_.planes; ++p) {
       args_.plane[p].column_taps = matrices_.get();

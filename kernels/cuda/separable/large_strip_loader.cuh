@@ -97,13 +97,13 @@ struct StripLoader {
   }
   /// Row r of a unit some of whose rows lie beside the frame.
   __device__ __forceinline__ void send_edge_row(int stage, int r) const {
-    const int lane_at = 16 * (threadIdx.x & 31), stands_for = row_at<unit>(args, plane, y + r);
-    std::uint8_t* const cells = shared + (stage * unit + r) * pitch;
+    const int warp = threadIdx.x >> 5, stands_for = row_at<unit>(args, plane, y + r);
     if (stands_for >= 0) {
-      copy_row(ptx::address_in_shared(cells) + lane_at, plane.in + stands_for * stride + window.first + lane_at);
+      copy_row(to + (stage * unit + r - warp) * pitch, from + (stands_for - y - warp) * plane.in_stride);
     } else {
+      std::uint8_t* const cells = shared + (stage * unit + r) * pitch;
 #pragma unroll 1
-      for (int i = lane_at; i < window.bytes; i += reach)
+      for (int i = 16 * (threadIdx.x & 31); i < window.bytes; i += reach)
         *reinterpret_cast<uint4*>(cells + i) = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
     }
   }

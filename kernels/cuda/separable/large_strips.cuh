@@ -62,14 +62,14 @@ struct StripPasses {
   static constexpr int at_once = C == 4 ? 1 : 2;              ///< row tiles
   /// V of a unit takes the place of the oldest one's, and `units` steps are one round of a loop; 1: it moves instead.
   static constexpr int turns = parts == 1 && units <= 3 ? units : 1;
+  static constexpr bool keeps_start = units * unit <= 64;
   BandedMatrix<units, row_parts, true> row;
   BandedMatrix<units, parts, Shape::column_taps_in_registers> column;
   Sum start[4];                                     ///< what V starts at, as a product takes it
   std::uint32_t v[units][tiles * C][2][2 * parts];  ///< V by unit, tile and component, half of the tile
 
-  /// The matrices, and behind that of the row pass what V starts at. That comes from memory so that the compiler keeps
-  /// four registers, in place of copying one before each product. `shared`: of the column matrix, where it lies there.
-  __device__ void load(const Plane& plane, std::uint8_t* shared) {
+  /// The matrices, and what V starts at. `shared`: of the column matrix, where it lies there.
+  __device__ void load(const Args& args, const Plane& plane, std::uint8_t* shared) {
     constexpr int words = units * parts * 32;
     const int lane = threadIdx.x & 31;
     if constexpr (Shape::taps_bytes > 0)
@@ -77,14 +77,12 @@ struct StripPasses {
         reinterpret_cast<uint4*>(shared)[i] = __ldg(plane.column_taps + i);
     row.load(plane.row_taps + lane, parts, 0);
     column.load(plane.column_taps + lane, parts, ptx::address_in_shared(shared) + 16 * lane);
-    const uint4 from = __ldg(plane.row_taps + words);
-    const std::uint32_t bits[4] = {from.x, from.y, from.z, from.w};
+    // From memory, so that the compiler keeps four registers in place of copying one before each product. Where
+    // registers are short, a constant takes none.
+    const float4 from = *reinterpret_cast<const float4*>(plane.row_taps + words);
+    const float value[4] = {from.x, from.y, from.z, from.w};
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      if constexpr (std::is_integral_v<Sum>)
-        start[i] = static_cast<int>(bits[i]);
-      else
-        start[i] = __uint_as_float(bits[i]);
+    for (int i = 0; i < 4; ++i) start[i] = static_cast<Sum>(keeps_start ? value[i] : args.row_start);
   }
   /// The place of unit k of V, counted from the oldest, once `turn` units have come since the places began anew.
   static __device__ constexpr int place(int k, int turn) {
@@ -226,7 +224,7 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
     return;
   }
   Passes passes;
-  passes.load(plane, shared);
+  passes.load(args, plane, shared);
   std::uint8_t* const input = shared + Shape::taps_bytes;
   const int window = strip_window(unit, units, args.centre_x, width, C), pitch = row_pitch(window, C);
   const int stage_bytes = unit * pitch, steps = outputs + units - 1;
