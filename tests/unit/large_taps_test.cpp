@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -173,6 +176,8 @@ Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int h
   const FrameFactors& frame = desc.filter.frame_factors().front();
   const bool halves = taps.numbers == LargeNumbers::halves;
   double sum = 0, wanted = 0, at_centre = 0;
+  // What the bits of a sum hold beside it: the bits of 2^23, which that many code values are taken away for.
+  const double beside = taps.whole != 0 ? 0x4B000000 - 0x1p23 + taps.whole * std::round(1 / taps.gain) : 0;
   for (int y = 0; y < desc.filter.height(); ++y) {
     double v = taps.row_start, row = 0;
     for (int x = 0; x < desc.filter.width(); ++x) {
@@ -185,7 +190,7 @@ Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int h
     wanted += frame.factors.column[y] * row;
   }
   wanted += frame.centre * at_centre;
-  const double all = sum + taps.start[0][0] + taps.centre * at_centre;
+  const double all = sum + taps.start[0][0] - beside + taps.centre * at_centre;
   const double made = taps.divisor != 0 ? all / taps.divisor + taps.level[0][0]
                                         : all * taps.gain + all * taps.gain_low + taps.level[0][0];
   return {made, wanted};
@@ -251,6 +256,18 @@ int divided(std::int64_t numerator, std::int64_t divisor) {
   return static_cast<int>(std::min<std::int64_t>(code, 255));
 }
 
+/// The sample that a kernel makes of a sum of the filter and the offset; `beside`: what its bits hold beside that sum.
+int made(const LargeTaps& taps, int sum, int beside) {
+  const auto s = static_cast<float>(sum);
+  const float low = s * taps.gain_low;
+  const float value = taps.whole == 0 ? std::fma(s, taps.gain, low)
+                                      : std::fma(std::bit_cast<float>(sum + beside), taps.gain, -taps.whole);
+  return static_cast<int>(std::clamp(std::nearbyint(static_cast<double>(value)), 0.0, 255.0));
+}
+int bits_beside(const LargeTaps& taps, int divisor) {
+  return taps.whole == 0 ? 0 : 0x4B000000 - 0x800000 + static_cast<int>(taps.whole) * divisor;
+}
+
 // The sums that lie closest to ties, of divisors up to the largest with which a sum of bytes fits 24 bits.
 TEST(LargeTaps, TwoProductsRoundAsTheQuotientDoes) {
   std::mt19937 random(1);
@@ -261,21 +278,42 @@ TEST(LargeTaps, TwoProductsRoundAsTheQuotientDoes) {
     PlanDesc desc = desc_of(Preset::box_blur, 8);
     TapArray array{.depth = 1, .height = 1, .width = 17, .taps = std::vector<Tap>(17, Tap::fraction(1, divisor))};
     desc.filter = Filter(array);
-    Component& component = desc.layout.plane[0].component[0];
-    component.zero = 16;
+    desc.layout.plane[0].component[0].zero = 16;
     LargeTaps taps;
     ASSERT_TRUE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
     ASSERT_EQ(taps.divisor, 0) << divisor;
-    ASSERT_EQ(taps.start[0][0], 17 * (128 - 16) + 16 * divisor);
+    ASSERT_EQ(taps.start[0][0], 17 * (128 - 16) + 16 * divisor + bits_beside(taps, divisor));
+    taps.whole = 0;  // of all sums that fit, more than these taps make
     for (int code = -1; code < 256; ++code)
       for (int off = -3; off <= 3; ++off) {
         const int sum = code * divisor + divisor / 2 + off;
-        const auto s = static_cast<float>(sum);
-        const float low = s * taps.gain_low, value = std::fma(s, taps.gain, low) + taps.level[0][0];
-        const double rounded = std::clamp(std::nearbyint(static_cast<double>(value)), 0.0, 255.0);
-        ASSERT_EQ(rounded, divided(sum, divisor)) << sum << " / " << divisor;
+        ASSERT_EQ(made(taps, sum, 0), divided(sum, divisor)) << sum << " / " << divisor;
       }
   }
+}
+
+// The same of boxes, most of whose sums are read as floats.
+TEST(LargeTaps, SumsReadAsFloatsRoundAsTheQuotientDoes) {
+  int read = 0;
+  for (int radius = 8; radius <= 63; ++radius) {
+    const PlanDesc desc = desc_of(Preset::box_blur, radius);
+    LargeTaps taps;
+    ASSERT_TRUE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
+    const int divisor = (2 * radius + 1) * (2 * radius + 1), beside = bits_beside(taps, divisor);
+    ASSERT_EQ(taps.start[0][0], 128 * divisor + beside);
+    read += taps.whole != 0;
+    for (int code = 0; code < 255; ++code)
+      for (int off = -3; off <= 3; ++off) {
+        const int sum = code * divisor + divisor / 2 + off;
+        ASSERT_EQ(made(taps, sum, beside), divided(sum, divisor)) << sum << " / " << divisor;
+      }
+    for (const int sum : {0, 1, 255 * divisor - 1, 255 * divisor})
+      ASSERT_EQ(made(taps, sum, beside), divided(sum, divisor)) << sum << " / " << divisor;
+    if (radius == 15) {
+      ASSERT_NE(taps.whole, 0);
+    }
+  }
+  EXPECT_GT(read, 40);
 }
 
 TEST(LargeTaps, WhatCouldBeWrongIsRefused) {

@@ -96,7 +96,8 @@ class LargePlan final : public Plan {
     args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
     args_.column_units = large_column_units(numbers_, filter.height());
     args_.row_start = static_cast<float>(taps.row_start);
-    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor, args_.centre = taps.centre;
+    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor, args_.whole = taps.whole,
+    args_.centre = taps.centre;
     const PlaneMix mix = plane_mix(desc.layout);
     if (mix == PlaneMix::none)
       set_pairs(args_.plane[0], desc.layout.plane[0], filter, taps);

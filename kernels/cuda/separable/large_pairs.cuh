@@ -69,12 +69,11 @@ struct PairSamples : StripSamples<4> {
   __device__ __forceinline__ void store(const Sums& sum) {
     std::uint32_t in[2][words] = {}, code[2][words];
     float value[2][words][4];
-    convert(value, sum);
-    if (reads)
-#pragma unroll
-      for (int r = 0; r < 2; ++r)
-        if (8 * r < rows) add_centres(value[r], in[r], row_of(r));
-    divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(value, [&](int i, int) { return level[i]; });
+    make_values(
+        value, sum, [&](int i, int) { return level[i]; },
+        [&](int r) {
+          if (8 * r < rows) take(value[r], in[r], row_of(r));
+        });
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
 #pragma unroll
@@ -90,8 +89,7 @@ struct PairSamples : StripSamples<4> {
 
  private:
   /// Loads what is under the words that the lane stores, and adds the tap at the centre.
-  __device__ __forceinline__ void add_centres(float (&value)[4][4], std::uint32_t (&in)[4],
-                                              const std::uint8_t* row) const {
+  __device__ __forceinline__ void take(float (&value)[4][4], std::uint32_t (&in)[4], const std::uint8_t* row) const {
     load(in, row);
     const auto chroma = [&](int half) { return __byte_perm(in[2 * half], in[2 * half + 1], args.pairs.chroma); };
     add_centre(value[2], __byte_perm(chroma(0), chroma(1), 0x6420));

@@ -47,15 +47,13 @@ struct StripSamples {
   __device__ __forceinline__ void store(const Sums& sum) {
     std::uint32_t in[2][words] = {}, code[2][words];
     float value[2][words][4];
-    convert(value, sum);
-    if (reads)
+    const auto take = [&](int r) {
+      if (8 * r < rows) load(in[r], row_of(r));
 #pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        if (8 * r < rows) load(in[r], row_of(r));
-#pragma unroll
-        for (int w = 0; w < words; ++w) add_centre(value[r][w], in[r][w]);
-      }
-    divide<std::is_integral_v<decltype(sum(0, 0, 0))>>(value, [&](int w, int b) { return level[(4 * w + b) % C]; });
+      for (int w = 0; w < words; ++w) add_centre(value[r][w], in[r][w]);
+    };
+    make_values(
+        value, sum, [&](int w, int b) { return level[(4 * w + b) % C]; }, take);
 #pragma unroll
     for (int r = 0; r < 2; ++r)
 #pragma unroll
@@ -80,14 +78,40 @@ struct StripSamples {
   __device__ const std::uint8_t* row_of(int r) const {
     return plane.in + (plane.height - rows + 8 * r) * plane.in_stride;
   }
-  template <class Sums>
-  static __device__ __forceinline__ void convert(float (&value)[2][words][4], const Sums& sum) {
+  template <class Make>
+  static __device__ __forceinline__ void for_each_value(float (&value)[2][words][4], const Make& make) {
 #pragma unroll
     for (int r = 0; r < 2; ++r)
 #pragma unroll
       for (int w = 0; w < words; ++w)
 #pragma unroll
-        for (int b = 0; b < 4; ++b) value[r][w][b] = as_float(sum(r, w, b));
+        for (int b = 0; b < 4; ++b) value[r][w][b] = make(r, w, b);
+  }
+  /// Sums to values that are rounded to samples. level(w, b): of byte b of word w; take(r): takes row r of the input
+  /// in, and adds the tap at the centre. Each branch is one for all samples, since a warp waits at it.
+  template <class Sums, class Level, class Take>
+  __device__ __forceinline__ void make_values(float (&value)[2][words][4], const Sums& sum, const Level& level,
+                                              const Take& take) const {
+    constexpr bool exact = std::is_integral_v<decltype(sum(0, 0, 0))>;
+    const bool divides = !exact || args.whole == 0;
+    if (divides)
+      for_each_value(value, [&](int r, int w, int b) { return as_float(sum(r, w, b)); });
+    else
+      for_each_value(value, [&](int r, int w, int b) {
+        return __fmaf_rn(__int_as_float(static_cast<int>(sum(r, w, b))), gain, -args.whole);
+      });
+    if (reads)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) take(r);
+    if (!divides) return;
+    if (exact && args.divisor != 0)
+      for_each_value(
+          value, [&](int r, int w, int b) { return remainder_value(value[r][w][b], gain, level(w, b), args.divisor); });
+    else
+      for_each_value(value, [&](int r, int w, int b) {
+        const float v = value[r][w][b];
+        return __fmaf_rn(v, gain, exact ? __fmul_rn(v, args.gain_low) : level(w, b));
+      });
   }
   /// The tap at the centre times four bytes of the input.
   __device__ __forceinline__ void add_centre(float (&value)[4], std::uint32_t in) const {
@@ -100,23 +124,6 @@ struct StripSamples {
   }
   static __device__ float as_float(int sum) {
     return __int2float_rn(sum);
-  }
-  /// level_of(w, b): of byte b of word w.
-  template <bool exact, class Level>
-  __device__ __forceinline__ void divide(float (&value)[2][words][4], const Level& level_of) const {
-    const auto each = [&](const auto& divided) {
-#pragma unroll
-      for (int r = 0; r < 2; ++r)
-#pragma unroll
-        for (int w = 0; w < words; ++w)
-#pragma unroll
-          for (int b = 0; b < 4; ++b) value[r][w][b] = divided(value[r][w][b], level_of(w, b));
-    };
-    // One branch for all, since a warp waits at each.
-    if (exact && args.divisor != 0)
-      each([&](float sum, float level) { return remainder_value(sum, gain, level, args.divisor); });
-    else
-      each([&](float sum, float level) { return __fmaf_rn(sum, gain, exact ? __fmul_rn(sum, args.gain_low) : level); });
   }
   __device__ __forceinline__ void load(std::uint32_t (&in)[words], const std::uint8_t* row) const {
     load_words(in, row, x + 4 * C * t, C == 1 ? 16 : 4);

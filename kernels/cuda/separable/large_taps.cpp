@@ -70,6 +70,26 @@ bool two_products_divide(const Arithmetic& arithmetic, const Component& c, doubl
          std::abs(offset) < 0x1p24;
 }
 
+/// The multiple of the divisor that sums are read beside as floats, divided by it: see LargeTaps::whole. 0 where they
+/// are not: where a sum could leave the floats of 2^23 to 2^24, or the gain is off by so much that a quotient could
+/// round to another sample. Ties, of even divisors, ask for an exact gain.
+double whole_beside(const PlanDesc& desc, const LargeTaps& taps, double divisor) {
+  double above = 0, below = 0;  // what taps of either sign sum up to
+  for (const double r : taps.row)
+    for (const double c : taps.column) (r * c > 0 ? above : below) += r * c;
+  double least = 0, most = 0;
+  all_filtered(desc.layout, [&](const Component& c, int, int) {
+    const double offset = (c.zero + c.bias) * divisor;
+    least = std::min(least, offset - above * c.zero + below * (255 - c.zero));
+    most = std::max(most, offset + above * (255 - c.zero) - below * c.zero);
+    return true;
+  });
+  const double whole = std::ceil((0x1p23 - least) / divisor), largest = whole * divisor + most;
+  const double off = std::abs(static_cast<double>(taps.gain) * divisor - 1);
+  const bool rounds_right = off * largest + 0x1p-17 * divisor < 0.5 && (off == 0 || std::fmod(divisor, 2) == 1);
+  return largest < 0x1p24 && rounds_right ? whole : 0;
+}
+
 bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameFactors& frame, LargeTaps& taps) {
   const SpaceFactors f = in_numbers_of(arithmetic, frame.factors);
   if (!fits(f.column, -128, 127) || !fits(f.row, -128, 127)) return false;
@@ -88,12 +108,14 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   if (products) {
     taps.gain_low = static_cast<float>(1 / arithmetic.divisor - static_cast<double>(taps.gain));
     taps.divisor = 0;
+    if (centre == 0) taps.whole = static_cast<float>(whole_beside(desc, taps, arithmetic.divisor));
   }
+  const double beside = taps.whole != 0 ? float_bits + taps.whole * arithmetic.divisor - 0x1p23 : 0;
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const double offset = c.zero + c.bias;
     const double start = middle * all - c.zero * (all + centre);
     taps.level[p][i] = products ? 0 : static_cast<float>(offset);
-    taps.start[p][i] = static_cast<std::int32_t>(products ? start + offset * arithmetic.divisor : start);
+    taps.start[p][i] = static_cast<std::int32_t>(products ? start + offset * arithmetic.divisor + beside : start);
     const double ghost = row_sum * (std::nearbyint(c.ghost) - middle);
     taps.ghost[p][i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(ghost));
     return make_quantizer(arithmetic, desc.layout, c).division != Division::doubles && c.zero == std::floor(c.zero);
