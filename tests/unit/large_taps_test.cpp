@@ -176,8 +176,6 @@ Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int h
   const FrameFactors& frame = desc.filter.frame_factors().front();
   const bool halves = taps.numbers == LargeNumbers::halves;
   double sum = 0, wanted = 0, at_centre = 0;
-  // What the bits of a sum hold beside it: the bits of 2^23, which that many code values are taken away for.
-  const double beside = taps.whole != 0 ? 0x4B000000 - 0x1p23 + taps.whole * std::round(1 / taps.gain) : 0;
   for (int y = 0; y < desc.filter.height(); ++y) {
     double v = taps.row_start, row = 0;
     for (int x = 0; x < desc.filter.width(); ++x) {
@@ -190,7 +188,7 @@ Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int h
     wanted += frame.factors.column[y] * row;
   }
   wanted += frame.centre * at_centre;
-  const double all = sum + taps.start[0][0] - beside + taps.centre * at_centre;
+  const double all = sum + taps.start[0][0] + taps.centre * at_centre;
   const double made = taps.divisor != 0 ? all / taps.divisor + taps.level[0][0]
                                         : all * taps.gain + all * taps.gain_low + taps.level[0][0];
   return {made, wanted};
@@ -282,7 +280,8 @@ TEST(LargeTaps, TwoProductsRoundAsTheQuotientDoes) {
     LargeTaps taps;
     ASSERT_TRUE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
     ASSERT_EQ(taps.divisor, 0) << divisor;
-    ASSERT_EQ(taps.start[0][0], 17 * (128 - 16) + 16 * divisor + bits_beside(taps, divisor));
+    ASSERT_EQ(taps.start[0][0], 17 * (128 - 16) + 16 * divisor);
+    ASSERT_EQ(taps.beside, bits_beside(taps, divisor));
     taps.whole = 0;  // of all sums that fit, more than these taps make
     for (int code = -1; code < 256; ++code)
       for (int off = -3; off <= 3; ++off) {
@@ -300,7 +299,8 @@ TEST(LargeTaps, SumsReadAsFloatsRoundAsTheQuotientDoes) {
     LargeTaps taps;
     ASSERT_TRUE(make_large_taps(desc, arithmetic_of(desc), desc.filter.frame_factors().front(), taps));
     const int divisor = (2 * radius + 1) * (2 * radius + 1), beside = bits_beside(taps, divisor);
-    ASSERT_EQ(taps.start[0][0], 128 * divisor + beside);
+    ASSERT_EQ(taps.start[0][0], 128 * divisor);
+    ASSERT_EQ(taps.beside, beside);
     read += taps.whole != 0;
     for (int code = 0; code < 255; ++code)
       for (int off = -3; off <= 3; ++off) {

@@ -96,8 +96,7 @@ class LargePlan final : public Plan {
     args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
     args_.column_units = large_column_units(numbers_, filter.height());
     args_.row_start = static_cast<float>(taps.row_start);
-    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor, args_.whole = taps.whole,
-    args_.centre = taps.centre;
+    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor, args_.centre = taps.centre;
     const PlaneMix mix = plane_mix(desc.layout);
     if (mix == PlaneMix::none)
       set_pairs(args_.plane[0], desc.layout.plane[0], filter, taps);
@@ -251,6 +250,9 @@ class LargePlan final : public Plan {
       plane.first_strip = static_cast<int>(checked_blocks(blocks));
       blocks += std::int64_t{plane.strips_x} * ((plane.height - 1) / (args_.steps * unit) + 1);
     }
+    args_.whole = taps.whole;
+    for (int p = 0; p < args_.planes; ++p)
+      for (std::int32_t& start : args_.plane[p].start) start += taps.beside;
     std::vector<std::uint32_t> words = large_column_matrices(taps, strip.units);
     const std::size_t first = words.size() / 4;
     const auto rows = large_strip_matrices(taps, args_.centre_x, strip.units);

@@ -85,7 +85,7 @@ struct Args {
   Border border;
   int centre_x, centre_y, reach_x, row_units, column_units;
   int steps;  ///< of a strip: units of rows
-  float row_start, gain, gain_low, divisor, whole, centre;
+  float row_start, gain, gain_low, divisor, centre, whole;
   Pairs pairs;  ///< of packed 4:2:2, whose plane has pairs for pixels; Plane::level and start are by StripPasses' tile
 };
 

@@ -89,8 +89,7 @@ struct Samples8 {
     return sum;
   }
   __device__ float as_float(int sum, int k) const {
-    const int all = sum + plane.start[k & 3];
-    return args.whole != 0 ? __int_as_float(all) : __int2float_rn(all);
+    return __int2float_rn(sum + plane.start[k & 3]);
   }
   template <bool exact>
   __device__ void divide(float (&value)[8]) const {
@@ -100,10 +99,7 @@ struct Samples8 {
     else
 #pragma unroll
       for (int k = 0; k < 8; ++k)
-        value[k] = __fmaf_rn(value[k], args.gain,
-                             !exact            ? plane.level[k & 3]
-                             : args.whole != 0 ? -args.whole
-                                               : __fmul_rn(value[k], args.gain_low));
+        value[k] = __fmaf_rn(value[k], args.gain, exact ? __fmul_rn(value[k], args.gain_low) : plane.level[k & 3]);
   }
   static __device__ std::uint64_t load(const std::uint8_t* from, bool whole, int there) {
     if (whole) return __ldg(reinterpret_cast<const unsigned long long*>(from));

@@ -108,14 +108,15 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   if (products) {
     taps.gain_low = static_cast<float>(1 / arithmetic.divisor - static_cast<double>(taps.gain));
     taps.divisor = 0;
-    if (centre == 0) taps.whole = static_cast<float>(whole_beside(desc, taps, arithmetic.divisor));
+    const double whole = centre == 0 ? whole_beside(desc, taps, arithmetic.divisor) : 0;
+    taps.whole = static_cast<float>(whole);
+    if (whole != 0) taps.beside = static_cast<std::int32_t>(float_bits + whole * arithmetic.divisor - 0x1p23);
   }
-  const double beside = taps.whole != 0 ? float_bits + taps.whole * arithmetic.divisor - 0x1p23 : 0;
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const double offset = c.zero + c.bias;
     const double start = middle * all - c.zero * (all + centre);
     taps.level[p][i] = products ? 0 : static_cast<float>(offset);
-    taps.start[p][i] = static_cast<std::int32_t>(products ? start + offset * arithmetic.divisor + beside : start);
+    taps.start[p][i] = static_cast<std::int32_t>(products ? start + offset * arithmetic.divisor : start);
     const double ghost = row_sum * (std::nearbyint(c.ghost) - middle);
     taps.ghost[p][i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(ghost));
     return make_quantizer(arithmetic, desc.layout, c).division != Division::doubles && c.zero == std::floor(c.zero);

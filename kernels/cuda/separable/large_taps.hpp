@@ -27,13 +27,14 @@ constexpr int unit_of(LargeNumbers numbers) {
 /// The row pass makes V = sum(row * in) + row_start of bytes, the column pass H = sum(column * V). A sample is
 /// H + start, then `centre` times the input is added, then it is divided: multiplied by `gain`, and `level` added. Of
 /// exact taps it is multiplied by `gain` and `gain_low`, or, with a `divisor`, remainder_value() divides. With a
-/// `whole` the bits of H + start are a float, 2^23 or more, and fma(that, gain, -whole) is all (Magic numbers,
-/// kernels/README.md).
+/// `whole` the bits of H + start + beside are a float of 2^23 or more, and fma(that, gain, -whole) does as well: so
+/// strips divide (Magic numbers, kernels/README.md).
 struct LargeTaps {
   LargeNumbers numbers = LargeNumbers::halves;
   std::vector<double> column, row;  ///< as the matrices hold them
   double row_start = 0;
   float gain = 1, gain_low = 0, divisor = 0, whole = 0, centre = 0;
+  std::int32_t beside = 0;
   std::array<std::array<std::int32_t, max_components>, max_planes> start{};
   std::array<std::array<float, max_components>, max_planes> level{};
   std::array<std::array<std::uint16_t, max_components>, max_planes> ghost{};  ///< V of a row of ghost cells, its bits
