@@ -17,13 +17,24 @@
 
 namespace convolve {
 
+/// a / b of numbers that are not negative. Of 32 bits, as nearly all are, a division takes a fraction of the time.
+inline std::int64_t divided(std::int64_t a, std::int64_t b) {
+  if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+  return a / b;
+}
+
 /// One axis of a grid. Kernels hold copies of it, and count in 32 bits where that is enough.
 template <class Int>
 class BasicCellAxis {
  public:
   BasicCellAxis() = default;
   /// `begin`, `end`: the region's, in pixels; `frame`: pixels of the frame on this axis.
-  BasicCellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame);
+  BasicCellAxis(std::int64_t begin, std::int64_t end, std::int64_t size, int frame)
+      : begin_(static_cast<Int>(begin)), end_(static_cast<Int>(end)), size_(static_cast<Int>(size)) {
+    const auto cell_of = [&](std::int64_t pixel) { return divided(std::clamp(pixel, begin, end - 1) - begin, size); };
+    first_ = static_cast<Int>(begin < 0 ? cell_of(0) : 0);
+    last_ = static_cast<Int>(cell_of(frame - 1));
+  }
   /// The axis `other` in other integers; where they have fewer bits, other.narrow() has to be true.
   template <class Other>
   CONVOLVE_HD explicit BasicCellAxis(const BasicCellAxis<Other>& other)
@@ -109,7 +120,12 @@ struct CellGrid {
   CellAxis x, y;
 
   CellGrid() = default;
-  CellGrid(const Region& box, int cells, int frame_width, int frame_height);
+  CellGrid(const Region& box, int cells, int frame_width, int frame_height) {
+    const std::int64_t longer = std::max(box.right - box.left, box.bottom - box.top);
+    const std::int64_t size = divided(longer + cells - 1, cells);
+    x = CellAxis(box.left, box.right, size, frame_width);
+    y = CellAxis(box.top, box.bottom, size, frame_height);
+  }
 };
 
 }  // namespace convolve
