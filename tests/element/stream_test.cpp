@@ -105,6 +105,9 @@ ELEMENT_TEST(the_position_after_eos_is_the_end_of_the_last_frame) {
     CHECK(gst_pad_query_position(src.get(), GST_FORMAT_TIME, &position), "%s: no position", properties);
     CHECK(position == static_cast<gint64>(10 * frame_duration), "%s: position %" GST_TIME_FORMAT, properties,
           GST_TIME_ARGS(position));
+    gint64 bytes = -1;
+    CHECK(!gst_pad_query_position(src.get(), GST_FORMAT_BYTES, &bytes) || bytes != position, "%s: a time as bytes",
+          properties);
   }
 }
 
@@ -131,6 +134,26 @@ ELEMENT_TEST(a_forced_algorithm_that_cannot_serve_leaves_the_old_filter_and_auto
   harness.set("algorithm", "auto");
   check(fresh, "revived");
   CHECK(harness.errors().empty(), "an error");
+}
+
+ELEMENT_TEST(a_filter_that_was_refused_for_a_format_is_tried_anew_with_the_next) {
+  std::mt19937 random(90);
+  const GstVideoInfo info = small();
+  GstVideoInfo views = info;
+  GST_VIDEO_INFO_MULTIVIEW_MODE(&views) = GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME;
+  const Filtering old{make_kernel(1, 1, 1, {1}, 2)}, fresh{make_kernel(2, 1, 1, {1, 2}, 4)};
+  Harness harness(kernel_is(old.kernel), views);
+  const auto check = [&](const Filtering& f, const char* when) {
+    const Owned<GstBuffer> input = random_buffer(random, info);
+    CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s: the stream stops", when);
+    check_buffer(expected(f, frame_of(input.get(), info), info), harness.try_pull().get(), info, 0, when);
+  };
+  check(old, "at the start");
+  harness.set("kernel", text_of(fresh.kernel).c_str());  // over two frames, which would blend the views
+  check(old, "refused");
+  harness.set_caps(info);
+  check(fresh, "with the next format");
+  CHECK(harness.reports().size() == 1, "more than the warning");
 }
 
 ELEMENT_TEST(setting_a_property_to_what_it_is_makes_no_new_plan) {

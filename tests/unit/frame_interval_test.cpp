@@ -35,6 +35,21 @@ TEST(FrameInterval, PausesDoNotMoveItAndANewRateDoes) {
   EXPECT_EQ(interval.estimate(), 1000u);
 }
 
+// It follows what is longer by a sixteenth, and what is shorter by a quarter: too long an estimate only adds latency.
+TEST(FrameInterval, FollowsARateThatIsALittleSlowerSoonerThanOneThatIsALittleFaster) {
+  const auto after = [](std::uint64_t other) {
+    FrameInterval interval;
+    std::uint64_t now = 0;
+    for (int i = 0; i < 20; ++i) interval.add(now += 1600, std::nullopt);
+    for (int i = 0; i < 60; ++i) interval.add(now += other, std::nullopt);
+    return interval.estimate();
+  };
+  EXPECT_EQ(after(1690), 1600u);
+  EXPECT_EQ(after(1710), 1710u);
+  EXPECT_EQ(after(1210), 1600u);
+  EXPECT_EQ(after(1190), 1190u);
+}
+
 TEST(FrameInterval, TwoIntervalsInTurnsMoveItNoMoreThanOnce) {
   FrameInterval interval;
   std::uint64_t now = 0, before = 0;
