@@ -13,6 +13,11 @@
 
 namespace convolve::cuda {
 
+/// How the kernels combine a bank's results: the magnitude of one kernel is its absolute value.
+inline Combine combine_of(const Bank& bank) {
+  return bank.combine() == Combine::magnitude && bank.kernels().size() == 1 ? Combine::max_abs : bank.combine();
+}
+
 /// True where the taps of the (validated) case's bank fit this device's kernel parameters; else `why` says what is
 /// missing.
 bool serves_bank(const Device& device, const PlanDesc& desc, std::string& why);

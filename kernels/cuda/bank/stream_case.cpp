@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "cuda/bank/bank.hpp"
 #include "cuda/bank/stream.hpp"
 #include "cuda/common/packed_422.hpp"
 
@@ -61,11 +62,6 @@ std::optional<Planes> planes_of(const FrameLayout& layout) {
       break;
   }
   return std::nullopt;
-}
-
-/// The magnitude of one kernel is its absolute value.
-Combine combine_of(const Bank& bank) {
-  return bank.combine() == Combine::magnitude && bank.kernels().size() == 1 ? Combine::max_abs : bank.combine();
 }
 
 bool has_whole_ghosts(const FrameLayout& layout, const PlanDesc& desc) {

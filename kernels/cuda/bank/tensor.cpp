@@ -72,11 +72,6 @@ std::optional<bool> needs_exact_root(const FrameLayout& layout, double divisor) 
   return std::nullopt;
 }
 
-/// The magnitude of one kernel is its absolute value.
-Combine combine_of(const Bank& bank) {
-  return bank.combine() == Combine::magnitude && bank.kernels().size() == 1 ? Combine::max_abs : bank.combine();
-}
-
 /// Exact sums, and what they combine to, are whole numbers below 2^24, exact as floats; so the value has to be right as
 /// well.
 bool round_exactly(const PlanDesc& desc, Arithmetic arithmetic, BankTaps& taps) {
