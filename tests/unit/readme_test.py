@@ -35,7 +35,7 @@ def missing_tests():
 def missing_targets():
     """Links from page to page, and to files."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
-    pages += [ROOT / folder / "README.md" for folder in ("kernels", "plugin", "tests", "tests/bench", "tests/bench/results", "python", "examples")]
+    pages += [ROOT / folder / "README.md" for folder in ("kernels", "plugin", "tests", "tests/bench", "tests/bench/results", "python", "examples", "pipelines")]
     for page in pages:
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             path = target.split("#")[0]
