@@ -5,7 +5,11 @@
 // their places; quality of service at the output; the latency that the window adds.
 //
 // Settings take hold in latch(), which is called for each frame that comes in and for each output. A recipe that no
-// plan can be made of is refused with a warning while another is in force, and is an error before that.
+// plan can be made of is refused with a warning while another is in force, and is an error before that:
+//
+//   published_ ──plans can be made──> in_force_       until another one is published
+//        └──────no plan can be made──> refused_       in_force_ goes on. It is not asked again before another one is
+//                                                     published, or another format comes
 //
 // Threads: all of it belongs to the streaming thread, but for published(), update_qos(), latency(), position() and the
 // names of what is active, which any thread may use. Functions throw ElementError or PlanError.
@@ -125,12 +129,15 @@ class Stream {
   bool has_frame_in_hand_ = false;          ///< a frame is in the backend's memory, but not yet in the window
   bool fell_back_ = false;                  ///< from CUDA to the CPU, until the next start
 
-  bool allocation_is_stale_ = false;              ///< what was agreed on with downstream no longer fits
-  bool depth_grew_ = false;                       ///< upstream's pool may be too small by now
-  bool downstream_answered_upstream_ = false;     ///< upstream's frames lie as downstream asked, not as we did
-  bool downstream_takes_video_meta_ = false;      ///< it understands any layout
+  // What was agreed on with the neighbours, and whether it still holds. All of it is set by the settings that take hold
+  // and by the two note_...() functions.
+  bool allocation_is_stale_ = false;           ///< what was agreed on with downstream no longer fits: renegotiate()
+  bool depth_grew_ = false;                    ///< upstream's pool may be too small: the next frame tells
+  bool downstream_answered_upstream_ = false;  ///< upstream's frames lie as downstream asked, not as we did
+  bool downstream_takes_video_meta_ = false;   ///< it understands any layout
+  // Of passthrough, for in_downstream_layout():
   bool passthrough_began_while_playing_ = false;  ///< frames may still lie as we asked
-  bool asked_for_downstream_layout_ = false;
+  bool asked_for_downstream_layout_ = false;      ///< upstream was, once since then
 
   std::atomic<GstClockTime> latency_{0};
   std::atomic<GstClockTime> position_{GST_CLOCK_TIME_NONE};
