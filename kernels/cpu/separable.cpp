@@ -3,6 +3,7 @@
 #include "cpu/dot/separable.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "cpu/algorithms.hpp"
@@ -61,6 +62,15 @@ Engine make_rank_one(const PlanDesc& desc, const Arithmetic& arithmetic, const C
   return best;
 }
 
+// Whether the centre tap takes away most of what the factors have there. Floats, of which no code value says how much
+// may round, are then nearer the right ones as a sum of two products.
+bool cancels_in_floats(const PlanDesc& desc) {
+  if (desc.layout.type != SampleType::f32 || desc.filter.depth() > 1 || !is_dense(desc.filter)) return false;
+  const FrameFactors& frame = desc.filter.frame_factors().front();
+  const double product = magnitude_of(frame.factors.column) * magnitude_of(frame.factors.row);
+  return !desc.filter.exact() && product + std::abs(frame.centre) > 2 * desc.filter.sum_abs();
+}
+
 // One frame that is of rank 1 but for its centre tap: engines for bytes take the tap with the column.
 Engine make_centred(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   const FrameFactors& frame = desc.filter.frame_factors().front();
@@ -93,7 +103,7 @@ Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const 
       has_factors ? frame_factors_arithmetic(desc.filter, arithmetic, desc.layout, constant, components) : arithmetic;
   if (factors_over_space(desc.filter))
     return make_rank_one(desc, is_dense(desc.filter) ? arithmetic : of_factors, group);
-  if (has_factors) {
+  if (has_factors && !cancels_in_floats(desc)) {
     if (desc.filter.depth() == 1) return make_centred(desc, of_factors, group);
     const bool apart = desc.filter.depth() > 1 && !combines_frames(desc.filter);
     return make_float_separable(desc, of_factors, group, frame_terms(desc.filter, of_factors),
