@@ -86,7 +86,9 @@ void Pool::drain(Job& job, unsigned worker) noexcept {
 }
 
 void Pool::run(unsigned workers, unsigned count, Task task, void* context) noexcept {
-  if (workers < 2 || count < 2) {
+  // In a process that was forked the workers are gone, and what they held when they went, the mutex or a place in the
+  // queue of the condition, would be waited for without end.
+  if (workers < 2 || count < 2 || process_ != getpid()) {
     for (unsigned i = 0; i < count; ++i) task(context, i, 0);
     return;
   }

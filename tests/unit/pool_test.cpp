@@ -47,14 +47,16 @@ TEST(Pool, DoesEachJobOnceWithAnyNumberOfWorkers) {
 TEST(Pool, OfTheParentServesAForkedProcessAndMayBeLetGoThere) {
   std::shared_ptr<Pool> pool = Pool::shared();
   pool->reserve(3);
-  EXPECT_TRUE(does_each_job_once(*pool, 4));
-  EXPECT_EQ(in_a_forked_process([&] {
-              const bool serves = does_each_job_once(*pool, 4);
-              pool.reset();
-              return serves ? 0 : 1;
-            }),
-            0);
-  EXPECT_TRUE(does_each_job_once(*pool, 4));
+  // Some of the forks find a worker on its way back to sleep.
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(does_each_job_once(*pool, 4));
+    ASSERT_EQ(in_a_forked_process([&] {
+                const bool serves = does_each_job_once(*pool, 4);
+                pool.reset();
+                return serves ? 0 : 1;
+              }),
+              0);
+  }
 }
 
 // ThreadSanitizer ends a forked process that begins a thread.
