@@ -166,10 +166,7 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   const typename Pass::Rows pass(args, p, passed, cells + first_single_row() * row_floats, position, left, top,
                                  out_rows + 2 * radius, inside);
   pdl_wait();
-  if (frames == SingleFrames::one || (frames == SingleFrames::any && args.frames == 1))
-    filter_rows(pass);
-  else
-    combine_rows(pass);
+  pass_rows<frames>(pass, inside && grid.vectors && top >= radius && top + tile_rows + radius <= plane.height);
   __syncthreads();
 
   // A warp's rows of the tile, four samples of each to a lane. Only floats' sums start from their offset.

@@ -102,9 +102,16 @@ struct RowReader {
     return position[side + span * lane + n];
   }
 
-  /// Starts to load this lane's own samples of row i of a frame. Returns the row; of one of ghosts, any.
+  /// Starts to load this lane's own samples of row i of a frame. Returns the row; of one of ghosts, any. `inner`: all
+  /// that the tile reaches is in the frame, and may be read at once.
+  template <bool inner>
   __device__ __forceinline__ const Sample* load_own(OwnSamples& to, const PlaneView& view, int i) const {
     int y = top - radius + i;
+    if constexpr (inner) {
+      const Sample* row = row_of<const Sample>(view, y);
+      to.own.load(row + own);
+      return row;
+    }
     to.ghosts = ghosts;
     if (static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height)) {
       y = index_at(args.border, y, plane.height);
@@ -158,7 +165,7 @@ struct RowPass : RowReader<Sample, C, width, SingleRow<C, width>::extras> {
   using Row = SingleRow<C, width>;
   using Reader = RowReader<Sample, C, width, Row::extras>;
   using Reader::args, Reader::plane, Reader::cells, Reader::lane, Reader::lanes, Reader::span, Reader::ghosts;
-  static constexpr bool copies = false;
+  static constexpr bool copies = false, has_inner = sizeof(Sample) == 2 && terms == 1;
   static constexpr int extras = Row::extras;
   /// A lane's samples of a row, on their way.
   struct Samples : Reader::OwnSamples {
@@ -196,18 +203,20 @@ struct RowPass : RowReader<Sample, C, width, SingleRow<C, width>::extras> {
   }
 
   /// Row i of a frame.
+  template <bool inner>
   __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
-    const Sample* row = this->load_own(to, view, i);
+    const Sample* row = this->template load_own<inner>(to, view, i);
 #pragma unroll
     for (int k = 0; k < extras; ++k) to.extra[k] = __ldg(row + extra[k]);
   }
   /// Turns what was read into floats, and takes their zero level away.
+  template <bool inner>
   __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
     this->convert_own(f, from);
 #pragma unroll
     for (int k = 0; k < extras; ++k)
       g[k] = static_cast<float>(one_value(from.extra[k], args.numbers.shift)) - extra_zero[k];
-    if (from.ghosts) {
+    if (!inner && from.ghosts) {
       this->put_own_ghosts(f, from.ghosts);
 #pragma unroll
       for (int k = 0; k < extras; ++k)
@@ -249,8 +258,8 @@ __device__ __forceinline__ void filter_rows(const Pass& pass) {
   const PlaneView view = pass.args.in[0][pass.p];
   const int i = first_single_row(), rows = pass.rows;
   typename Pass::Samples next[2];
-  pass.load(next[0], view, i);
-  pass.load(next[1], view, i + step);
+  pass.template load<false>(next[0], view, i);
+  pass.template load<false>(next[1], view, i + step);
   // Halves of a warp go on together, and past the last row: there is room.
 #pragma unroll 1
   for (int n = 0; n < rows; n += 2 * step)
@@ -259,13 +268,36 @@ __device__ __forceinline__ void filter_rows(const Pass& pass) {
       const int at = n + a * step;
       if ((i & ~1) + at >= rows) break;
       float f[Pass::span], g[Pass::extras];
-      pass.convert(f, g, next[a]);
+      pass.template convert<false>(f, g, next[a]);
       __syncwarp();  // the row before has been read by all
       pass.put(f, g);
-      if ((i & ~1) + at + 2 * step < rows) pass.load(next[a], view, i + at + 2 * step);
+      if ((i & ~1) + at + 2 * step < rows) pass.template load<false>(next[a], view, i + at + 2 * step);
       __syncwarp();
       pass.filter(i + at);
     }
+}
+
+/// The same of a tile that reaches nothing beyond the frame. Loads know no condition, for what is read under one is
+/// waited for at once; the last ones may be of a row that was read before.
+template <class Pass>
+__device__ __forceinline__ void filter_inner_rows(const Pass& pass) {
+  constexpr int step = single_step, all_rows = single_rows(1) + 2 * Pass::radius, steps = (all_rows - 1) / step + 1;
+  const PlaneView view = pass.args.in[0][pass.p];
+  const int i = first_single_row();
+  typename Pass::Samples next[2];
+  pass.template load<true>(next[0], view, i);
+  pass.template load<true>(next[1], view, i + step);
+#pragma unroll
+  for (int n = 0; n < steps; ++n) {
+    if (n == steps - 1 && (i & ~1) + n * step >= all_rows) break;
+    float f[Pass::span], g[Pass::extras];
+    pass.template convert<true>(f, g, next[n % 2]);
+    __syncwarp();  // the row before has been read by all
+    pass.put(f, g);
+    if (n + 2 < steps) pass.template load<true>(next[n % 2], view, min(i + (n + 2) * step, all_rows - 1));
+    __syncwarp();
+    pass.filter(i + n * step);
+  }
 }
 
 /// The same with the window's frames combined while they are loaded; frames that are none are ghost cells. Two of a
@@ -277,7 +309,7 @@ __device__ __forceinline__ void combine_rows(const Pass& pass) {
     if ((next_row & ~1) >= pass.rows) return;
     const PlaneView view = pass.args.in[next_frame][pass.p];
     to.ghosts = Pass::all_ghosts;
-    if (view.data) pass.load(to, view, next_row);
+    if (view.data) pass.template load<false>(to, view, next_row);
     if (++next_frame == pass.args.frames) next_frame = 0, next_row += single_step;
   };
   typename Pass::Samples now, next;
@@ -289,7 +321,7 @@ __device__ __forceinline__ void combine_rows(const Pass& pass) {
 #pragma unroll 1
     for (int t = 0; t < pass.args.frames; ++t) {
       float f[Pass::span], g[Pass::extras];
-      pass.convert(f, g, now);
+      pass.template convert<false>(f, g, now);
       now = next;
       load_next(next);
       const float weight = pass.args.time[t];
@@ -306,6 +338,18 @@ __device__ __forceinline__ void combine_rows(const Pass& pass) {
     __syncwarp();
     pass.filter(i);
   }
+}
+
+/// All rows of a tile. `inner`: it reaches nothing beyond the frame, and may be read at once; `Pass::has_inner`: this
+/// is worth a path of its own.
+template <SingleFrames frames, class Pass>
+__device__ __forceinline__ void pass_rows(const Pass& pass, bool inner) {
+  if (frames == SingleFrames::several || (frames == SingleFrames::any && pass.args.frames > 1))
+    combine_rows(pass);
+  else if (Pass::has_inner && inner)
+    filter_inner_rows(pass);
+  else
+    filter_rows(pass);
 }
 
 }  // namespace convolve::cuda

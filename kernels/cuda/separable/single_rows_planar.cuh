@@ -65,7 +65,7 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
   using Reader = RowReader<Sample, C, width, Sides::extras>;
   using Reader::args, Reader::plane, Reader::cells, Reader::lane, Reader::lanes, Reader::span, Reader::side,
       Reader::radius, Reader::ghosts, Reader::zero;
-  static constexpr bool by_pixel = Sides::by_pixel, copies = copying;
+  static constexpr bool by_pixel = Sides::by_pixel, copies = copying, has_inner = true;
   static constexpr int extras = Sides::extras, places = Sides::places;
   /// A lane's samples of a row, on their way.
   struct Samples : Reader::OwnSamples {
@@ -92,9 +92,10 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
   }
 
   /// Row i of a frame.
+  template <bool inner>
   __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
-    const Sample* row = this->load_own(to, view, i);
-    if (by_pixel && args.grid[this->p].vectors)
+    const Sample* row = this->template load_own<inner>(to, view, i);
+    if (by_pixel && (inner || args.grid[this->p].vectors))
       to.pixel.load(row + extra[0]);
     else
 #pragma unroll
@@ -106,6 +107,7 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
       }
   }
   /// As floats less their zero level.
+  template <bool inner>
   __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
     const int shift = args.numbers.shift;
     this->convert_own(f, from);
@@ -113,7 +115,7 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
     for (int k = 0; k < extras; ++k)
       g[k] = by_pixel ? from.pixel.value(k, shift, zero[k % C])
                       : static_cast<float>(one_value(from.extra[k], shift)) - extra_zero;
-    if (from.ghosts) {
+    if (!inner && from.ghosts) {
       this->put_own_ghosts(f, from.ghosts);
 #pragma unroll
       for (int k = 0; k < extras; ++k)

@@ -22,12 +22,13 @@ constexpr SingleKernel single_kernel_of() {
     const auto kernel = []<SingleFrames frames>(std::integral_constant<SingleFrames, frames>) {
       return single_kernel<Sample, mix, size.width, size.terms, frames>;
     };
-    if constexpr (size.terms == 1)
+    if constexpr (size.terms == 1) {
       return {kernel(std::integral_constant<SingleFrames, SingleFrames::one>{}),
               kernel(std::integral_constant<SingleFrames, SingleFrames::several>{}), shared};
-    // Several frames of a higher rank are rare.
-    const auto any = kernel(std::integral_constant<SingleFrames, SingleFrames::any>{});
-    return {any, any, shared};
+    } else {  // several frames of a higher rank are rare
+      const auto any = kernel(std::integral_constant<SingleFrames, SingleFrames::any>{});
+      return {any, any, shared};
+    }
   }
 }
 template <class Sample, PlaneMix mix, std::size_t... n>
