@@ -48,7 +48,7 @@ constexpr int row_stream_pixels(int components, int width) {
 /// Rows that are under way: two or three where the memory is what limits, and for floats, which are used where they
 /// arrive.
 constexpr int row_stream_ahead(int bytes, int components, int width) {
-  if (bytes == 2 && components <= 2 && width <= 3) return 3;
+  if (bytes == 2 && components <= 2 && width <= 5) return width <= 3 ? 3 : 2;
   return bytes == 4 || width <= 3 ? 2 : 1;
 }
 /// Rows that are asked for before the stream is there.
