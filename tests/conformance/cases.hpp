@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,9 @@ CaseOptions draw_options(Random& random);
 
 Case make_case(const CaseOptions& options, std::uint64_t seed);
 
+/// The kinds of filters, one after the other.
+const KindRow* kind_in_turn(std::size_t turn);
+
 /// Cases made one after the other. `turn` counts them, for what goes round and round beside what is drawn.
 struct CaseList {
   Random& random;
@@ -97,11 +101,23 @@ struct CaseList {
   /// Options that are drawn, but for the layout.
   CaseOptions draw(std::string_view layout);
   void add(const CaseOptions& options) { cases.push_back(make_case(options, random.next())); }
+  /// One for each of these layouts, borders and filter shapes: set(options, turn) chooses what is not to stay as drawn.
+  template <class Shapes, class Set>
+  void add_each(std::span<const char* const> layouts, const Shapes& filter_shapes, const Set& set) {
+    for (const char* layout : layouts)
+      for (const convolve::BorderRow& border : convolve::borders)
+        for (const Shape& shape : filter_shapes) {
+          const std::size_t now = turn();
+          CaseOptions options = draw(layout);
+          options.border = border.value;
+          options.shape = shape;
+          options.kind = kind_in_turn(now);
+          set(options, now);
+          add(options);
+        }
+  }
   void append(const std::vector<Case>& more) { cases.insert(cases.end(), more.begin(), more.end()); }
 };
-
-/// The kinds of filters, one after the other.
-const KindRow* kind_in_turn(std::size_t turn);
 
 /// Every parameter drawn at random; one layout in four is any that PlanDesc can say, whether or not video has it.
 Case random_case(std::uint64_t seed);

@@ -16,17 +16,29 @@ void add_full_rank(CaseList& list) {
                              Shape{1, 23, 31}, Shape{1, 28, 17}, Shape{1, 9, 16}};
   constexpr std::array planes{Size{392, 133}, Size{97, 23}, Size{256, 64}, Size{20, 40},
                               Size{301, 70},  Size{35, 37}, Size{131, 9}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "rgbx8", "i420", "gray-alpha8", "p010"})
-    for (const convolve::BorderRow& border : convolve::borders)
-      for (const Shape& shape : dense) {
+  constexpr std::array names{"gray8", "nv12", "rgba8", "rgb8", "rgbx8", "i420", "gray-alpha8", "p010"};
+  list.add_each(names, dense, [&](CaseOptions& o, std::size_t turn) {
+    o.width = rotate(planes, turn / 3).width;
+    o.height = rotate(planes, turn / 3).height;
+    if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
+    o.kind = kind_in_turn(turn / 2);
+  });
+}
+
+// One for each of these layouts, filter shapes and kinds that factor; set(options, turn) chooses the size.
+template <class Shapes, class Set>
+void add_each_factored(CaseList& list, std::span<const char* const> layouts, const Shapes& filter_shapes,
+                       const Set& set) {
+  for (const char* layout : layouts)
+    for (const Shape& shape : filter_shapes)
+      for (const KindRow& kind : kinds()) {
+        if (!kind.factors) continue;
         const std::size_t turn = list.turn();
-        CaseOptions o = list.draw(name);
-        o.border = border.value;
+        CaseOptions o = list.draw(layout);
+        o.border = rotate(convolve::borders, turn).value;
+        o.kind = &kind;
         o.shape = shape;
-        o.width = rotate(planes, turn / 3).width;
-        o.height = rotate(planes, turn / 3).height;
-        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
-        o.kind = kind_in_turn(turn / 2);
+        set(o, turn);
         list.add(o);
       }
 }
@@ -36,38 +48,22 @@ void add_factored(CaseList& list) {
   constexpr std::array factored{Shape{1, 1, 255},  Shape{1, 255, 1}, Shape{1, 255, 255}, Shape{1, 63, 40},
                                 Shape{1, 32, 127}, Shape{1, 101, 3}, Shape{1, 4, 254},   Shape{3, 33, 35},
                                 Shape{2, 3, 255},  Shape{4, 47, 1}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "p010", "yuy2", "rgb8"})
-    for (const Shape& shape : factored)
-      for (const KindRow& kind : kinds()) {
-        if (!kind.factors) continue;
-        const std::size_t turn = list.turn();
-        CaseOptions o = list.draw(name);
-        o.border = rotate(convolve::borders, turn).value;
-        o.kind = &kind;
-        o.shape = shape;
-        const bool small = shape.height * shape.width > 20000;
-        o.width = small ? rotate(std::array{37, 300, 1}, turn / 2) : rotate(std::array{60, 523, 131, 7}, turn / 2);
-        o.height = small ? rotate(std::array{19, 2, 70}, turn / 2) : rotate(std::array{41, 12, 33, 5}, turn / 2);
-        list.add(o);
-      }
+  constexpr std::array names{"gray8", "nv12", "rgba8", "p010", "yuy2", "rgb8"};
+  add_each_factored(list, names, factored, [](CaseOptions& o, std::size_t turn) {
+    const bool small = o.shape.height * o.shape.width > 20000;
+    o.width = small ? rotate(std::array{37, 300, 1}, turn / 2) : rotate(std::array{60, 523, 131, 7}, turn / 2);
+    o.height = small ? rotate(std::array{19, 2, 70}, turn / 2) : rotate(std::array{41, 12, 33, 5}, turn / 2);
+  });
 }
 
 // Filters that factor on frames of several tiles either way, about sizes where one kernel follows on another.
 void add_tiles_of_factored(CaseList& list) {
   constexpr std::array shapes_of_them{Shape{1, 31, 17}, Shape{1, 65, 65}, Shape{1, 66, 18}, Shape{1, 17, 66}};
-  for (const char* name : {"gray8", "nv12", "rgba8", "rgb8", "yuy2", "uyvy", "y210", "gray16", "rgb16", "argb64"})
-    for (const Shape& shape : shapes_of_them)
-      for (const KindRow& kind : kinds()) {
-        if (!kind.factors) continue;
-        const std::size_t turn = list.turn();
-        CaseOptions o = list.draw(name);
-        o.border = rotate(convolve::borders, turn).value;
-        o.kind = &kind;
-        o.shape = shape;
-        o.width = rotate(std::array{290, 147, 204}, turn);
-        o.height = rotate(std::array{140, 75}, turn / 2);
-        list.add(o);
-      }
+  constexpr std::array names{"gray8", "nv12", "rgba8", "rgb8", "yuy2", "uyvy", "y210", "gray16", "rgb16", "argb64"};
+  add_each_factored(list, names, shapes_of_them, [](CaseOptions& o, std::size_t turn) {
+    o.width = rotate(std::array{290, 147, 204}, turn);
+    o.height = rotate(std::array{140, 75}, turn / 2);
+  });
 }
 
 // Boxes, which have running sums on the CPU, those of 16 bits on a GPU too: of each number of components, on both sides

@@ -142,19 +142,13 @@ void add_large_frames(CaseList& list) {
 // Rows of whole words, as camera frames have them: several tiles each way, their last ones moved back.
 void add_whole_words(CaseList& list) {
   constexpr std::array whole_words{Size{388, 75}, Size{132, 40}, Size{512, 33}, Size{256, 18}};
-  for (const char* name : {"gray8", "rgba8", "nv12", "gray-alpha8", "rgbx8", "i420"})
-    for (const BorderRow& border : borders)
-      for (const Shape& shape : {Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 9}, Shape{1, 6, 2}, Shape{1, 15, 15}}) {
-        const std::size_t turn = list.turn();
-        CaseOptions o = list.draw(name);
-        o.border = border.value;
-        o.shape = shape;
-        o.width = rotate(whole_words, turn / 4).width;
-        o.height = rotate(whole_words, turn / 4).height;
-        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
-        o.kind = kind_in_turn(turn);
-        list.add(o);
-      }
+  constexpr std::array names{"gray8", "rgba8", "nv12", "gray-alpha8", "rgbx8", "i420"};
+  constexpr std::array few{Shape{1, 3, 3}, Shape{1, 5, 5}, Shape{1, 7, 9}, Shape{1, 6, 2}, Shape{1, 15, 15}};
+  list.add_each(names, few, [&](CaseOptions& o, std::size_t turn) {
+    o.width = rotate(whole_words, turn / 4).width;
+    o.height = rotate(whole_words, turn / 4).height;
+    if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
+  });
 }
 
 // Wide enough to be cut into strips.
@@ -179,20 +173,12 @@ constexpr std::array tiled_layouts{"gray8",   "nv12",         "rgba8",  "i420", 
                                    "i420-10", "gray-alpha16", "argb64", "ayuv64", "y412", "gray-f32"};
 
 void add_tiles(CaseList& list) {
-  for (const char* name : tiled_layouts)
-    for (const BorderRow& border : borders)
-      for (const Shape& shape : tiled) {
-        const std::size_t turn = list.turn();
-        CaseOptions o = list.draw(name);
-        o.border = border.value;
-        o.shape = shape;
-        o.width = turn % 3 == 0 ? 256 : 392;
-        o.height = turn % 2 == 0 ? 37 : 18;
-        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.out = turn % 5 == 0 ? Placement::bottom_up : Placement::tight;
-        o.kind = kind_in_turn(turn);
-        list.add(o);
-      }
+  list.add_each(tiled_layouts, tiled, [](CaseOptions& o, std::size_t turn) {
+    o.width = turn % 3 == 0 ? 256 : 392;
+    o.height = turn % 2 == 0 ? 37 : 18;
+    o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+    o.out = turn % 5 == 0 ? Placement::bottom_up : Placement::tight;
+  });
 }
 
 // Packed 4:2:2, whose luma and chroma are made at once: tiles, and rows that are no whole ones.
@@ -200,20 +186,13 @@ std::vector<Case> packed_in_tiles(Random& random) {
   std::vector<Shape> all_shapes{{1, 3, 3}, {1, 5, 5}, {1, 7, 7}, {1, 7, 9}, {1, 2, 8}, {1, 6, 3}};
   all_shapes.insert(all_shapes.end(), tiled.begin(), tiled.end());
   CaseList list{random};
-  for (const char* name : {"yuy2", "uyvy", "yuy2-luma", "uyvy-chroma"})
-    for (const BorderRow& border : borders)
-      for (const Shape& shape : all_shapes) {
-        const std::size_t turn = list.turn();
-        CaseOptions o = list.draw(name);
-        o.border = border.value;
-        o.shape = shape;
-        o.width = rotate(std::array{512, 776, 256, 524, 521}, turn);
-        o.height = rotate(std::array{37, 20, 70}, turn);
-        o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
-        o.kind = kind_in_turn(turn);
-        list.add(o);
-      }
+  constexpr std::array names{"yuy2", "uyvy", "yuy2-luma", "uyvy-chroma"};
+  list.add_each(names, all_shapes, [](CaseOptions& o, std::size_t turn) {
+    o.width = rotate(std::array{512, 776, 256, 524, 521}, turn);
+    o.height = rotate(std::array{37, 20, 70}, turn);
+    o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+    o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
+  });
   return list.cases;
 }
 
