@@ -215,8 +215,7 @@ const char* why_unserved(const GstCaps* caps) {
 }
 
 const char* why_unserved(const GstVideoInfo& info) {
-  GstVideoInfo copy = info;
-  GstCaps* caps = gst_video_info_to_caps(&copy);
+  GstCaps* caps = gst_video_info_to_caps(&info);
   const char* why = why_unserved(caps);
   gst_caps_unref(caps);
   return why;

@@ -23,9 +23,8 @@ void require(bool condition, const std::string& what) {
 /// The samples of every row, without what lies between rows.
 std::vector<guint8> samples_of(GstBuffer* buffer, const GstVideoInfo& info) {
   std::vector<guint8> samples;
-  GstVideoInfo copy = info;
   GstVideoFrame frame;
-  if (!gst_video_frame_map(&frame, &copy, buffer, GST_MAP_READ)) return samples;
+  if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ)) return samples;
   for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(&frame); ++p) {
     const int bytes = GST_VIDEO_FRAME_COMP_WIDTH(&frame, p) * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, p);
     for (int y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(&frame, p); ++y) {
@@ -47,8 +46,7 @@ struct PoolCloser {
 using OpenPool = std::unique_ptr<GstBufferPool, PoolCloser>;
 
 OpenPool make_pool(const GstVideoInfo& info) {
-  GstVideoInfo copy = info;
-  const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
+  const Owned<GstCaps> caps(gst_video_info_to_caps(&info));
   GstBufferPool* pool = gst_video_buffer_pool_new();
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), 2, 0);

@@ -14,8 +14,7 @@ namespace {
 
 Owned<GstBufferPool> pool_of(const GstVideoInfo& info, guint most) {
   Owned<GstBufferPool> pool(gst_video_buffer_pool_new());
-  GstVideoInfo copy = info;
-  const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
+  const Owned<GstCaps> caps(gst_video_info_to_caps(&info));
   GstStructure* config = gst_buffer_pool_get_config(pool.get());
   gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), 0, most);
   CHECK(gst_buffer_pool_set_config(pool.get(), config) && gst_buffer_pool_set_active(pool.get(), TRUE), "no pool");
@@ -339,8 +338,7 @@ ELEMENT_TEST(frame_by_frame_views_take_filters_of_one_frame_alone) {
     check_stream("kernel=\"" + text_of(f.kernel) + "\"", f, info, random_stream(random, info, 4), "one frame");
   }
   Harness harness("preset=temporal-mean", "");
-  GstVideoInfo copy = info;
-  GstCaps* caps = gst_video_info_to_caps(&copy);
+  GstCaps* caps = gst_video_info_to_caps(&info);
   gst_harness_set_src_caps(harness.get(), caps);
   harness.push(random_buffer(random, info).release());
   CHECK(!harness.try_pull(), "a frame came out");
@@ -359,10 +357,9 @@ ELEMENT_TEST(components_that_are_not_filtered_keep_their_padding_bits) {
     Harness harness("preset=box-blur components=luma", info);
     CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
     const Owned<GstBuffer> out = harness.try_pull();
-    GstVideoInfo copy = info;
     GstVideoFrame from, to;
-    CHECK(out && gst_video_frame_map(&from, &copy, input.get(), GST_MAP_READ) &&
-              gst_video_frame_map(&to, &copy, out.get(), GST_MAP_READ),
+    CHECK(out && gst_video_frame_map(&from, &info, input.get(), GST_MAP_READ) &&
+              gst_video_frame_map(&to, &info, out.get(), GST_MAP_READ),
           "no output");
     const bool planar = GST_VIDEO_INFO_N_PLANES(&info) == 2;
     const int low = (1 << GST_VIDEO_FORMAT_INFO_SHIFT(info.finfo, 0)) - 1;

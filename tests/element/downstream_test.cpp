@@ -78,8 +78,7 @@ void check_refusal(const std::string& properties, const Filtering& f, GstFlowRet
     const Owned<GstElement> element = make_element(properties);
     Sink sink(element.get(), refused, answer);
     Harnessed run(element.get());
-    GstVideoInfo copy = info;
-    gst_harness_set_src_caps(run.harness, gst_video_info_to_caps(&copy));
+    gst_harness_set_src_caps(run.harness, gst_video_info_to_caps(&info));
     GstFlowReturn flow = GST_FLOW_OK;
     for (const Owned<GstBuffer>& buffer : input) {
       GstBuffer* one = gst_buffer_copy_deep(buffer.get());

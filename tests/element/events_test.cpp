@@ -267,8 +267,7 @@ ELEMENT_TEST(a_sink_pad_linked_anew_while_playing_gives_every_frame_once) {
   gst_pad_set_active(fresh.get(), TRUE);
   CHECK(gst_pad_link(fresh.get(), sink.get()) == GST_PAD_LINK_OK, "cannot link");
   gst_pad_push_event(fresh.get(), gst_event_new_stream_start("other"));
-  GstVideoInfo copy = info;
-  const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
+  const Owned<GstCaps> caps(gst_video_info_to_caps(&info));
   gst_pad_push_event(fresh.get(), gst_event_new_caps(caps.get()));
   gst_pad_push_event(fresh.get(), new_segment(1, 0));
   for (int i = 4; i < 8; ++i)
@@ -303,12 +302,7 @@ class Player {
           "the seek fails");
   }
   void play_to(GstMessageType type) {
-    gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
-    const Owned<GstBus> bus(gst_element_get_bus(pipeline_.get()));
-    const Owned<GstMessage> end(
-        gst_bus_timed_pop_filtered(bus.get(), 20 * GST_SECOND, static_cast<GstMessageType>(type | GST_MESSAGE_ERROR)));
-    CHECK(end && GST_MESSAGE_TYPE(end.get()) == type, "no %s: %s", gst_message_type_get_name(type),
-          tape_->text().c_str());
+    CHECK(plays_to(pipeline_.get(), type), "no %s: %s", gst_message_type_get_name(type), tape_->text().c_str());
   }
   Tape& tape() { return *tape_; }
 

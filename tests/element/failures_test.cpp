@@ -175,8 +175,7 @@ ELEMENT_TEST(an_algorithm_that_cannot_serve_is_an_error_that_names_those_that_ca
   // It may fail as early as READY or as late as the first frame, but no frame may come out.
   if (gst_element_set_state(element.get(), GST_STATE_READY) != GST_STATE_CHANGE_FAILURE) {
     GstHarness* harness = gst_harness_new_with_element(element.get(), "sink", "src");
-    GstVideoInfo copy = info;
-    gst_harness_set_src_caps(harness, gst_video_info_to_caps(&copy));
+    gst_harness_set_src_caps(harness, gst_video_info_to_caps(&info));
     CHECK(gst_harness_push(harness, random_buffer(random, info).release()) != GST_FLOW_OK, "the frame is taken");
     CHECK(gst_harness_try_pull(harness) == nullptr, "a frame comes out");
     gst_harness_teardown(harness);

@@ -13,8 +13,7 @@ namespace {
 class Mapped {
  public:
   Mapped(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags) {
-    GstVideoInfo copy = info;
-    CHECK(gst_video_frame_map(&frame_, &copy, buffer, flags), "cannot map a buffer as %s",
+    CHECK(gst_video_frame_map(&frame_, &info, buffer, flags), "cannot map a buffer as %s",
           gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)));
   }
   ~Mapped() { gst_video_frame_unmap(&frame_); }

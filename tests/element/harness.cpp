@@ -223,6 +223,14 @@ Owned<GstElement> parse(std::string launch) {
   return with_context(element);
 }
 
+bool plays_to(GstElement* pipeline, GstMessageType type, int seconds) {
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  const Owned<GstBus> bus(gst_element_get_bus(pipeline));
+  const Owned<GstMessage> end(gst_bus_timed_pop_filtered(bus.get(), seconds * GST_SECOND,
+                                                         static_cast<GstMessageType>(type | GST_MESSAGE_ERROR)));
+  return end && GST_MESSAGE_TYPE(end.get()) == type;
+}
+
 Owned<GstElement> parse_chain(std::string launch) {
   fill_in(launch);
   GError* error = nullptr;
@@ -263,8 +271,7 @@ std::string Harness::string(const char* property) const {
 }
 
 void Harness::set_caps(const GstVideoInfo& info) {
-  GstVideoInfo copy = info;
-  gst_harness_set_src_caps(harness_, gst_video_info_to_caps(&copy));
+  gst_harness_set_src_caps(harness_, gst_video_info_to_caps(&info));
 }
 
 void Harness::push_segment(double rate, GstClockTime stop) {

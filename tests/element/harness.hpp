@@ -148,6 +148,9 @@ void share_context(GstElement* element);
 /// A whole pipeline or bin from a launch line, with ${convolve} standing for videoconvolve on test_backend().
 Owned<GstElement> parse(std::string launch);
 
+/// Plays a pipeline until a message of this type or an error comes; false where another came, or none in `seconds`.
+bool plays_to(GstElement* pipeline, GstMessageType type = GST_MESSAGE_EOS, int seconds = 30);
+
 /// A chain of elements as one, with ghost pads "sink" and "src".
 Owned<GstElement> parse_chain(std::string launch);
 

@@ -9,6 +9,15 @@
 namespace element_test {
 namespace {
 
+// Ends the stream: one output for each of so many inputs has left, in their order.
+void check_each_leaves_once(Harness& harness, int inputs) {
+  harness.push_event(gst_event_new_eos());
+  const std::vector<GstBuffer*> out = harness.tape().buffers();
+  CHECK(std::ssize(out) == inputs, "%zu outputs for %d inputs: %s", out.size(), inputs, harness.tape().text().c_str());
+  for (int i = 0; i < inputs; ++i)
+    CHECK(GST_BUFFER_PTS(out[i]) == i * frame_duration, "the order is %s", harness.tape().text().c_str());
+}
+
 // --- Settings that change ------------------------------------------------------------------------------------------
 
 ELEMENT_TEST(a_depth_that_changes_while_playing_loses_no_frame_and_tells_the_new_latency) {
@@ -34,11 +43,7 @@ ELEMENT_TEST(a_depth_that_changes_while_playing_loses_no_frame_and_tells_the_new
     before = ahead[i];
   }
   push_all(harness, input, 25);
-  harness.push_event(gst_event_new_eos());
-  const std::vector<GstBuffer*> out = harness.tape().buffers();
-  CHECK(out.size() == 30, "%zu outputs for 30 inputs: %s", out.size(), harness.tape().text().c_str());
-  for (int i = 0; i < 30; ++i)
-    CHECK(GST_BUFFER_PTS(out[i]) == i * frame_duration, "the order is %s", harness.tape().text().c_str());
+  check_each_leaves_once(harness, 30);
 }
 
 ELEMENT_TEST(a_window_that_turns_causal_while_playing_loses_no_frame) {
@@ -50,11 +55,7 @@ ELEMENT_TEST(a_window_that_turns_causal_while_playing_loses_no_frame) {
     if (i % 5 == 0) harness.set("window", i % 2 ? "causal" : "centered");
     push_all(harness, input, i, i + 1);
   }
-  harness.push_event(gst_event_new_eos());
-  const std::vector<GstBuffer*> out = harness.tape().buffers();
-  CHECK(out.size() == 20, "%zu outputs for 20 inputs: %s", out.size(), harness.tape().text().c_str());
-  for (int i = 0; i < 20; ++i)
-    CHECK(GST_BUFFER_PTS(out[i]) == i * frame_duration, "the order is %s", harness.tape().text().c_str());
+  check_each_leaves_once(harness, 20);
 }
 
 ELEMENT_TEST(new_taps_of_the_same_depth_take_hold_at_the_next_output) {

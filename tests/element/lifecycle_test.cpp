@@ -125,8 +125,7 @@ ELEMENT_TEST(a_sink_that_would_pull_is_pushed_to) {
   CHECK(GST_PAD_MODE(out.get()) == GST_PAD_MODE_PUSH, "its source pad is not in push mode");
   gst_pad_set_active(up.get(), TRUE);
   gst_pad_push_event(up.get(), gst_event_new_stream_start("pushed"));
-  GstVideoInfo copy = info;
-  const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
+  const Owned<GstCaps> caps(gst_video_info_to_caps(&info));
   gst_pad_push_event(up.get(), gst_event_new_caps(caps.get()));
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);

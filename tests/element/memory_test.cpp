@@ -102,8 +102,7 @@ Run run(GstElement* element, const Filtering& f, const GstVideoInfo& info, const
   countdown = nth;
   if (gst_element_set_state(element, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE) {
     GstHarness* harness = gst_harness_new_with_element(element, "sink", "src");
-    GstVideoInfo copy = info;
-    gst_harness_set_src_caps(harness, gst_video_info_to_caps(&copy));
+    gst_harness_set_src_caps(harness, gst_video_info_to_caps(&info));
     GstFlowReturn flow = GST_FLOW_OK;
     for (const Owned<GstBuffer>& buffer : input)
       if (flow == GST_FLOW_OK) flow = gst_harness_push(harness, gst_buffer_copy_deep(buffer.get()));

@@ -216,9 +216,8 @@ ELEMENT_TEST_ROWS(padding_components_are_copied, std::size(padded)) {
   CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "push failed");
   const Owned<GstBuffer> out = harness.try_pull();
   GstVideoFrame from, to;
-  GstVideoInfo copy = info;
-  CHECK(out && gst_video_frame_map(&from, &copy, input.get(), GST_MAP_READ) &&
-            gst_video_frame_map(&to, &copy, out.get(), GST_MAP_READ),
+  CHECK(out && gst_video_frame_map(&from, &info, input.get(), GST_MAP_READ) &&
+            gst_video_frame_map(&to, &info, out.get(), GST_MAP_READ),
         "no output");
   for (int y = 0; y < 4; ++y)
     for (int x = 0; x < 13; ++x) {
@@ -245,8 +244,7 @@ ELEMENT_TEST(upstream_is_offered_video_meta_and_never_crop_meta) {
     harness.set_caps(info);
     CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
     const Owned<GstPad> pad(gst_element_get_static_pad(harness.element(), "sink"));
-    GstVideoInfo copy = info;
-    const Owned<GstCaps> caps(gst_video_info_to_caps(&copy));
+    const Owned<GstCaps> caps(gst_video_info_to_caps(&info));
     const Owned<GstQuery> query(gst_query_new_allocation(caps.get(), TRUE));
     CHECK(gst_pad_query(pad.get(), query.get()), "the ALLOCATION query fails");
     CHECK(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr), "GstVideoMeta is not offered");
