@@ -84,7 +84,9 @@ class DeviceFrames {
     for (int t = 0; t < depth; ++t) window.image[t] = &images_[static_cast<std::size_t>((i + t) % count_)];
     return window;
   }
-  const Image& out(int i) const { return images_[static_cast<std::size_t>(count_ + i % count_)]; }
+  const Image& out(int i) const {
+    return images_[static_cast<std::size_t>(count_) + static_cast<std::size_t>(i % count_)];
+  }
   void copy(int i, cudaStream_t stream) const {
     CHECK(cudaMemcpyAsync(base(count_ + i % count_), base(i % count_), shape_.bytes, cudaMemcpyDeviceToDevice, stream));
   }

@@ -138,7 +138,7 @@ std::string ElementRunner::active() const {
   if (!g_object_class_find_property(G_OBJECT_GET_CLASS(element_), "active-backend")) return "";
   gchar *backend = nullptr, *algorithm = nullptr;
   g_object_get(element_, "active-backend", &backend, "active-algorithm", &algorithm, nullptr);
-  const std::string text = std::string(backend ? backend : "?") + ", " + (algorithm ? algorithm : "?");
+  std::string text = std::string(backend ? backend : "?") + ", " + (algorithm ? algorithm : "?");
   g_free(backend);
   g_free(algorithm);
   return text;

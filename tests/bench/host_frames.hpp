@@ -30,20 +30,18 @@ class HostFrames {
   const FrameLayout& layout() const { return layout_; }
   Window window(int i, int depth) const {
     Window window{.depth = depth};
-    for (int t = 0; t < depth; ++t) window.image[t] = &images_[static_cast<std::size_t>((i + t) % count)];
+    for (int t = 0; t < depth; ++t) window.image[t] = &in(i + t);
     return window;
   }
-  const Image& in(int i) const { return images_[static_cast<std::size_t>(i % count)]; }
-  const Image& out(int i) const { return images_[static_cast<std::size_t>(count + i % count)]; }
-  void copy(int i) const {
-    std::memcpy(memory_[static_cast<std::size_t>(count + i % count)].get(),
-                memory_[static_cast<std::size_t>(i % count)].get(), shape_.bytes);
-  }
+  const Image& in(int i) const { return images_[place(i)]; }
+  const Image& out(int i) const { return images_[count + place(i)]; }
+  void copy(int i) const { std::memcpy(memory_[count + place(i)].get(), memory_[place(i)].get(), shape_.bytes); }
 
  private:
   struct Free {
     void operator()(unsigned char* p) const { std::free(p); }
   };
+  static std::size_t place(int i) { return static_cast<std::size_t>(i % count); }
   FrameLayout layout_;
   FrameShape shape_;
   std::vector<std::unique_ptr<unsigned char[], Free>> memory_;

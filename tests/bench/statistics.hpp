@@ -5,14 +5,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
 namespace convolve::bench {
 
-/// The smallest sample that at least `fraction` of all do not exceed.
+/// The sample whose place in their order is nearest to `fraction` of the way from the least to the largest.
 inline double percentile(std::vector<double> samples, double fraction) {
-  const auto rank = static_cast<std::size_t>(fraction * static_cast<double>(samples.size() - 1) + 0.5);
+  const auto rank = static_cast<std::size_t>(std::lround(fraction * static_cast<double>(samples.size() - 1)));
   std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(rank), samples.end());
   return samples[rank];
 }

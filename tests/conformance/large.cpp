@@ -81,7 +81,7 @@ std::string LargeTrial::run(convolve::Backend& backend, Memory& memory, convolve
   to.plane[0] = {out.data(), stride_};
   const convolve::Window window{1, {&from}};
   if (const char* error = plan->enqueue(window, to, memory.stream(0))) return error;
-  if (const std::string fault = memory.synchronize(); !fault.empty()) return fault;
+  if (std::string fault = memory.synchronize(); !fault.empty()) return fault;
   memory.download(found, out.data());
 
   const int last_x = row_.width - patch, last_y = row_.height - patch;

@@ -88,7 +88,7 @@ Frame random_frame(const LumaDesc& desc, Random& random) {
         const auto at =
             static_cast<std::size_t>(plane.first + y * plane.stride + (term.offset + x * term.step) * bytes);
         const int word = bytes == 1 ? plane.bytes[at] : plane.bytes[at] | plane.bytes[at + 1] << 8;
-        values.samples.push_back(word / (1 << desc.shift));
+        values.samples.push_back(word >> desc.shift);
       }
     frame.values.push_back(std::move(values));
   }
@@ -123,7 +123,7 @@ std::string run(std::uint64_t seed, Memory& memory, convolve::Backend& backend) 
   for (const Frame& frame : frames) placed.emplace_back(memory, frame);
   for (std::size_t i = 1; i < frames.size(); ++i) {
     const char* fault = difference->enqueue(placed[i - 1].image, placed[i].image, memory.stream(0));
-    const std::string error = fault ? fault : memory.synchronize();
+    std::string error = fault ? fault : memory.synchronize();
     if (!error.empty()) return error;
     const std::uint64_t wanted = oracle::luma_difference(frames[i - 1].values, frames[i].values, weights);
     if (difference->sum() == wanted) continue;

@@ -16,7 +16,6 @@ namespace {
 
 using convolve::Component;
 using convolve::FrameLayout;
-using convolve::Image;
 using convolve::PlaneLayout;
 using convolve::SampleType;
 

@@ -265,7 +265,7 @@ void Harness::set(const char* property, const char* value) {
 std::string Harness::string(const char* property) const {
   gchar* value = nullptr;
   g_object_get(element_.get(), property, &value, nullptr);
-  const std::string text = value ? value : "";
+  std::string text = value ? value : "";
   g_free(value);
   return text;
 }
