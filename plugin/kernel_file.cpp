@@ -12,7 +12,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "printable.hpp"
+#include "text/printable.hpp"
 
 namespace convolve {
 namespace {

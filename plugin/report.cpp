@@ -3,7 +3,7 @@
 #include "report.hpp"
 
 #include "log.hpp"
-#include "printable.hpp"
+#include "text/printable.hpp"
 
 namespace convolve {
 

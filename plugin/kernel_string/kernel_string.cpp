@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "kernel_string/grammars.hpp"
-#include "printable.hpp"
+#include "text/printable.hpp"
 
 namespace convolve {
 namespace kernel_string {

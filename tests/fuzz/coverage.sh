@@ -26,7 +26,7 @@ fuzz() {
   # shellcheck disable=SC2046  # a list of flags
   ${CLANGXX:-clang++} -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
     -DCONVOLVE_LIBFUZZER -Ikernels -Iplugin -Itests -Itests/conformance "tests/fuzz/$reader.cpp" "$@" \
-    plugin/printable.cpp kernels/convolve/filter.cpp $(pkg-config --cflags --libs gstreamer-1.0) -o "$build/$reader"
+    plugin/text/printable.cpp kernels/convolve/filter.cpp $(pkg-config --cflags --libs gstreamer-1.0) -o "$build/$reader"
   "$build/$reader" -runs=0 "$corpus" 2>"$log" || { tail -n 40 "$log"; exit 1; }
   "$build/$reader" -max_total_time="$((seconds / 3))" -max_len=4096 "${words[@]}" -artifact_prefix="$build/" \
     -print_final_stats=1 "$build/found-$reader" "$corpus" 2>>"$log" || { tail -n 40 "$log"; exit 1; }

@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "cuda/matrix/dense_args.hpp"
-#include "cuda/matrix/hopper/wgmma.hpp"
 #include "cuda/matrix/packed_422.hpp"
 #include "cuda/matrix/tiles.hpp"
 #include "cuda/matrix/triples.hpp"
+#include "cuda/matrix/wgmma.hpp"
 
 namespace convolve::cuda {
 namespace {

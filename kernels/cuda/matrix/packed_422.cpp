@@ -11,8 +11,8 @@
 #include "cuda/common/table.hpp"
 #include "cuda/matrix/dense_args.hpp"
 #include "cuda/matrix/dense_tuning.hpp"
-#include "cuda/matrix/hopper/wgmma.hpp"
 #include "cuda/matrix/packed_422.cuh"
+#include "cuda/matrix/wgmma.hpp"
 
 namespace convolve::cuda {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // matrix, filters of more than 7x9 taps (rows x columns): sparse banded matrix products, for what the warpgroups of
-// compute capability 9.0 (hopper/wgmma.hpp) do not serve.
+// compute capability 9.0 (wgmma.hpp) do not serve.
 //
 // A warp's tile is cut into 8 strips of 16 samples, the columns of the right matrix; those of interleaved components
 // are of fewer pixels, a component each. The left matrix holds the taps and makes two rows of a strip, 32 outputs, in

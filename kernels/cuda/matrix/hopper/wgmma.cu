@@ -26,9 +26,9 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/matrix/hopper/kernel.cuh"
-#include "cuda/matrix/hopper/wgmma.hpp"
 #include "cuda/matrix/hopper/wgmma_422.hpp"
 #include "cuda/matrix/hopper/wgmma_long.hpp"
+#include "cuda/matrix/wgmma.hpp"
 
 namespace convolve::cuda {
 namespace {

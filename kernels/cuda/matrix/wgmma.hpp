@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The plans of `matrix` by warpgroups, which only compute capability 9.0 has: wgmma.cu, wgmma_422.cu and wgmma_long.cu.
-// Host code only.
+// The plans of `matrix` by warpgroups, which only compute capability 9.0 has. They are made in hopper/: wgmma.cu,
+// wgmma_422.cu and wgmma_long.cu. Host code only.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "printable.hpp"
+#include "text/printable.hpp"
 
 #include <glib.h>
 
