@@ -146,11 +146,10 @@ TEST(RowStream, WarpsCoverEachRowOfEachStrip) {
           for (int p = 0; p < args.planes; ++p) {
             const cuda::RowStreamPlane& grid = args.grid[p];
             EXPECT_EQ(grid.first_block, first);
-            EXPECT_TRUE(grid.bands * args.rows >= args.plane[p].height &&
-                        (grid.bands - 1) * args.rows < args.plane[p].height);
             const int strip = 32 * cuda::row_stream_pixels(args.plane[p].components, width);
             EXPECT_TRUE(grid.strips * strip >= args.plane[p].width && (grid.strips - 1) * strip < args.plane[p].width);
-            first += (grid.strips * grid.bands + cuda::row_stream_warps - 1) / cuda::row_stream_warps;
+            first += (grid.strips * ((args.plane[p].height - 1) / args.rows + 1) + cuda::row_stream_warps - 1) /
+                     cuda::row_stream_warps;
           }
           EXPECT_EQ(blocks, first);
         }

@@ -21,7 +21,7 @@
 #include "cuda/bank/stream.hpp"
 #include "cuda/bank/stream_sums.cuh"
 #include "cuda/common/launch.hpp"
-#include "cuda/common/prefetch.cuh"
+#include "cuda/common/row_stream.cuh"
 
 namespace convolve::cuda {
 
@@ -76,13 +76,13 @@ struct BankStrip {
   bool edges;                              ///< the strip has a side of the frame
   int left, right, luma_left, luma_right;  ///< bytes from the start of a row to the pixels beside this thread's
 
-  __device__ __forceinline__ BankStrip(const BankStreamArgs& args, int p, int strip, int x)
+  __device__ __forceinline__ BankStrip(const BankStreamArgs& args, int p, int x, bool edges)
       : args(args),
         plane(args.plane[p]),
         grid(args.grid[p]),
         in(static_cast<const char*>(args.in[p].data)),
         x(x),
-        edges(strip == 0 || strip + 32 * span >= plane.width),
+        edges(edges),
         left(edge_index(grid.columns, x - 1) * Plane::pixel_bytes),
         right(edge_index(grid.columns, x + span) * Plane::pixel_bytes) {
     if constexpr (Plane::is_packed) {
@@ -186,56 +186,35 @@ __device__ __forceinline__ void stream_bank(const BankStreamArgs& args, int p) {
   constexpr int span = Plane::span, C = Plane::C, side = bank_stream_side, radius = side / 2;
   constexpr int further = bank_stream_further(C);
   const SamplePlane& plane = args.plane[p];
-  const RowStreamPlane& grid = args.grid[p];
   float zero[C] = {};
   if constexpr (!std::is_floating_point_v<Sample>)
     for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
 
-  // From the shuffle the compiler knows that a warp agrees on it.
-  const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31;
-  const int place = (blockIdx.x - grid.first_block) * row_stream_warps + warp, band = place / grid.strips;
-  if (band >= grid.bands) return;
-  const int strip = (place - band * grid.strips) * 32 * span, mine = strip + lane * span;
-  const int x = min(mine, plane.width - span), top = band * args.rows;
-  const int rows = min(args.rows, plane.height - top) + 2 * radius;
-  const BankStrip<Plane> from(args, p, strip, x);
-
-  // Where this lane's row of the strip lies, and which rows are ghosts.
-  const int y = min(top - radius + lane, plane.height - 1 + radius);
-  const std::ptrdiff_t offset = edge_index(grid.rows, y) * args.in[p].stride;
-  const unsigned ghosts =
-      __ballot_sync(~0u, grid.rows.ghost && static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height));
-  const auto row_offset = [&](int i) {
-    return static_cast<std::ptrdiff_t>(__shfl_sync(~0u, static_cast<long long>(offset), i));
-  };
-  constexpr int lines = (32 * span * Plane::pixel_bytes - 1) / cache_line + 1;
-  const int begins = strip * Plane::pixel_bytes + lane % lines * cache_line;
-#pragma unroll
-  for (int i = 0; i < row_stream_prefetch; i += 32 / lines) {
-    const char* const first = from.in + row_offset(min(i + lane / lines, rows - 1));
-    if (begins < plane.width * Plane::pixel_bytes) prefetch_line(first + begins);
-  }
+  const int warp = row_stream_warp(args.grid[p]);
+  if (warp >= args.grid[p].warps) return;
+  const StripPlace<span, radius, Plane::pixel_bytes> strip(args.grid[p], plane, args.in[p].stride, args.rows, warp);
+  const BankStrip<Plane> from(args, p, strip.x, strip.has_side(plane.width));
+  strip.prefetch_first_rows(from.in, plane.width);
   pdl_wait();
   BankRow<Plane> next;
   typename Plane::Floats window[side];
-  from.load(next, row_offset(0));
+  from.load(next, strip.row_offset(0));
   const std::ptrdiff_t out_stride = args.out[p].stride;
-  char* to = static_cast<char*>(args.out[p].data) + top * out_stride + x * Plane::pixel_bytes;
+  char* to = static_cast<char*>(args.out[p].data) + strip.top * out_stride + strip.x * Plane::pixel_bytes;
 #pragma unroll 1
-  for (int first = 0; first < rows; first += side)
+  for (int first = 0; first < strip.rows; first += side)
 #pragma unroll
     for (int a = 0; a < side; ++a) {
       const int i = first + a;
-      if (i >= rows) break;
-      from.convert(next, window[a], zero, ghosts >> i & 1);
-      from.load(next, row_offset(min(i + 1, rows - 1)));
-      const std::ptrdiff_t later = row_offset(min(i + 1 + further, rows - 1));
-      if (lane < lines && begins < plane.width * Plane::pixel_bytes) prefetch_line(from.in + later + begins);
+      if (i >= strip.rows) break;
+      from.convert(next, window[a], zero, strip.is_ghost(i));
+      from.load(next, strip.row_offset(min(i + 1, strip.rows - 1)));
+      strip.prefetch_row(i + 1 + further, from.in, plane.width);
       if (i < 2 * radius) continue;
       auto group = make_row<Plane, taps, way>(args, plane, window[(a + 1) % side], window[(a + 2) % side], window[a]);
       from.put_back(group);
-      if (plane.has_passthrough) group.take(from.own(row_offset(i - radius)), plane.passthrough);
-      if (mine < plane.width) group.store(reinterpret_cast<Sample*>(to));
+      if (plane.has_passthrough) group.take(from.own(strip.row_offset(i - radius)), plane.passthrough);
+      if (strip.mine < plane.width) group.store(reinterpret_cast<Sample*>(to));
       to += out_stride;
     }
 }
@@ -243,8 +222,7 @@ __device__ __forceinline__ void stream_bank(const BankStreamArgs& args, int p) {
 template <class Sample, BankPlanes planes, BankTaps taps, BankSum way>
 __global__ void __launch_bounds__(32 * row_stream_warps, bank_stream_blocks(sizeof(Sample), planes))
     bank_stream_kernel(const __grid_constant__ BankStreamArgs args) {
-  int p = 0;
-  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
+  const int p = row_stream_plane(args);
   if constexpr (planes == BankPlanes::one_and_two) {
     if (args.plane[p].components == 1)
       stream_bank<BankPlaneOf<Sample, 1, false>, taps, way>(args, p);

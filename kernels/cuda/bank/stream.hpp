@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The row stream of banks as its plan sees it: arguments, and which kernel a case takes. Its grid is that of
-// register/row_stream.hpp.
+// common/row_stream.hpp.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@
 #include <string>
 
 #include "convolve/bank.hpp"
-#include "cuda/register/row_stream.hpp"
+#include "cuda/common/row_stream.hpp"
 
 namespace convolve::cuda {
 

@@ -21,58 +21,46 @@ struct FrameStream {
   const FrameStreamArgs& args;
   const SamplePlane& plane;
   const RowStreamPlane& grid;
-  const int p, lane, mine, x, top, rows;
+  const int p;
+  const StripPlace<span, radius, sizeof(float)> strip;
   const bool edges;
   const EdgeGroup left, right;
-  const std::ptrdiff_t offset;  ///< of this lane's row of the strip
-  const unsigned ghosts;        ///< rows that are
 
-  static __device__ __forceinline__ int row_of_lane(const FrameStreamArgs& args, int p, int top) {
-    return min(top - radius + static_cast<int>(threadIdx.x & 31), args.plane[p].height - 1 + radius);
-  }
-
-  /// `strip`: the first pixel of the warp's.
-  __device__ __forceinline__ FrameStream(const FrameStreamArgs& args, int p, int strip, int top)
+  __device__ __forceinline__ FrameStream(const FrameStreamArgs& args, int p, int warp)
       : args(args),
         plane(args.plane[p]),
         grid(args.grid[p]),
         p(p),
-        lane(threadIdx.x & 31),
-        mine(strip + lane * span),
-        x(min(mine, plane.width - span)),
-        top(top),
-        rows(min(args.rows, plane.height - top) + 2 * radius),
-        edges(strip == 0 || strip + 32 * span >= plane.width ||
-              (grid.rows.ghost && (top < radius || top + rows - radius > plane.height))),
-        left(edge_group(grid.columns, x - 4)),
-        right(edge_group(grid.columns, x + span)),
-        offset(edge_index(grid.rows, row_of_lane(args, p, top)) * args.in[0][p].stride),
-        ghosts(__ballot_sync(~0u, grid.rows.ghost && static_cast<unsigned>(row_of_lane(args, p, top)) >=
-                                                         static_cast<unsigned>(plane.height))) {}
+        strip(grid, plane, args.in[0][p].stride, args.rows, warp),
+        edges(strip.has_side(plane.width) || strip.ghosts),
+        left(edge_group(grid.columns, strip.x - 4)),
+        right(edge_group(grid.columns, strip.x + span)) {}
 
   __device__ __forceinline__ void load(Row& row, int t, int i) const {
-    const char* from = static_cast<const char*>(args.in[t][p].data) +
-                       static_cast<std::ptrdiff_t>(__shfl_sync(~0u, static_cast<long long>(offset), i));
+    const char* from = static_cast<const char*>(args.in[t][p].data) + strip.row_offset(i);
     row.left.load(reinterpret_cast<const float*>(from) + left.last);
-    row.own.load(reinterpret_cast<const float*>(from) + x);
+    row.own.load(reinterpret_cast<const float*>(from) + strip.x);
     row.right.load(reinterpret_cast<const float*>(from) + right.first);
   }
   __device__ __forceinline__ void mend(typename Row::Floats& f, const Row& row, int i) const {
     const float zero[1] = {};
     row.reorder(f, left.selector, right.selector, zero, 0);
     if (!grid.columns.ghost) return;
-    const bool ghost = ghosts >> i & 1;
+    const bool ghost = strip.is_ghost(i);
 #pragma unroll
     for (int k = 0; k < Row::pixels; ++k)
-      if (ghost || (k < radius && x == 0) || (k >= radius + span && x + span == plane.width)) f[k] = plane.ghost[0];
+      if (ghost || (k < radius && strip.x == 0) || (k >= radius + span && strip.x + span == plane.width))
+        f[k] = plane.ghost[0];
   }
 
   __device__ __forceinline__ void run() const {
     const float zero[1] = {};
     float sum[width][span];
     const std::ptrdiff_t out_stride = args.out[p].stride;
-    char* to = static_cast<char*>(args.out[p].data) + top * out_stride + x * static_cast<int>(sizeof(float));
-    // Bit j: the row that sum j belongs to is in the band. Others' sums are not worth their multiply-adds.
+    char* to =
+        static_cast<char*>(args.out[p].data) + strip.top * out_stride + strip.x * static_cast<int>(sizeof(float));
+    const int rows = strip.rows;
+    // Bit j: the row that sum j belongs to is in the range. Others' sums are not worth their multiply-adds.
     unsigned live = ~0u >> (32 - rows) & ~0u << 2 * radius;
     Row next;
     load(next, 0, 0);
@@ -108,7 +96,7 @@ struct FrameStream {
         load(was, args.centre_t, i - radius);
         complete.take(was.own, plane.passthrough);
       }
-      if (mine < plane.width) complete.store(reinterpret_cast<float*>(to));
+      if (strip.mine < plane.width) complete.store(reinterpret_cast<float*>(to));
       to += out_stride;
     }
   }
@@ -117,15 +105,9 @@ struct FrameStream {
 template <int width>
 __global__ void __launch_bounds__(32 * row_stream_warps, row_stream_blocks(sizeof(float)))
     frame_stream_kernel(const __grid_constant__ FrameStreamArgs args) {
-  int p = 0;
-  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
-  const RowStreamPlane& grid = args.grid[p];
-  // From the shuffle the compiler knows that a warp agrees on it.
-  const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
-  const int place = (blockIdx.x - grid.first_block) * row_stream_warps + warp, band = place / grid.strips;
-  if (band >= grid.bands) return;
-  const FrameStream<width> stream(args, p, (place - band * grid.strips) * 32 * FrameStream<width>::span,
-                                  band * args.rows);
+  const int p = row_stream_plane(args), warp = row_stream_warp(args.grid[p]);
+  if (warp >= args.grid[p].warps) return;
+  const FrameStream<width> stream(args, p, warp);
   pdl_wait();
   stream.run();
 }

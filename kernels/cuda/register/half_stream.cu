@@ -16,7 +16,7 @@
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/pixels.cuh"
-#include "cuda/common/prefetch.cuh"
+#include "cuda/common/row_stream.cuh"
 #include "cuda/register/half_stream.hpp"
 
 namespace convolve::cuda {
@@ -106,64 +106,37 @@ struct HalfStream {
   const HalfStreamArgs& args;
   const SamplePlane& plane;
   const RowStreamPlane& grid;
-  const int lane, strip, mine, x, top, rows;
+  const StripPlace<span, radius, components> strip;
   const EdgeGroup left, right;
-  const std::ptrdiff_t offset;  ///< of this lane's row of the strip
-  const unsigned ghosts;        ///< rows that are
   const bool edges;
 
-  __device__ __forceinline__ int row_of_lane() const { return min(top - radius + lane, plane.height - 1 + radius); }
-
-  /// `strip`: the first pixel of the warp's.
-  __device__ __forceinline__ HalfStream(const HalfStreamArgs& args, int strip, int top)
+  __device__ __forceinline__ HalfStream(const HalfStreamArgs& args, int warp)
       : args(args),
         plane(args.plane[0]),
         grid(args.grid[0]),
-        lane(threadIdx.x & 31),
-        strip(strip),
-        mine(strip + lane * span),
-        x(min(mine, plane.width - span)),
-        top(top),
-        rows(min(args.rows, plane.height - top) + 2 * radius),
-        left(edge_group(grid.columns, x - 4)),
-        right(edge_group(grid.columns, x + span)),
-        offset(edge_index(grid.rows, row_of_lane()) * args.in[0].stride),
-        ghosts(__ballot_sync(
-            ~0u, grid.rows.ghost && static_cast<unsigned>(row_of_lane()) >= static_cast<unsigned>(plane.height))),
-        edges(strip == 0 || strip + 32 * span >= plane.width || ghosts) {}
+        strip(grid, plane, args.in[0].stride, args.rows, warp),
+        left(edge_group(grid.columns, strip.x - 4)),
+        right(edge_group(grid.columns, strip.x + span)),
+        edges(strip.has_side(plane.width) || strip.ghosts) {}
 
-  /// The first byte of row i of the strip, were it the frame's whole row.
-  __device__ __forceinline__ const std::uint8_t* row(int i) const {
-    return static_cast<const std::uint8_t*>(args.in[0].data) +
-           static_cast<std::ptrdiff_t>(__shfl_sync(~0u, static_cast<long long>(offset), min(i, rows - 1)));
-  }
   __device__ __forceinline__ void load(HalfRow& to, int i) const {
-    const std::uint8_t* const from = row(i);
-    to.load(from + left.last * components, from + x * components, from + right.first * components, edges);
+    const std::uint8_t* const from =
+        static_cast<const std::uint8_t*>(args.in[0].data) + strip.row_offset(min(i, strip.rows - 1));
+    to.load(from + left.last * components, from + strip.x * components, from + right.first * components, edges);
   }
   __device__ __forceinline__ void mend(HalfRow& row, int i) const {
     reorder(row.left, left.selector);
     reorder(row.right, right.selector);
     if (!grid.columns.ghost) return;
-    const bool ghost = ghosts >> i & 1;
+    const bool ghost = strip.is_ghost(i);
 #pragma unroll
     for (int w = 0; w < side_words; ++w) {
-      if (ghost || x == 0) row.left[w] = args.taps.ghost;
-      if (ghost || x + span == plane.width) row.right[w] = args.taps.ghost;
+      if (ghost || strip.x == 0) row.left[w] = args.taps.ghost;
+      if (ghost || strip.x + span == plane.width) row.right[w] = args.taps.ghost;
     }
 #pragma unroll
     for (std::uint32_t& word : row.own.word)
       if (ghost) word = args.taps.ghost;
-  }
-  /// Asks for the first rows; more of them would crowd out those of other warps, which wait for them.
-  __device__ __forceinline__ void prefetch() const {
-    constexpr int lines = (32 * span * components - 1) / cache_line + 1;
-    const int begins = strip * components + lane % lines * cache_line;
-#pragma unroll
-    for (int i = 0; i < row_stream_prefetch; i += 32 / lines) {
-      const std::uint8_t* const first = row(i + lane / lines);
-      if (begins < plane.width * components) prefetch_line(first + begins);
-    }
   }
   __device__ __forceinline__ void run() const {
     __half2 sum[width][pairs];
@@ -172,16 +145,16 @@ struct HalfStream {
 #pragma unroll
       for (__half2& v : of_row) v = as_halves(0);
     const std::ptrdiff_t out_stride = args.out[0].stride;
-    std::uint8_t* to = static_cast<std::uint8_t*>(args.out[0].data) + top * out_stride + x * components;
+    std::uint8_t* to = static_cast<std::uint8_t*>(args.out[0].data) + strip.top * out_stride + strip.x * components;
     HalfRow next[ahead];
 #pragma unroll
     for (int a = 0; a < ahead; ++a) load(next[a], a);
 #pragma unroll 1
-    for (int first = 0; first < rows; first += ahead)
+    for (int first = 0; first < strip.rows; first += ahead)
 #pragma unroll
       for (int a = 0; a < ahead; ++a) {
         const int i = first + a;
-        if (i >= rows) break;
+        if (i >= strip.rows) break;
         HalfRow::Halves f;
         if (edges) mend(next[a], i);
         next[a].convert(f);
@@ -198,7 +171,7 @@ struct HalfStream {
                   __hfma2(as_halves(args.taps.tap[(width - 1 - j) * width + k]), f[n + k * components], sum[j][n]);
         }
         if (i < 2 * radius) continue;
-        if (mine < plane.width) samples_of(sum[0], as_halves(args.taps.level)).store(to);
+        if (strip.mine < plane.width) samples_of(sum[0], as_halves(args.taps.level)).store(to);
         to += out_stride;
       }
   }
@@ -206,13 +179,10 @@ struct HalfStream {
 
 __global__ void __launch_bounds__(32 * row_stream_warps)
     half_stream_kernel(const __grid_constant__ HalfStreamArgs args) {
-  const RowStreamPlane& grid = args.grid[0];
-  // From the shuffle the compiler knows that a warp agrees on it.
-  const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
-  const int place = blockIdx.x * row_stream_warps + warp, band = place / grid.strips;
-  if (band >= grid.bands) return;
-  const HalfStream stream(args, (place - band * grid.strips) * 32 * span, band * args.rows);
-  stream.prefetch();
+  const int warp = row_stream_warp(args.grid[0]);
+  if (warp >= args.grid[0].warps) return;
+  const HalfStream stream(args, warp);
+  stream.strip.prefetch_first_rows(static_cast<const char*>(args.in[0].data), stream.plane.width);
   pdl_wait();
   stream.run();
 }

@@ -14,7 +14,8 @@
 
 #include "convolve/arithmetic.hpp"
 #include "convolve/plan.hpp"
-#include "cuda/register/row_stream.hpp"
+#include "cuda/common/row_stream.hpp"
+#include "cuda/register/tuning.hpp"
 
 namespace convolve::cuda {
 

@@ -12,7 +12,7 @@
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/pixels.cuh"
-#include "cuda/common/prefetch.cuh"
+#include "cuda/common/row_stream.cuh"
 #include "cuda/register/row_stream.hpp"
 
 namespace convolve::cuda {
@@ -71,33 +71,22 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
   if constexpr (!std::is_floating_point_v<Sample>)
     for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
 
-  // From the shuffle the compiler knows that a warp agrees on it.
-  const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31;
-  const int place = (blockIdx.x - grid.first_block) * row_stream_warps + warp, band = place / grid.strips;
-  if (band >= grid.bands) return;
-  const int strip = (place - band * grid.strips) * 32 * span, mine = strip + lane * span;
-  const int x = min(mine, plane.width - span), top = band * args.rows;
-  const int rows = min(args.rows, plane.height - top) + 2 * radius;
-
-  // Where this lane's row of the strip lies, and which rows are ghosts.
-  const int y = min(top - radius + lane, plane.height - 1 + radius);
-  const std::ptrdiff_t offset = edge_index(grid.rows, y) * args.in[p].stride;
-  const unsigned ghosts =
-      __ballot_sync(~0u, grid.rows.ghost && static_cast<unsigned>(y) >= static_cast<unsigned>(plane.height));
-  const auto row_offset = [&](int i) {
-    return static_cast<std::ptrdiff_t>(__shfl_sync(~0u, static_cast<long long>(offset), i));
-  };
+  const int warp = row_stream_warp(grid);
+  if (warp >= grid.warps) return;
+  constexpr int pixel = C * static_cast<int>(sizeof(Sample));
+  const StripPlace<span, radius, pixel> strip(grid, plane, args.in[p].stride, args.rows, warp);
+  const int x = strip.x, rows = strip.rows;
   // The groups next to the window, on either side.
   const EdgeGroup left = edge_group(grid.columns, x - 4), right = edge_group(grid.columns, x + span);
   const char* const in = static_cast<const char*>(args.in[p].data);
-  const char* const from_left = in + left.last * C * static_cast<int>(sizeof(Sample));
-  const char* const from_own = in + x * C * static_cast<int>(sizeof(Sample));
-  const char* const from_right = in + right.first * C * static_cast<int>(sizeof(Sample));
-  const bool edges = strip == 0 || strip + 32 * span >= plane.width || ghosts;
-  const bool stores = mine < plane.width, has_passthrough = plane.has_passthrough;
+  const char* const from_left = in + left.last * pixel;
+  const char* const from_own = in + x * pixel;
+  const char* const from_right = in + right.first * pixel;
+  const bool edges = strip.has_side(plane.width) || strip.ghosts;
+  const bool stores = strip.mine < plane.width, has_passthrough = plane.has_passthrough;
 
   const auto load = [&](Row& row, int i) {
-    const std::ptrdiff_t down = row_offset(min(i, rows - 1));
+    const std::ptrdiff_t down = strip.row_offset(min(i, rows - 1));
     row.left.load(reinterpret_cast<const Sample*>(from_left + down));
     row.own.load(reinterpret_cast<const Sample*>(from_own + down));
     row.right.load(reinterpret_cast<const Sample*>(from_right + down));
@@ -105,7 +94,7 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
   const auto mend = [&](typename Row::Floats& f, const Row& row, int i) {
     row.reorder(f, left.selector, right.selector, zero, shift);
     if (!grid.columns.ghost) return;
-    const bool ghost = ghosts >> i & 1;
+    const bool ghost = strip.is_ghost(i);
 #pragma unroll
     for (int k = 0; k < Row::pixels; ++k)
       if (ghost || (k < radius && x == 0) || (k >= radius + span && x + span == plane.width))
@@ -119,18 +108,11 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
     for (int c = 0; c < C; ++c) begin[c] = plane.offset[c];
   float sum[width][span * C] = {};
   const std::ptrdiff_t out_stride = args.out[p].stride;
-  char* to = static_cast<char*>(args.out[p].data) + top * out_stride + x * C * static_cast<int>(sizeof(Sample));
-  // Bit j: the row that sum j belongs to is in the band. Others' sums are not worth their multiply-adds.
+  char* to = static_cast<char*>(args.out[p].data) + strip.top * out_stride + x * pixel;
+  // Bit j: the row that sum j belongs to is in the range. Others' sums are not worth their multiply-adds.
   unsigned live = ~0u >> (32 - rows) & ~0u << 2 * radius;
   Row next[ahead];
-  // More rows than the first few would crowd out those of other warps, which wait for them.
-  constexpr int pixel = C * static_cast<int>(sizeof(Sample)), lines = (32 * span * pixel - 1) / cache_line + 1;
-  const int begins = strip * pixel + lane % lines * cache_line;
-#pragma unroll
-  for (int i = 0; i < row_stream_prefetch; i += 32 / lines) {
-    const char* const first = in + row_offset(min(i + lane / lines, rows - 1));
-    if (begins < plane.width * pixel) prefetch_line(first + begins);
-  }
+  strip.prefetch_first_rows(in, plane.width);
   pdl_wait();
 #pragma unroll
   for (int a = 0; a < ahead; ++a) load(next[a], a);
@@ -167,25 +149,21 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
         }();
         if (has_passthrough) {
           typename Row::Own from;
-          from.load(reinterpret_cast<const Sample*>(from_own + row_offset(i - radius)));
+          from.load(reinterpret_cast<const Sample*>(from_own + strip.row_offset(i - radius)));
           group.take(from, plane.passthrough);
         }
         if (stores) group.store(reinterpret_cast<Sample*>(to));
         to += out_stride;
       }
       if constexpr (late) load(next[a], i + ahead);
-      if constexpr (late) {
-        const std::ptrdiff_t down = row_offset(min(i + ahead + row_stream_further, rows - 1));
-        if (lane < lines && begins < plane.width * pixel) prefetch_line(in + down + begins);
-      }
+      if constexpr (late) strip.prefetch_row(i + ahead + row_stream_further, in, plane.width);
     }
 }
 
 template <class Sample, PlaneMix mix, int width>
 __global__ void __launch_bounds__(32 * row_stream_warps, row_stream_blocks(sizeof(Sample)))
     row_stream_kernel(const __grid_constant__ RowStreamArgs args) {
-  int p = 0;
-  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
+  const int p = row_stream_plane(args);
   if constexpr (mix == PlaneMix::one) {
     stream_strip<Sample, 1, width>(args, p);
   } else if constexpr (mix == PlaneMix::one_and_two) {

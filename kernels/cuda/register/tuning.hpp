@@ -38,9 +38,6 @@ constexpr int register_rows(int bytes, int components, int width) {
   return components >= 3 || (width > row_stream_width && bytes * components > 1) ? 4 : 8;
 }
 
-/// Row stream: warps of a block, each on its own.
-inline constexpr int row_stream_warps = 4;
-
 /// Row stream: pixels that a thread makes of a row. A row costs it some forty instructions beside the arithmetic.
 constexpr int row_stream_pixels(int components, int width) {
   return components == 1 || (components == 3 && width <= 5) ? 8 : 4;
@@ -49,21 +46,18 @@ constexpr int row_stream_pixels(int components, int width) {
 /// arrive.
 constexpr int row_stream_ahead(int bytes, int components, int width) {
   if (bytes == 2 && components <= 2 && width <= 5) return width <= 3 ? 3 : 2;
+  if (bytes == 4 && width <= 3) return 3;
   return bytes == 4 || width <= 3 ? 2 : 1;
 }
-/// Rows that are asked for before the stream is there.
-inline constexpr int row_stream_prefetch = 4;
 /// Floats: which row is asked for meanwhile, of those after the rows that are under way.
 inline constexpr int row_stream_further = 2;
-/// Warps of a multiprocessor that hide each other's latencies.
-inline constexpr int row_stream_enough = 22;
 /// Row stream: blocks to be resident on a multiprocessor: bounds the registers.
 constexpr int row_stream_blocks(int bytes) {
   return bytes == 4 ? 4 : 1;
 }
 /// Row stream in half precision: pixels that a thread makes of a row, and rows that are under way.
 inline constexpr int half_stream_span = 8, half_stream_ahead = 3;
-/// Leaving out sums of rows outside the band costs a branch a filter row.
+/// Leaving out sums of rows outside the range costs a branch a filter row.
 constexpr bool row_stream_skips(int width) {
   return width > 3;
 }

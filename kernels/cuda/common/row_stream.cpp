@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The row stream's grid: how many rows a warp makes, and which planes are served at all.
-#include "cuda/register/row_stream.hpp"
+#include "cuda/common/row_stream.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace convolve::cuda {
 namespace {
+
+/// Warps of a multiprocessor that hide each other's latencies.
+constexpr int row_stream_enough = 22;
 
 int ceil_div(int a, int b) {
   return (a - 1) / b + 1;
@@ -56,8 +59,8 @@ int lay_out_row_stream(RowStreamFrame& args, Border border, SampleType type, int
   for (int p = 0; p < args.planes; ++p) {
     RowStreamPlane& grid = args.grid[p];
     grid.first_block = static_cast<int>(blocks);
-    grid.bands = ceil_div(args.plane[p].height, args.rows);
-    const std::int64_t warps = std::int64_t{grid.strips} * grid.bands;
+    const std::int64_t warps = std::int64_t{grid.strips} * ceil_div(args.plane[p].height, args.rows);
+    grid.warps = static_cast<int>(warps);
     blocks += (warps - 1) / row_stream_warps + 1;
     if (blocks * row_stream_warps > std::numeric_limits<int>::max()) return 0;
   }
