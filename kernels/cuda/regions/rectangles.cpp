@@ -121,17 +121,17 @@ bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> lay
     if (layer.kind != static_cast<std::uint8_t>(LayerKind::rectangle)) return false;
   if (!apart(args, layers)) return false;
   std::copy(std::begin(args.part), std::end(args.part), args_.part);
-  args_.words = args.words;
   args_.width = args.width;
   args_.height = args.height;
   args_.shift = args.shift;
   args_.effect = args.effect;
   for (int* first : {args_.first_tile, args_.first_means})
     std::fill(first, first + max_items, std::numeric_limits<int>::max());
-  items_ = tiles_ = means_blocks_ = 0;
+  items_ = tiles_ = sums_ = args_.means_blocks = 0;
   for (const RegionLayer& layer : layers)
     for (int p = 0; p < args.parts; ++p)
       if (!add(args, layer, p, bytes)) return false;
+  args_.sum_words = sums_ <= max_lines ? line_words : 1;
   return true;
 }
 
@@ -152,26 +152,27 @@ bool RectangleList::add(const RegionArgs& args, const RegionLayer& layer, int in
   item.y.begin = layer.box.top, item.y.end = layer.box.bottom;
   std::int64_t blocks = 0;
   if (hides_by_means(args.effect)) {
-    const std::uint64_t sums = layer.sums + 2 * part.first_component;
     if (layer.x.size() < smallest_cell || tile_means(part, layer, bytes) > max_rectangle_means ||
-        !all_have_samples(args, part, layer) || sums > std::numeric_limits<std::uint32_t>::max())
+        !all_have_samples(args, part, layer))
       return false;
     item.x = make_axis(layer.x, layer.box.left, layer.box.right);
     item.y = make_axis(layer.y, layer.box.top, layer.box.bottom);
     const std::int64_t warps = cell_warps(part, layer, bytes);
-    blocks = (warps * layer.x.count() * layer.y.count() + rectangle_warps - 1) / rectangle_warps;
+    const int cells = layer.x.count() * layer.y.count();
+    blocks = (warps * cells + rectangle_warps - 1) / rectangle_warps;
     item.warps = static_cast<int>(warps);
     item.by_warps = 1 / static_cast<float>(warps);
-    item.sums = static_cast<std::uint32_t>(sums);
+    item.first_sum = sums_;
+    sums_ += cells * part.components;
   }
   const std::int64_t tiles = std::int64_t{columns} * rows;
   if (blocks >= max_item_blocks || tiles >= max_item_blocks) return false;
   args_.item[items_] = item;
   args_.first_tile[items_] = tiles_;
-  args_.first_means[items_] = means_blocks_;
+  args_.first_means[items_] = args_.means_blocks;
   ++items_;
   tiles_ += static_cast<int>(tiles);
-  means_blocks_ += static_cast<int>(blocks);
+  args_.means_blocks += static_cast<int>(blocks);
   return true;
 }
 

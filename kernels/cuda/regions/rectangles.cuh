@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the two kernels of rectangles share: the block's item, and cells of pixels.
+// What the kernels of rectangles share: the block's item, cells of pixels and their sums, tiles and words of them.
 #pragma once
 
 #include "cuda/common/launch.hpp"
 #include "cuda/common/prefetch.cuh"
 #include "cuda/regions/rectangles.hpp"
+#include "cuda/regions/tile.cuh"
 
 namespace convolve::cuda {
 
@@ -18,7 +19,7 @@ __device__ __forceinline__ int divided(int a, float by) {
   return __float2int_rz((static_cast<float>(a) + 0.5f) * by);
 }
 
-/// Lets the next launch of the stream start its blocks, as far as there is room: both kernels take longer to find out
+/// Lets the next launch of the stream start its blocks, as far as there is room: the kernels take longer to find out
 /// what to do than to do it.
 __device__ __forceinline__ void start_next_launch() {
 #if __CUDA_ARCH__ >= 900
@@ -32,11 +33,12 @@ struct BlockItem {
   int number;
 };
 
-/// `first`: each item's first block. To be called by all threads.
-__device__ __forceinline__ void find_item(const RectangleArgs& args, const int (&first)[max_items], BlockItem& found) {
+/// `first`: each item's first block of those that `block` is one of. To be called by all threads.
+__device__ __forceinline__ void find_item(const RectangleArgs& args, const int (&first)[max_items], int block,
+                                          BlockItem& found) {
   constexpr int words = sizeof(RectangleItem) / 4;
   static_assert(sizeof(RectangleItem) % 4 == 0 && words < rectangle_threads);
-  const int block = static_cast<int>(blockIdx.x), id = static_cast<int>(threadIdx.x);
+  const int id = static_cast<int>(threadIdx.x);
   int index = 0, begin = 0;
 #pragma unroll
   for (int i = 1; i < max_items; ++i) {
@@ -48,6 +50,19 @@ __device__ __forceinline__ void find_item(const RectangleArgs& args, const int (
     reinterpret_cast<std::uint32_t*>(&found.item)[id] = reinterpret_cast<const std::uint32_t*>(&args.item[index])[id];
   if (id == words) found.number = block - begin;
   __syncthreads();
+}
+
+/// A cell's sum is complete when as many warps as share the cell have added to it. They are counted above the sum's
+/// bits: what a warp adds is less than 2^26, and a cell is of less than 2^18 warps.
+inline constexpr int sum_bits = 44;
+
+/// A sum, once it is complete. The blocks that add to it have lower numbers than those that wait for it: they began
+/// before them, so that all of them get to their end.
+__device__ __forceinline__ RegionWord complete_sum(const RegionWord* at, int warps) {
+  RegionWord sum;
+  do sum = *static_cast<const volatile RegionWord*>(at);
+  while (static_cast<int>(sum >> sum_bits) < warps);
+  return sum & ((RegionWord{1} << sum_bits) - 1);
 }
 
 /// The cell of a pixel of the frame, or the nearest to it.
@@ -74,6 +89,67 @@ __device__ __forceinline__ SampleRange range_of(const RectangleAxis& axis, int c
   const int samples = ((pixels - 1) >> shift) + 1;
   return {max(first_sample(axis, cell, shift, samples), axis.begin >> shift),
           min(first_sample(axis, cell + 1, shift, samples), ((axis.end - 1) >> shift) + 1)};
+}
+
+inline constexpr int warp_rows = rectangle_tile_rows / rectangle_warps;
+
+struct RectangleTile {
+  int x, y, bottom;              ///< its first sample and row, and the row behind its last one
+  int cell_x, cell_y;            ///< the first cell that it sees
+  int columns, components, all;  ///< cells across, means of a cell, and all
+};
+
+/// The first pixel of sample `at` of a row, and its slot.
+__device__ __forceinline__ int pixel_of(const RegionPart& part, int at, const RegionSlot*& slot) {
+  const int period = quotient(at, part.by_period);
+  slot = &part.slot[at - period * part.period];
+  return (period << part.period_shift) + slot->pixel;
+}
+
+/// Whether a sample is one of the rectangle's.
+__device__ __forceinline__ bool holds(const RectangleArgs& args, const RectangleItem& item, int pixel,
+                                      const RegionSlot& slot) {
+  return pixel < args.width && slot.component != no_component && pixel < item.x.end &&
+         pixel + (1 << slot.shift_x) > item.x.begin;
+}
+
+/// The tile without its cells.
+template <class Sample>
+__device__ __forceinline__ RectangleTile find_tile(const RectangleItem& item, const RegionPart& part, int block) {
+  constexpr int samples = tile_columns<Sample>;
+  const int across = (item.right - item.left + samples - 1) / samples, row = divided(block, item.by_columns);
+  RectangleTile tile{};
+  tile.x = item.left + (block - row * across) * samples;
+  tile.y = item.top + row * rectangle_tile_rows;
+  tile.bottom = min(tile.y + rectangle_tile_rows, item.bottom);
+  tile.components = part.components;
+  return tile;
+}
+
+/// A lane's samples in a row of the tile.
+template <class Sample>
+struct LaneWord {
+  static constexpr int n = word_samples<Sample>;
+  int at;             ///< the first
+  unsigned held = 0;  ///< a bit for each that is the rectangle's
+  bool whole;         ///< all are, and lie in a word of memory
+
+  __device__ __forceinline__ explicit LaneWord(const RectangleTile& tile)
+      : at(tile.x + static_cast<int>(threadIdx.x) % 32 * n) {}
+  __device__ __forceinline__ void set_whole(const PlaneView& frame) {
+    whole = held == (1u << n) - 1 && in_words(frame);
+  }
+};
+
+template <class Sample>
+__device__ __forceinline__ void store_samples(Sample* to, unsigned samples, unsigned held, bool whole) {
+  if (whole) {
+    *reinterpret_cast<unsigned*>(to) = samples;
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < word_samples<Sample>; ++j)
+    if (held >> j & 1) to[j] = static_cast<Sample>(samples >> j * sample_bits<Sample>);
 }
 
 #endif

@@ -3,12 +3,15 @@
 //
 // Rectangles without a feather, which are what detectors find most. Where the effect is made of means, none of them may
 // have a sample of another; a colour or the filter's output may be written twice. No sample has to be weighed then, and
-// the effect reads none of the samples that it replaces: kernels of their own treat such lists (rectangle_means.cu,
-// rectangle_effect.cu). The kernels that serve every list (means.cu, effect.cu) take longer to find out what each
-// sample is than memory takes.
+// the effect reads none of the samples that it replaces: a kernel of its own treats such lists (rectangles.cu). The
+// kernels that serve every list (means.cu, effect.cu) take longer to find out what each sample is than memory takes.
 //
-// The host makes an item of each rectangle and plane. Blocks are numbered through the items, in either kernel its own
-// way.
+// The host makes an item of each rectangle and plane. Every effect takes one launch. Where it is made of means, blocks
+// are numbered through the items twice: those that add to the sums of cells, then those that write tiles.
+//
+//     block   0 ... means_blocks - 1              means_blocks ...
+//             add samples to sums of cells  ──>   wait for the sums of the cells that the tile sees, write the tile
+//             rectangle_means.cuh                 rectangle_effect.cuh
 #pragma once
 
 #include <span>
@@ -36,25 +39,31 @@ struct RectangleItem {
   float by_columns;              ///< 1 / tiles across
   int warps;                     ///< that share a cell
   float by_warps;                ///< 1 / warps
-  std::uint32_t sums;            ///< of its first cell and component, in words
+  int first_sum;                 ///< of its first cell and component
   int part;
 };
 
 inline constexpr int max_items = 32;  ///< as many as ride in the kernel's parameters
 inline constexpr int rectangle_threads = 128, rectangle_warps = rectangle_threads / 32;
+inline constexpr int rectangle_blocks = 8;  ///< that a multiprocessor holds at once
 inline constexpr int rectangle_tile_rows = 32;
-inline constexpr int vector_bytes = 16, vector_rows = 4;  ///< what a lane of rectangle_means.cu has
+inline constexpr int vector_bytes = 16, vector_rows = 8;  ///< what a lane of rectangle_means.cuh has
 inline constexpr int max_rectangle_means = 1024;          ///< that a tile sees
+
+/// Sums to which many warps add, and which many blocks look at, lie a line of memory apart: else they queue there. Of
+/// many cells each is small, and what counts is how much memory is to be cleared.
+inline constexpr int line_words = 16, max_lines = 2048;
 
 struct RectangleArgs {
   PlaneView frame[max_planes], filtered[max_planes];
   RegionPart part[max_region_parts];
-  int words;  ///< of a cell: of all parts
+  int sum_words;  ///< from one sum to the next
   int width, height, shift;
   RegionEffect effect;
   RegionWord* sums;   ///< of this frame
   RegionWord* stale;  ///< of the frame before, to be cleared
   std::uint64_t stale_words;
+  int means_blocks;                                   ///< that add to sums; those of tiles follow
   int first_tile[max_items], first_means[max_items];  ///< blocks; behind the last item, no block's number
   RectangleItem item[max_items];
 };
@@ -69,21 +78,21 @@ class RectangleList {
 
   RectangleArgs& args() { return args_; }
   unsigned tiles() const { return static_cast<unsigned>(tiles_); }
-  unsigned means_blocks() const { return static_cast<unsigned>(means_blocks_); }
+  /// Of all sums.
+  std::uint64_t words() const {
+    return static_cast<std::uint64_t>(sums_) * static_cast<std::uint64_t>(args_.sum_words);
+  }
 
  private:
   bool add(const RegionArgs& args, const RegionLayer& layer, int part, int bytes);
 
   RectangleArgs args_{};
-  int items_ = 0, tiles_ = 0, means_blocks_ = 0;
+  int items_ = 0, tiles_ = 0, sums_ = 0;
 };
 
-/// Both run on a stream, by programmatic dependent launch where the GPU has that.
-/// Adds the rectangles' samples to the sums of the cells that they lie in.
-void launch_rectangle_means(int capability, SampleType type, unsigned blocks, const RectangleArgs& args,
-                            void* stream) noexcept;
-/// Writes the effect into the frame, and clears `stale`.
-void launch_rectangle_effect(int capability, SampleType type, unsigned tiles, const RectangleArgs& args,
-                             void* stream) noexcept;
+/// Writes the effect into the frame, by programmatic dependent launch where the GPU has that. One that is made of means
+/// adds the rectangles' samples to the sums of their cells first, and clears `stale`.
+void launch_rectangles(int capability, SampleType type, unsigned tiles, const RectangleArgs& args,
+                       void* stream) noexcept;
 
 }  // namespace convolve::cuda

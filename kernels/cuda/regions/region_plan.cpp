@@ -155,12 +155,10 @@ class CudaRegionPlan final : public RegionPlan {
   template <int bytes>
   std::uint64_t tiles_of(const RegionLayer& layer) const;
   void set_list();
-  const char* launch_sums(const RectangleArgs& args, void* stream) const noexcept;
-  const char* launch_sums(const RegionArgs& args, void* stream) const noexcept;
-  const char* launch_values(const RectangleArgs& args, void* stream) const noexcept;
-  const char* launch_values(const RegionArgs& args, void* stream) const noexcept;
   template <class Args>
-  const char* launch(Args& args, bool by_means, void* stream) noexcept;
+  const char* treat(Args& args, const Image& frame, const Image& filtered, void* stream) noexcept;
+  const char* launch(const RectangleArgs& args, void* stream) const noexcept;
+  const char* launch(const RegionArgs& args, void* stream) const noexcept;
   void write_spans(RowSpan* to) const;
 
   int capability_;
@@ -172,7 +170,7 @@ class CudaRegionPlan final : public RegionPlan {
   std::vector<RegionLayer> layers_;
   unsigned tiles_ = 0;
   RectangleList rectangles_;
-  bool by_rectangles_ = false;  ///< the kernels of rectangles treat the list
+  bool by_rectangles_ = false;  ///< the kernel of rectangles treats the list
   std::uint64_t words_ = 0;     ///< of all layers' cells
   CellSums sums_;
   Upload upload_;
@@ -205,6 +203,7 @@ bool CudaRegionPlan::make(std::span<const Region> regions, const RegionTreatment
   args_.feather = weights_.feather();
   set_layers(treatment);
   by_rectangles_ = rectangles_.set(args_, layers_, bytes_per_sample(desc_.layout.type));
+  if (by_rectangles_) words_ = rectangles_.words();
   if (by_means) sums_.reserve(words_);
   if (!by_rectangles_) set_list();
   return true;
@@ -329,48 +328,39 @@ void CudaRegionPlan::write_spans(RowSpan* to) const {
 
 const char* CudaRegionPlan::apply(const Image& frame, const Image* filtered, void* stream) noexcept {
   if (tiles_ == 0) return nullptr;
-  const bool filters = args_.effect == RegionEffect::filter, by_means = hides_by_means(args_.effect);
+  const bool filters = args_.effect == RegionEffect::filter;
   assert(!filters || filtered);
   const Image none{};
   if (to_be_sent_) upload_.send(static_cast<cudaStream_t>(stream));
   to_be_sent_ = false;
-  if (by_rectangles_) {
-    RectangleArgs& args = rectangles_.args();
-    bind(args, frame, filters ? *filtered : none);
-    return launch(args, by_means, stream);
-  }
-  bind(args_, frame, filters ? *filtered : none);
-  return launch(args_, by_means, stream);
-}
-
-// Kernels of rectangles, and of all lists.
-const char* CudaRegionPlan::launch_sums(const RectangleArgs& args, void* stream) const noexcept {
-  launch_rectangle_means(capability_, desc_.layout.type, rectangles_.means_blocks(), args, stream);
-  return launch_error();
-}
-const char* CudaRegionPlan::launch_sums(const RegionArgs& args, void* stream) const noexcept {
-  launch_means(capability_, desc_.layout.type, tiles_, args, stream);
-  return launch_error();
-}
-const char* CudaRegionPlan::launch_values(const RectangleArgs& args, void* stream) const noexcept {
-  launch_rectangle_effect(capability_, desc_.layout.type, rectangles_.tiles(), args, stream);
-  return launch_error();
-}
-const char* CudaRegionPlan::launch_values(const RegionArgs& args, void* stream) const noexcept {
-  launch_effect(capability_, desc_.layout.type, tiles_, args, stream);
-  return launch_error();
+  return by_rectangles_ ? treat(rectangles_.args(), frame, filters ? *filtered : none, stream)
+                        : treat(args_, frame, filters ? *filtered : none, stream);
 }
 
 template <class Args>
-const char* CudaRegionPlan::launch(Args& args, bool by_means, void* stream) noexcept {
+const char* CudaRegionPlan::treat(Args& args, const Image& frame, const Image& filtered, void* stream) noexcept {
+  const bool by_means = hides_by_means(args.effect);
+  bind(args, frame, filtered);
   args.stale_words = 0;
-  if (by_means) {
-    sums_.bind(args, words_, static_cast<cudaStream_t>(stream));
-    if (const char* fault = launch_sums(args, stream)) return fault;
-  }
-  if (const char* fault = launch_values(args, stream)) return fault;
+  if (by_means) sums_.bind(args, words_, static_cast<cudaStream_t>(stream));
+  if (const char* fault = launch(args, stream)) return fault;
   if (by_means) sums_.turn();
   return nullptr;
+}
+
+// By the kernel of rectangles, and by those of all lists.
+const char* CudaRegionPlan::launch(const RectangleArgs& args, void* stream) const noexcept {
+  launch_rectangles(capability_, desc_.layout.type, rectangles_.tiles(), args, stream);
+  return launch_error();
+}
+
+const char* CudaRegionPlan::launch(const RegionArgs& args, void* stream) const noexcept {
+  if (hides_by_means(args.effect)) {
+    launch_means(capability_, desc_.layout.type, tiles_, args, stream);
+    if (const char* fault = launch_error()) return fault;
+  }
+  launch_effect(capability_, desc_.layout.type, tiles_, args, stream);
+  return launch_error();
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 //                              short: parameters)
 //
 // Spans are what the rows of ellipses hold, maps the weights of pixels (args.hpp). Rectangles apart from each other
-// have kernels of their own for both launches: rectangles.hpp.
+// have kernels of their own, one launch a frame: rectangles.hpp.
 //
 // Regions that are those of the frame before are neither made into layers nor sent again. Nothing waits: a list that is
 // still on its way keeps its slot, and the next one takes another.

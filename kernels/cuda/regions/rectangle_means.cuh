@@ -3,19 +3,22 @@
 //
 // The sums of cells of rectangles: a warp has a part of one cell, so that a warp's sum is one addition to one cell.
 //
-//      a cell's rows, in vectors of 16 bytes        lane 0: rows 0 to 3 of vector 0
-//        | s|ssss|ssss|s   |                        lane 1: rows 0 to 3 of vector 1 ...
-//        | s|ssss|ssss|s   |                        lane 4: rows 4 to 7 of vector 0 ...
+//      a cell's rows, in vectors of 16 bytes        lane 0: rows 0 to 7 of vector 0
+//        | s|ssss|ssss|s   |                        lane 1: rows 0 to 7 of vector 1 ...
+//        | s|ssss|ssss|s   |                        lane 4: rows 8 to 15 of vector 0 ...
 //
 // A lane's vector holds samples of all components, and at a cell's ends those of other cells. A selector says which
 // samples count: a word with a 1 for each sample of the component and of the cell. The dot product of a word with its
 // selector adds them up in one instruction, whatever the order of the components is.
+#pragma once
+
 #include "cuda/regions/rectangles.cuh"
 
 namespace convolve::cuda {
-namespace {
 
-constexpr int vector_words = vector_bytes / 4;
+#ifdef __CUDACC__
+
+inline constexpr int vector_words = vector_bytes / 4;
 
 __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
 #if __CUDA_ARCH__ >= 800
@@ -77,7 +80,7 @@ __device__ __forceinline__ void select(const Positions& positions, int at, unsig
 
 /// The first `bytes` bytes of a vector at any address; the others are 0.
 template <class Sample>
-__device__ __noinline__ uint4 load_samples_of_vector(const std::uint8_t* from, int bytes) {
+static __device__ __noinline__ uint4 load_samples_of_vector(const std::uint8_t* from, int bytes) {
   uint4 vector{};
 #pragma unroll 1
   for (int i = 0; i < vector_bytes && i < bytes; i += static_cast<int>(sizeof(Sample))) {
@@ -98,37 +101,42 @@ struct LaneRows {
   bool whole;       ///< the vectors can be loaded at once
 };
 
-/// Adds up the lane's rows and the warp's sums to the cell at `to`.
+/// Adds up the lane's rows and the warp's sums to the cell's, which begin at `to`.
 template <class Sample, int components>
 __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positions (&positions)[max_components],
-                                         const LaneRows& lane, int at, RegionWord* to) {
+                                         const LaneRows& lane, int at, RegionWord* to, int sum_words) {
   constexpr unsigned bits = 8 * sizeof(Sample);
   const unsigned value = ~(~0u / ((1u << bits) - 1) * ((1u << args.shift) - 1));
   unsigned selector[components][vector_words], sum[components] = {};
 #pragma unroll
   for (int c = 0; c < components; ++c) select<Sample>(positions[c], at, selector[c]);
   pdl_wait();
-  uint4 vector[vector_rows];
+  // All rows at once, as far as registers hold them.
+  constexpr int batch = components <= 2 ? vector_rows : vector_rows / 2;
 #pragma unroll
-  for (int k = 0; k < vector_rows; ++k) {
-    vector[k] = {};
-    if (k >= lane.rows) continue;
-    const std::uint8_t* from = lane.from + k * lane.stride;
-    vector[k] = lane.whole ? *reinterpret_cast<const uint4*>(from) : load_samples_of_vector<Sample>(from, lane.bytes);
-  }
+  for (int first = 0; first < vector_rows; first += batch) {
+    uint4 vector[batch];
 #pragma unroll
-  for (int k = 0; k < vector_rows; ++k) {
-    const unsigned word[vector_words] = {vector[k].x & value, vector[k].y & value, vector[k].z & value,
-                                         vector[k].w & value};
+    for (int k = 0; k < batch; ++k) {
+      vector[k] = {};
+      if (first + k >= lane.rows) continue;
+      const std::uint8_t* from = lane.from + (first + k) * lane.stride;
+      vector[k] = lane.whole ? *reinterpret_cast<const uint4*>(from) : load_samples_of_vector<Sample>(from, lane.bytes);
+    }
 #pragma unroll
-    for (int i = 0; i < vector_words; ++i)
+    for (int k = 0; k < batch; ++k) {
+      const unsigned word[vector_words] = {vector[k].x & value, vector[k].y & value, vector[k].z & value,
+                                           vector[k].w & value};
 #pragma unroll
-      for (int c = 0; c < components; ++c) sum[c] = add_selected<Sample>(word[i], selector[c][i], sum[c]);
+      for (int i = 0; i < vector_words; ++i)
+#pragma unroll
+        for (int c = 0; c < components; ++c) sum[c] = add_selected<Sample>(word[i], selector[c][i], sum[c]);
+    }
   }
 #pragma unroll
   for (int c = 0; c < components; ++c) {
     const unsigned all = sum_of_warp(sum[c]) >> args.shift;
-    if (threadIdx.x % 32 == 0) atomicAdd(to + 2 * c, static_cast<RegionWord>(all));
+    if (threadIdx.x % 32 == 0) atomicAdd(to + c * sum_words, RegionWord{1} << sum_bits | all);
   }
 }
 
@@ -171,34 +179,24 @@ __device__ __forceinline__ void sum_item(const RectangleArgs& args, const Rectan
     return;
   }
   sum_rows<Sample, components>(args, positions, lane, at / bytes,
-                               args.sums + item.sums + static_cast<std::ptrdiff_t>(cell) * args.words);
+                               args.sums + (item.first_sum + cell * components) * args.sum_words, args.sum_words);
 }
 
+/// Adds a block's part of an item's samples.
 template <class Sample>
-__global__ void __launch_bounds__(rectangle_threads)
-    rectangle_means_kernel(const __grid_constant__ RectangleArgs args) {
-  __shared__ BlockItem block;
-  start_next_launch();
-  find_item(args, args.first_means, block);
-  switch (args.part[block.item.part].components) {
+__device__ __forceinline__ void sum_block(const RectangleArgs& args, const RectangleItem& item, int block) {
+  switch (args.part[item.part].components) {
     case 1:
-      return sum_item<Sample, 1>(args, block.item, block.number);
+      return sum_item<Sample, 1>(args, item, block);
     case 2:
-      return sum_item<Sample, 2>(args, block.item, block.number);
+      return sum_item<Sample, 2>(args, item, block);
     case 3:
-      return sum_item<Sample, 3>(args, block.item, block.number);
+      return sum_item<Sample, 3>(args, item, block);
     default:
-      return sum_item<Sample, 4>(args, block.item, block.number);
+      return sum_item<Sample, 4>(args, item, block);
   }
 }
 
-}  // namespace
-
-void launch_rectangle_means(int capability, SampleType type, unsigned blocks, const RectangleArgs& args,
-                            void* stream) noexcept {
-  const auto kernel =
-      type == SampleType::u8 ? rectangle_means_kernel<std::uint8_t> : rectangle_means_kernel<std::uint16_t>;
-  launch_pdl(capability, kernel, blocks, dim3(rectangle_threads), stream, args);
-}
+#endif
 
 }  // namespace convolve::cuda

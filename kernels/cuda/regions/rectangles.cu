@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernel of rectangles: what hides (sums of cells, then values between their means), and what writes a colour or
+// the filter's output. As kernels of their own, which need half of the registers, the latter took up to 1.7 times as
+// long for a tenth of a frame: more blocks of the launches that follow fit a multiprocessor then, and crowd onto those
+// that finish first (launch.hpp, residency_limit).
+#include "cuda/regions/rectangle_effect.cuh"
+#include "cuda/regions/rectangle_means.cuh"
+
+namespace convolve::cuda {
+namespace {
+
+/// In one colour, or from the filtered frame.
+template <class Sample>
+__device__ __forceinline__ void write_tile(const RectangleArgs& args, const RectangleItem& item, int block) {
+  const RegionPart& part = args.part[item.part];
+  const RectangleTile tile = find_tile<Sample>(item, part, block);
+  LaneWord<Sample> word(tile);
+  unsigned fill = 0;
+#pragma unroll
+  for (int j = 0; j < word_samples<Sample>; ++j) {
+    const RegionSlot* slot;
+    const int pixel = pixel_of(part, word.at + j, slot);
+    word.held |= static_cast<unsigned>(holds(args, item, pixel, *slot)) << j;
+    fill |= static_cast<unsigned>(slot->fill << args.shift) << j * sample_bits<Sample>;
+  }
+  const PlaneView frame = args.frame[part.plane], filtered = args.filtered[part.plane];
+  word.set_whole(frame);
+  pdl_wait();
+  const bool filters = args.effect == RegionEffect::filter, whole = word.whole && in_words(filtered);
+  const unsigned value = ~(~0u / ((1u << sample_bits<Sample>)-1) * ((1u << args.shift) - 1));
+  const int top = tile.y + static_cast<int>(threadIdx.x) / 32 * warp_rows, rows = min(warp_rows, tile.bottom - top);
+  if (word.held == 0) return;
+#pragma unroll 4
+  for (int k = 0; k < rows; ++k) {
+    unsigned samples = fill;
+    if (filters) samples = load_samples(row_of<const Sample>(filtered, top + k) + word.at, word.held, whole) & value;
+    store_samples(row_of<Sample>(frame, top + k) + word.at, samples, word.held, word.whole);
+  }
+}
+
+/// Effects made of means: the first blocks add to the sums of cells, and the others, each a tile, wait for the sums
+/// that they need. A sample is overwritten when its cell's sum is complete, that is, when it has been read.
+template <class Sample>
+__global__ void __launch_bounds__(rectangle_threads, rectangle_blocks)
+    rectangles_kernel(const __grid_constant__ RectangleArgs args) {
+  __shared__ BlockItem block;
+  __shared__ RectangleMeans means;
+  start_next_launch();
+  if (!hides_by_means(args.effect)) {
+    find_item(args, args.first_tile, static_cast<int>(blockIdx.x), block);
+    write_tile<Sample>(args, block.item, block.number);
+    return;
+  }
+  const int tile = static_cast<int>(blockIdx.x) - args.means_blocks;
+  if (tile < 0) {
+    find_item(args, args.first_means, static_cast<int>(blockIdx.x), block);
+    sum_block<Sample>(args, block.item, block.number);
+  } else {
+    find_item(args, args.first_tile, tile, block);
+    hide_tile<Sample>(args, block.item, block.number, means);
+  }
+#pragma unroll 1
+  for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * rectangle_threads + threadIdx.x; i < args.stale_words;
+       i += static_cast<std::uint64_t>(gridDim.x) * rectangle_threads)
+    args.stale[i] = 0;
+}
+
+}  // namespace
+
+void launch_rectangles(int capability, SampleType type, unsigned tiles, const RectangleArgs& args,
+                       void* stream) noexcept {
+  const auto kernel = type == SampleType::u8 ? rectangles_kernel<std::uint8_t> : rectangles_kernel<std::uint16_t>;
+  const unsigned blocks = tiles + static_cast<unsigned>(args.means_blocks);
+  launch_pdl(capability, kernel, blocks, dim3(rectangle_threads), stream, args);
+}
+
+}  // namespace convolve::cuda
