@@ -265,7 +265,9 @@ bool make_starts(PackedDirect& packed, const ComponentGroup& group, const std::v
       const int c = (p + i) % group.components;
       const double start = std::nearbyint(std::ldexp(offset[c] + (middle - group.component[c]->zero) * sum, bits));
       if (!(std::abs(start) <= word_limit)) return false;
-      (i % 2 ? packed.start[p].odd : packed.start[p].even)[i / 2] = static_cast<std::int16_t>(start);
+      // Not one expression: GCC 12 miscounts the index of such a choice where sanitizers look at it.
+      std::int16_t* const half = i % 2 ? packed.start[p].odd : packed.start[p].even;
+      half[i / 2] = static_cast<std::int16_t>(start);
     }
   return true;
 }
