@@ -91,8 +91,16 @@ std::unique_ptr<FrameMemory> CudaGpu::open(GstElement* element, int device_id) {
   }
 }
 
+// The loader fills its table of the driver's functions without a lock, and begins by emptying it: an element on another
+// thread would find a function missing, which GStreamer takes for a reason to abort.
+bool load_driver() {
+  static std::mutex loading;
+  const std::lock_guard lock(loading);
+  return gst_cuda_load_library();
+}
+
 void CudaGpu::ensure(GstElement* element, int device_id) {
-  if (!gst_cuda_load_library())
+  if (!load_driver())
     throw std::runtime_error("no NVIDIA driver was found (libcuda.so.1), or it is too old for GStreamer");
   gst_cuda_memory_init_once();
   GstCudaContext* context = get().release();
