@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "convolve/backend.hpp"
 #include "cpu/simd/targets.hpp"
-#include "oracle.hpp"
+#include "filtered_bytes.hpp"
 
 namespace {
 
@@ -63,36 +62,13 @@ class CentreTap : public testing::Test {
 
   /// The largest difference from the oracle, of interleaved components with these zero levels.
   double difference(const Unsharp& unsharp, const std::vector<double>& zeros, unsigned mask) {
-    const auto components = static_cast<int>(zeros.size());
-    PlanDesc desc;
-    desc.algorithm = Algorithm::separable;
-    desc.filter = Filter(unsharp.taps);
-    desc.layout = {.type = SampleType::u8, .bits = 8, .planes = 1};
-    desc.layout.plane[0].components = components;
-    for (int c = 0; c < components; ++c)
-      desc.layout.plane[0].component[c] = {
-          .offset = c, .step = components, .width = width, .height = height, .zero = zeros[c]};
-    std::vector<std::uint8_t> in(static_cast<std::size_t>(width * height * components)), out(in.size(), 0x5a);
+    std::vector<std::uint8_t> in(static_cast<std::size_t>(width * height) * zeros.size());
     // Of mask 0 noise, else nothing but black and white.
     for (std::uint8_t& sample : in) sample = static_cast<std::uint8_t>(mask ? random_() % 2 * 255 : random_());
-    Image from, to;
-    from.plane[0] = {in.data(), width * components};
-    to.plane[0] = {out.data(), width * components};
-    const std::unique_ptr<Plan> plan = make_cpu_backend(1)->make_plan(desc);
-    described_ = plan->describe();
-    Window window{1, {&from}};
-    EXPECT_EQ(plan->enqueue(window, to, nullptr), nullptr);
-    double most = 0;
-    for (int c = 0; c < components; ++c) {
-      oracle::Plane samples{width, height, {}};
-      const auto step = static_cast<std::size_t>(components), first = static_cast<std::size_t>(c);
-      for (std::size_t i = first; i < in.size(); i += step) samples.samples.push_back(in[i]);
-      const oracle::Levels levels{8, zeros[first], 0, 0};
-      const oracle::Plane expected = oracle::filter(unsharp.kernel, {&samples}, oracle::Edge::replicate, levels);
-      for (std::size_t i = 0; i < expected.samples.size(); ++i)
-        most = std::max(most, std::abs(expected.samples[i] - out[i * step + first]));
-    }
-    return most;
+    const FilteredBytes found =
+        filter_bytes(Algorithm::separable, Filter(unsharp.taps), unsharp.kernel, width, height, zeros, std::move(in));
+    described_ = found.described;
+    return found.difference;
   }
 
   /// Real taps are within one code value, and exact ones exact.

@@ -5,17 +5,14 @@
 // sums at both ends of what 16 bits hold, each zero level, and where the engine gives way to others.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "convolve/backend.hpp"
 #include "cpu/simd/targets.hpp"
-#include "oracle.hpp"
+#include "filtered_bytes.hpp"
 
 namespace {
 
@@ -65,35 +62,12 @@ class FixedDirect : public testing::Test {
   /// The largest difference from the oracle.
   double difference(const Case& c) {
     draw_taps(c);
-    const auto components = static_cast<int>(c.zeros.size());
-    PlanDesc desc;
-    desc.algorithm = Algorithm::direct;
     TapArray taps{.height = c.rows, .width = c.columns, .taps = {}};
     for (const double tap : kernel_.taps) taps.taps.push_back(Tap::real(tap));
-    desc.filter = Filter(taps);
-    desc.layout = {.type = SampleType::u8, .bits = 8, .planes = 1};
-    desc.layout.plane[0].components = components;
-    for (int k = 0; k < components; ++k)
-      desc.layout.plane[0].component[k] = {
-          .offset = k, .step = components, .width = width, .height = height, .zero = c.zeros[k]};
-    std::vector<std::uint8_t> in = draw_samples(c), out(in.size(), 0x5a);
-    Image from, to;
-    from.plane[0] = {in.data(), width * components};
-    to.plane[0] = {out.data(), width * components};
-    const std::unique_ptr<Plan> plan = make_cpu_backend(1)->make_plan(desc);
-    described_ = plan->describe();
-    Window window{1, {&from}};
-    EXPECT_EQ(plan->enqueue(window, to, nullptr), nullptr);
-    double most = 0;
-    for (std::size_t k = 0; k < c.zeros.size(); ++k) {
-      oracle::Plane samples{width, height, {}};
-      for (std::size_t i = k; i < in.size(); i += c.zeros.size()) samples.samples.push_back(in[i]);
-      const oracle::Plane expected =
-          oracle::filter(kernel_, {&samples}, oracle::Edge::replicate, {8, c.zeros[k], 0, 0});
-      for (std::size_t i = 0; i < expected.samples.size(); ++i)
-        most = std::max(most, std::abs(expected.samples[i] - out[i * c.zeros.size() + k]));
-    }
-    return most;
+    const FilteredBytes found =
+        filter_bytes(Algorithm::direct, Filter(taps), kernel_, width, height, c.zeros, draw_samples(c));
+    described_ = found.described;
+    return found.difference;
   }
 
   bool is_fixed_point() const { return described_.find("16-bit fixed point") != std::string::npos; }
