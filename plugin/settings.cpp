@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "settings.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -358,13 +360,18 @@ std::string radius_that_fits(const Settings& settings) {
          " is too large, up to radius=" + std::to_string(largest) + " fits: ";
 }
 
-// Whether properties that go together are to blame: kernels and their combination, a preset and its radius, bias and
-// levels.
+// Whether properties that go together are to blame: kernels and their combination, a preset and its radius and
+// deviations, bias and levels. Of any of these more than one may have to change.
 bool is_incomplete(const Settings& settings) {
-  return mended_by(settings, [](Settings& s) { s.code_levels = true; }) ||
-         mended_by(settings, [](Settings& s) { s.combine = Combine::max; }) ||
-         mended_by(settings, [](Settings& s) { s.combine = Combine::none; }) ||
-         (takes_preset(settings) && mended_by(settings, [](Settings& s) { s.parameters.radius = 1; }));
+  return std::ranges::any_of(std::array{Combine::max, Combine::none}, [&](Combine combine) {
+    return mended_by(settings, [&](Settings& s) {
+      s.combine = combine;
+      s.code_levels = true;
+      if (!takes_preset(s)) return;
+      s.parameters.radius = 1;
+      s.parameters.sigma = s.parameters.sigma2 = 0;
+    });
+  });
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace convolve {
@@ -47,7 +50,8 @@ std::vector<double> gaussian(int radius, double sigma) {
   std::vector<double> taps;
   double sum = 0;
   for (int i = -radius; i <= radius; ++i) {
-    taps.push_back(std::exp(-i * i / (2 * sigma * sigma)));
+    // A deviation whose square underflows leaves the centre alone.
+    taps.push_back(i == 0 ? 1 : std::exp(-i * i / (2 * sigma * sigma)));
     sum += taps.back();
   }
   for (double& tap : taps) tap /= sum;
@@ -165,6 +169,13 @@ TapArray emboss(const Parameters& p) {
 TapArray laplacian_of_gaussian(const Parameters& p) {
   const int r = std::max(p.radius, 1), n = 2 * r + 1;
   const double sigma = p.effective_sigma();
+  if (sigma < 1e-14) {
+    char text[32];
+    const std::string value(text, std::to_chars(text, std::end(text), sigma).ptr);
+    throw std::invalid_argument("sigma is " + value +
+                                "; the taps of laplacian-of-gaussian grow with 1 / sigma^2, and it is 0 (a sixth of "
+                                "their width) or at least 1e-14 for them");
+  }
   const std::vector<double> g = gaussian(r, sigma);
   std::vector<double> values;
   double sum = 0;

@@ -181,6 +181,38 @@ ELEMENT_TEST(an_element_that_failed_to_start_starts_once_the_kernel_is_mended) {
   gst_element_set_state(element.get(), GST_STATE_NULL);
 }
 
+// What would hold instead needs several changes more, each of which is legal.
+ELEMENT_TEST(a_kernel_is_taken_away_over_a_preset_that_has_to_change_too) {
+  const GstVideoInfo info = video_info("GRAY8", 9, 7);
+  std::mt19937 random(3);
+  const Owned<GstBuffer> input = random_buffer(random, info);
+  for (const char* winner : {"kernel=<<2>>", "bank=<<<2>>>", "kernel-string=\"im:1x1: 2\""}) {
+    Harness harness(std::string(winner) +
+                        " preset=laplacian-of-gaussian sigma=1e-300 radius=127 levels=code bias=-100 combine=sum-abs",
+                    info);
+    Filtering f{make_kernel(1, 1, 1, {2})};
+    const auto push = [&] {
+      CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s: push failed", winner);
+      return Owned<GstBuffer>(harness.try_pull());
+    };
+    const Owned<GstBuffer> before = push();
+    harness.set("kernel", "<  >");
+    harness.set("bank", "<  >");
+    harness.set("kernel-string", "");
+    harness.set("levels", "nominal");
+    const Owned<GstBuffer> meanwhile = push();
+    CHECK(gst_buffer_get_size(before.get()) == gst_buffer_get_size(meanwhile.get()), "%s: another size", winner);
+    check_report(harness.reports(), winner, {"sigma is 1e-300", "the filter stays as it was"});
+    harness.set("bias", "0");
+    harness.set("radius", "1");
+    harness.set("sigma", "0");
+    harness.set("combine", "none");
+    harness.set("preset", "identity");
+    check_buffer(frame_of(input.get(), info), push().get(), info, 0, std::string(winner) + ", taken away");
+    CHECK(harness.reports().empty(), "%s: a report of what is mended", winner);
+  }
+}
+
 }  // namespace
 }  // namespace element_test
 

@@ -262,6 +262,40 @@ TEST(Preset, GaussianIsGaussianAndSeparable) {
     }
 }
 
+// Deviations so small that their squares, or they themselves, are lost beside 0.
+TEST(Preset, AGaussianOfNoWidthIsItsCentre) {
+  for (const double sigma : {1e-2, 1e-155, 1e-170, 1e-300, 5e-324}) {
+    PresetParameters p;
+    p.radius = 2;
+    p.sigma = sigma;
+    const auto expect = [&](Preset preset, double centre) {
+      const TapArray made = make_preset(preset, p);
+      ASSERT_EQ(made.taps.size(), 25U);
+      for (std::size_t i = 0; i < 25; ++i) EXPECT_EQ(made.taps[i].value, i == 12 ? centre : 0) << sigma;
+    };
+    for (const Preset preset : {Preset::gaussian_blur, Preset::unsharp, Preset::gabor}) expect(preset, 1);
+    expect(Preset::difference_of_gaussians, 0);
+    p.temporal_radius = 0;
+    expect(Preset::temporal_denoise, 1);
+  }
+}
+
+TEST(Preset, ALaplacianOfAGaussianOfNoWidthIsRefused) {
+  PresetParameters p;
+  p.radius = 2;
+  for (const double sigma : {1e-15, 1e-300, 5e-324}) {
+    p.sigma = sigma;
+    try {
+      make_preset(Preset::laplacian_of_gaussian, p);
+      ADD_FAILURE() << sigma;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("sigma is "), std::string::npos) << error.what();
+    }
+  }
+  p.sigma = 1e-14;
+  EXPECT_NO_THROW(Filter(make_preset(Preset::laplacian_of_gaussian, p)));
+}
+
 TEST(Preset, MotionBlurFollowsItsAngle) {
   PresetParameters p;
   p.radius = 3;
