@@ -235,7 +235,7 @@ struct Runners {
 int main(int argc, char** argv) {
   const auto options = random_options(argc, argv, {.backend = "cpu", .cases = 1500, .seed = 20261123}, has_cuda);
   if (!options) return 2;
-  const auto& [backend, cases, first] = *options;
+  const std::string& backend = options->backend;
   OpenBackend one, several, gpu;
   Runners runners;
   if (backend == "cpu") {
@@ -256,7 +256,7 @@ int main(int argc, char** argv) {
     runners.small = runners.large = {{gpu.backend.get(), gpu.memory.get(), false}};
   }
   try {
-    for (int i = 0; i < cases; ++i) runners.run_case(first + static_cast<std::uint64_t>(i), i);
+    for (int i = 0; i < options->cases; ++i) runners.run_case(options->case_seed(i), i);
   } catch (const std::exception& error) {
     std::printf("FAILED: %s\n", error.what());
     return 1;

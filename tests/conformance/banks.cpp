@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
   Runner runner(on_backend);
   if (!runner.has_backends()) return 77;
   int left = options->cases;
-  for (std::uint64_t seed = options->seed; left > 0; ++seed) {
-    const std::vector<Case> cases = bank_cases(seed);
+  for (int round = 0; left > 0; ++round) {
+    const std::vector<Case> cases = bank_cases(options->case_seed(round));
     for (std::size_t i = 0; i < cases.size() && left > 0; ++i, --left) {
       runner.run(cases[i]);
       if (i % 40 == 1) runner.run_both(cases[i - 1], cases[i]);

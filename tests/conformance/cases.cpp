@@ -158,7 +158,7 @@ Case make_case(const CaseOptions& o, std::uint64_t seed) {
   c.exact = is_exact(c);
 
   char text[512];
-  std::snprintf(text, sizeof text, "%s %dx%d, %s, %s value=%g bias=%g, %s, in %s, out %s%s%s, seed %llx",
+  std::snprintf(text, sizeof text, "%s %dx%d, %s, %s value=%g bias=%g, %s, in %s, out %s%s%s, seed 0x%llx",
                 o.layout ? o.layout->name : "any-layout", o.width, o.height, pair.text.c_str(),
                 convolve::borders[static_cast<int>(o.border)].nick, levels.border_value, levels.bias,
                 content_names[static_cast<int>(o.content)], placement_names[static_cast<int>(o.in)],

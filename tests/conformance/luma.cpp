@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
     }
   int failures = 0;
   for (int i = 0; i < options->cases; ++i) {
-    const std::uint64_t seed = options->seed + static_cast<std::uint64_t>(i);
+    const std::uint64_t seed = options->case_seed(i);
     const std::string wrong = run(seed, *opened.memory, *opened.backend);
     if (!wrong.empty() && ++failures <= 10)
       std::printf("FAILED: seed %llu: %s\n", static_cast<unsigned long long>(seed), wrong.c_str());

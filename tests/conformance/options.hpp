@@ -4,6 +4,10 @@
 // The command line of the conformance programs that draw all of their cases at random:
 //
 //   [--backend=cpu|cuda] [--cases=N] [--seed=N]
+//
+// Runs with different --seed share no case, however near the two numbers are. A failure prints the seed of its case:
+// --seed=THAT --cases=1 runs the case again. conformance_banks, which draws some thousand cases from a seed, prints
+// names alone: the same command line runs them again.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +16,20 @@
 #include <optional>
 #include <string>
 
+#include "random.hpp"
+
 namespace conformance {
 
 struct RandomOptions {
   std::string backend = "cpu";
   int cases = 0;
-  std::uint64_t seed = 0;  ///< of the first case; each case after it adds one
+  std::uint64_t seed = 0;  ///< of the first case
+
+  /// The seed of a case by its number, from 0 on: the first has --seed itself, the others one that both are mixed into.
+  std::uint64_t case_seed(int number) const {
+    if (number == 0) return seed;
+    return Random(Random(seed).next() + static_cast<std::uint64_t>(number)).next();
+  }
 };
 
 /// Reads the command line over `defaults`; `knows_cuda`: --backend=cuda is an option. Prints what is wrong with it and

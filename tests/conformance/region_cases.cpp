@@ -73,7 +73,7 @@ RegionCase random_region_case(std::uint64_t seed) {
     for (int& level : plane) level = random.integer(0, c.layout.max_value());
   constexpr const char* names[] = {"filter", "blur", "pixelate", "fill"};
   char text[256];
-  std::snprintf(text, sizeof text, "seed %llx: %s %dx%d, %s%s, feather %d, %d cells, grow %g",
+  std::snprintf(text, sizeof text, "seed 0x%llx: %s %dx%d, %s%s, feather %d, %d cells, grow %g",
                 static_cast<unsigned long long>(seed), c.row->name, c.width, c.height,
                 names[static_cast<int>(c.treatment.effect)], c.treatment.outside ? " outside" : "", c.treatment.feather,
                 c.treatment.cells, c.treatment.grow);

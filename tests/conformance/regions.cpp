@@ -208,7 +208,8 @@ std::string run_large(const RegionCase& c, std::uint64_t seed, OpenBackend& one,
 int main(int argc, char** argv) {
   const auto options = random_options(argc, argv, {.backend = "cpu", .cases = 4000, .seed = 20260101}, true);
   if (!options) return 2;
-  const auto& [backend, cases, first] = *options;
+  const std::string& backend = options->backend;
+  const int cases = options->cases;
   OpenBackend runner;
   try {
     runner = backend == "cpu" ? open_cpu(1) : open_cuda();
@@ -224,14 +225,15 @@ int main(int argc, char** argv) {
   };
   try {
     for (int i = 0; i < cases; ++i) {
-      const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+      const std::uint64_t seed = options->case_seed(i);
       const RegionCase c = random_region_case(seed);
       const std::string wrong = run(c, runner, seed);
       report(wrong.empty() ? wrong : c.name + "\n    " + wrong);
     }
     const int large = std::clamp(cases / 10, 4, 40), apart = std::max(cases / 10, 40);
     for (int i = 0; i < large + apart; ++i) {
-      const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
+      // From number 0 on of either kind, so that --cases=1 runs the case of a printed seed as both.
+      const std::uint64_t seed = options->case_seed(i < large ? i : i - large);
       const RegionCase c = i < large ? large_region_case(seed) : apart_region_case(seed);
       const std::string wrong = run_large(c, seed, one, backend == "cpu" ? several : runner);
       report(wrong.empty()
