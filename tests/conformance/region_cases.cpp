@@ -104,6 +104,22 @@ RegionCase large_region_case(std::uint64_t seed) {
   return c;
 }
 
+RegionCase crowded_region_case(std::uint64_t seed) {
+  Random random(seed);
+  RegionCase c = random_region_case(seed);
+  c.width = random.integer(1, 40);
+  c.height = random.integer(1, 30);
+  c.layout = make_layout(*c.row, c.width, c.height, {0, 0});
+  c.treatment.outside = c.asked.outside = false;
+  c.treatment.feather = c.asked.feather = random.chance(0.4) ? 0 : random.integer(1, 6);
+  c.boxes.clear();
+  for (int i = random.integer(20, 60); i > 0; --i) {
+    c.boxes.push_back(random_box(c.width, c.height, random));
+    c.boxes.back().mask_width = c.boxes.back().mask_height = 0;
+  }
+  return c;
+}
+
 RegionCase apart_region_case(std::uint64_t seed) {
   Random random(seed);
   RegionCase c = random_region_case(seed);

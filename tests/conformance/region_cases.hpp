@@ -29,6 +29,8 @@ struct RegionCase {
 RegionCase random_region_case(std::uint64_t seed);
 /// Large enough for several workers and many blocks: many regions, which overlap.
 RegionCase large_region_case(std::uint64_t seed);
+/// A small frame, and many regions on top of each other, so that a map of owners is made of them.
+RegionCase crowded_region_case(std::uint64_t seed);
 /// Rectangles, each in a part of the frame of its own. They may touch each other, and the frame's ends.
 RegionCase apart_region_case(std::uint64_t seed);
 

@@ -230,6 +230,13 @@ int main(int argc, char** argv) {
       const std::string wrong = run(c, runner, seed);
       report(wrong.empty() ? wrong : c.name + "\n    " + wrong);
     }
+    const int crowded = std::max(cases / 20, 10);
+    for (int i = 0; i < crowded; ++i) {
+      const std::uint64_t seed = options->case_seed(i);
+      const RegionCase c = crowded_region_case(seed);
+      const std::string wrong = run(c, runner, seed);
+      report(wrong.empty() ? wrong : c.name + "\n    crowded: " + wrong);
+    }
     const int large = std::clamp(cases / 10, 4, 40), apart = std::max(cases / 10, 40);
     for (int i = 0; i < large + apart; ++i) {
       // From number 0 on of either kind, so that --cases=1 runs the case of a printed seed as both.
@@ -240,7 +247,7 @@ int main(int argc, char** argv) {
                  ? wrong
                  : c.name + ", of " + std::to_string(c.width) + "x" + std::to_string(c.height) + "\n    " + wrong);
     }
-    std::printf("%s: %d cases, %d failed\n", backend.c_str(), cases + large + apart, failures);
+    std::printf("%s: %d cases, %d failed\n", backend.c_str(), cases + crowded + large + apart, failures);
   } catch (const std::exception& error) {
     std::printf("FAILED: %s\n", error.what());
     return 1;

@@ -18,7 +18,11 @@ constexpr double pixels_a_worker = 60000;
 }  // namespace
 
 CpuRegionPlan::CpuRegionPlan(const RegionDesc& desc, const Threads& threads)
-    : desc_(desc), format_{desc.layout.type, desc.layout.shift}, weights_(desc.width, desc.height), threads_(threads) {
+    : desc_(desc),
+      format_{desc.layout.type, desc.layout.shift},
+      weights_(desc.width, desc.height),
+      owners_(desc.width, desc.height),
+      threads_(threads) {
   if (desc.layout.type == SampleType::f32) throw PlanError("regions are of 8-bit and 16-bit samples");
   for (const ComponentGroup& group : make_component_groups(desc_.layout)) {
     Part part{.group = group, .sampling = sampling_of(*group.component[0], desc.width, desc.height)};
@@ -55,6 +59,7 @@ bool CpuRegionPlan::set_regions(std::span<const Region> regions, const RegionTre
   }
   // A region whose feather alone reaches the frame has no means to give.
   weights_.set(regions, treatment.outside, treatment.feather, hides_by_means(treatment.effect));
+  mapped_ = owners_.set(weights_, hides_by_means(treatment.effect), static_cast<unsigned>(lines_.size()));
   areas_.clear();
   for (const Layer& layer : weights_.layers()) areas_.push_back(layer.window);
   plan_tasks();
@@ -73,6 +78,7 @@ void CpuRegionPlan::plan_tasks() {
     if (means_.size() < layers.size() * parts_.size()) means_.resize(layers.size() * parts_.size());
     for (int l = 0; l < static_cast<int>(layers.size()); ++l) {
       const CellGrid& grid = grids_.emplace_back(layers[l].box, treatment_.cells, desc_.width, desc_.height);
+      if (mapped_ && !owners_.owns(l)) continue;
       for (int p = 0; p < static_cast<int>(parts_.size()); ++p) {
         if (!parts_[p].any) continue;
         means(l, p).resize(grid, parts_[p].group.components);
@@ -110,7 +116,7 @@ const char* CpuRegionPlan::apply(const Image& image, const Image* filtered, void
   if (hides_by_means(treatment_.effect))
     for (int l = 0; l < static_cast<int>(grids_.size()); ++l)
       for (int p = 0; p < static_cast<int>(parts_.size()); ++p)
-        if (parts_[p].any) means(l, p).fill_empty(grids_[l]);
+        if (parts_[p].any && (!mapped_ || owners_.owns(l))) means(l, p).fill_empty(grids_[l]);
   run(static_cast<unsigned>(row_tasks_.size()), frame, &CpuRegionPlan::treat_rows);
   return nullptr;
 }
@@ -182,11 +188,15 @@ void CpuRegionPlan::take_means(unsigned task, Lines& lines, const Frame& frame) 
     to.set(at.cell_row * columns + column, counts[column], sums + column * n);
 }
 
-// The samples of a part's rows that a layer may have weights for.
-RegionWeights::Span CpuRegionPlan::reach(const Part& part, int layer) const noexcept {
-  const PixelRect& window = weights_.layers()[layer].window;
+// The samples of a part's rows that a window has pixels of.
+RegionWeights::Span CpuRegionPlan::reach(const Part& part, const PixelRect& window) noexcept {
   const int step = part.sampling.step_x;
   return {window.left / step, (window.right + step - 1) / step};
+}
+
+// Those that a layer may have weights for.
+RegionWeights::Span CpuRegionPlan::reach(const Part& part, int layer) const noexcept {
+  return reach(part, weights_.layers()[layer].window);
 }
 
 void CpuRegionPlan::treat_rows(unsigned task, Lines& lines, const Frame& frame) noexcept {
@@ -195,13 +205,19 @@ void CpuRegionPlan::treat_rows(unsigned task, Lines& lines, const Frame& frame) 
   for (const Part& part : parts_) {
     if (part.group.plane != rows.plane || !part.any) continue;
     const int step = part.sampling.step_y;
+    lines.blurred.means = nullptr;  // of the frame before
+    if (mapped_) {
+      const PixelRect& bounds = owners_.bounds();
+      const int end = std::min({rows.last, part.sampling.height, (bounds.bottom + step - 1) / step});
+      for (int y = std::max(rows.first, bounds.top / step); y < end; ++y) treat_mapped_row(part, y, lines, frame);
+      continue;
+    }
     lines.task_layers.clear();
     for (int l = 0; l < static_cast<int>(layers.size()); ++l)
       if (layers[l].window.top < rows.last * step && layers[l].window.bottom > rows.first * step)
         lines.task_layers.push_back(l);
     std::sort(lines.task_layers.begin(), lines.task_layers.end(),
               [&](int a, int b) { return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b); });
-    lines.blurred.means = nullptr;  // of the frame before
     const int last = std::min(rows.last, part.sampling.height);
     if (!side_by_side(part, lines.task_layers)) {
       for (int y = rows.first; y < last; ++y) treat_row(part, y, lines, frame);
@@ -253,7 +269,7 @@ void CpuRegionPlan::treat_row(const Part& part, int y, Lines& lines, const Frame
 void CpuRegionPlan::treat_span(const Part& part, int y, int first, int last, Lines& lines,
                                const Frame& frame) noexcept {
   const std::span<const Layer> layers = weights_.layers();
-  const int pixels = last - first, n = part.group.components;
+  const int pixels = last - first;
   if (lines.members.size() == 1) {
     weights_.row(layers[lines.members[0]], part.sampling, y, first, last, lines.weights.data());
   } else {
@@ -267,9 +283,38 @@ void CpuRegionPlan::treat_span(const Part& part, int y, int first, int last, Lin
     }
   }
   make_values(part, y, first, last, lines, frame);
-  spread_weights(lines.spread.data(), lines.weights.data(), n, part.treated, pixels);
+  blend(part, y, first, last, lines.weights.data(), lines, frame);
+}
 
+// The same of all samples of a row, by the map, in runs that have values of one kind: those of means, of one layer.
+void CpuRegionPlan::treat_mapped_row(const Part& part, int y, Lines& lines, const Frame& frame) noexcept {
+  const auto [first, last] = reach(part, owners_.bounds());
+  const bool by_means = hides_by_means(treatment_.effect);
+  owners_.row(part.sampling, y, first, last, lines.weights.data(), lines.owners.data());
+  for (int x = first; x < last;) {
+    const std::uint16_t* weights = lines.weights.data() + (x - first);
+    const std::int32_t* owners = lines.owners.data() + (x - first);
+    int pixels = 0;
+    while (x + pixels < last && weights[pixels] > 0 && (!by_means || owners[pixels] == owners[0])) ++pixels;
+    if (pixels == 0) {
+      ++x;
+      continue;
+    }
+    if (by_means)
+      make_values_of_layer(part, owners[0], y, x, x + pixels, lines, lines.values.data());
+    else
+      make_values(part, y, x, x + pixels, lines, frame);
+    blend(part, y, x, x + pixels, weights, lines, frame);
+    x += pixels;
+  }
+}
+
+// Blends lines.values into samples of a row.
+void CpuRegionPlan::blend(const Part& part, int y, int first, int last, const std::uint16_t* weights, Lines& lines,
+                          const Frame& frame) noexcept {
   const ComponentGroup& g = part.group;
+  const int pixels = last - first, n = g.components;
+  spread_weights(lines.spread.data(), weights, n, part.treated, pixels);
   const PlaneView& view = frame.image.plane[g.plane];
   const int size = bytes_per_sample(format_.type);
   const std::ptrdiff_t at = g.offset + static_cast<std::ptrdiff_t>(first) * n * g.stride;
@@ -309,19 +354,24 @@ void CpuRegionPlan::make_values(const Part& part, int y, int first, int last, Li
 // layers, a sample takes the value of its owner.
 void CpuRegionPlan::make_values_of_means(const Part& part, int y, int first, Lines& lines) noexcept {
   const int n = part.group.components;
-  const auto part_index = static_cast<int>(&part - parts_.data());
   for (const int l : lines.members) {
     const auto [from, to] = reach(part, l);
     const bool alone = lines.members.size() == 1;
     std::uint16_t* values = alone ? lines.values.data() : lines.own_values.data();
-    if (treatment_.effect == RegionEffect::blur)
-      blur_row(grids_[l], means(l, part_index), part.sampling, y, from, to, lines.blurred, values);
-    else
-      pixelate_row(grids_[l], means(l, part_index), part.sampling, y, from, to, values);
+    make_values_of_layer(part, l, y, from, to, lines, values);
     if (!alone)
       take_owned(lines.values.data() + (from - first) * n, values, lines.owners.data() + (from - first), l, n,
                  to - from);
   }
+}
+
+void CpuRegionPlan::make_values_of_layer(const Part& part, int layer, int y, int first, int last, Lines& lines,
+                                         std::uint16_t* values) noexcept {
+  const CellMeans& cells = means(layer, static_cast<int>(&part - parts_.data()));
+  if (treatment_.effect == RegionEffect::blur)
+    blur_row(grids_[layer], cells, part.sampling, y, first, last, lines.blurred, values);
+  else
+    pixelate_row(grids_[layer], cells, part.sampling, y, first, last, values);
 }
 
 }  // namespace convolve::cpu

@@ -3,7 +3,8 @@
 //
 // CpuRegionPlan: effects on regions, in two rounds over the pool's workers. The first takes the means of all cells, a
 // row of cells of one region at a time. The second, which begins when no mean is still to be taken, blends the effect
-// into rows of the frame: only in the spans that regions reach, so that the cost follows their area.
+// into rows of the frame: only in the spans that regions reach, so that the cost follows their area. Where many regions
+// lie on top of each other, so that it would be many times the frame's, a map tells the region of each pixel instead.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include "convolve/component_group.hpp"
 #include "convolve/region.hpp"
 #include "cpu/regions/cells.hpp"
+#include "cpu/regions/owner_map.hpp"
 #include "cpu/regions/samples.hpp"
 #include "cpu/rows/row_plan.hpp"
 #include "regions/weights.hpp"
@@ -61,9 +63,15 @@ class CpuRegionPlan final : public RegionPlan {
   void treat_rows(unsigned task, Lines& lines, const Frame& frame) noexcept;
   void treat_row(const Part& part, int y, Lines& lines, const Frame& frame) noexcept;
   void treat_span(const Part& part, int y, int first, int last, Lines& lines, const Frame& frame) noexcept;
+  void treat_mapped_row(const Part& part, int y, Lines& lines, const Frame& frame) noexcept;
   void make_values(const Part& part, int y, int first, int last, Lines& lines, const Frame& frame) noexcept;
   void make_values_of_means(const Part& part, int y, int first, Lines& lines) noexcept;
+  void make_values_of_layer(const Part& part, int layer, int y, int first, int last, Lines& lines,
+                            std::uint16_t* values) noexcept;
+  void blend(const Part& part, int y, int first, int last, const std::uint16_t* weights, Lines& lines,
+             const Frame& frame) noexcept;
   bool side_by_side(const Part& part, const std::vector<int>& layers) const noexcept;
+  static RegionWeights::Span reach(const Part& part, const PixelRect& window) noexcept;
   RegionWeights::Span reach(const Part& part, int layer) const noexcept;
   CellMeans& means(int layer, int part) { return means_[static_cast<std::size_t>(layer) * parts_.size() + part]; }
   const void* gather(const Part& part, const Image& image, int y, int first, int last, Lines& lines) const noexcept;
@@ -73,6 +81,8 @@ class CpuRegionPlan final : public RegionPlan {
   std::vector<Part> parts_;
   RegionTreatment treatment_;
   RegionWeights weights_;
+  OwnerMap owners_;
+  bool mapped_ = false;  ///< owners_ is of this frame's layers
   std::vector<PixelRect> areas_;
   std::vector<CellGrid> grids_;   ///< of each layer
   std::vector<CellMeans> means_;  ///< of each layer, and of each of its parts

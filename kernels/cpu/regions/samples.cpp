@@ -192,6 +192,25 @@ void TakeOwned(std::uint16_t* __restrict values, const std::uint16_t* __restrict
   });
 }
 
+void TakeNearer(std::uint32_t* __restrict keys, const std::uint32_t* __restrict before, std::uint32_t farther,
+                std::uint32_t far, int pixels) {
+  const auto take = [&](int i, std::uint32_t neighbour) {
+    const std::uint32_t key = neighbour + farther < far ? neighbour + farther : far;
+    keys[i] = key < keys[i] ? key : keys[i];
+  };
+  const auto lesser = [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; };
+  const int last = pixels - 1;
+  for (int i = 1; i < last; ++i) take(i, lesser(lesser(before[i - 1], before[i]), before[i + 1]));
+  take(0, lesser(before[0], before[last > 0 ? 1 : 0]));
+  take(last, lesser(before[last > 0 ? last - 1 : 0], before[last]));
+}
+
+void TakeLesser(std::uint32_t* keys, const std::uint32_t* others, int pixels) {
+  // What is read ahead is never written before.
+#pragma GCC ivdep
+  for (int i = 0; i < pixels; ++i) keys[i] = others[i] < keys[i] ? others[i] : keys[i];
+}
+
 }  // namespace convolve::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -207,6 +226,8 @@ HWY_EXPORT(MakeRamp);
 HWY_EXPORT(ValuesBetween);
 HWY_EXPORT(TakeLarger);
 HWY_EXPORT(TakeOwned);
+HWY_EXPORT(TakeNearer);
+HWY_EXPORT(TakeLesser);
 
 void sum_samples(const void* row, SampleFormat format, int components, int pixels, std::int64_t* sums) {
   HWY_DYNAMIC_DISPATCH(SumSamples)(row, format, components, pixels, sums);
@@ -246,6 +267,15 @@ void take_larger(std::uint16_t* largest, std::int32_t* owners, const std::uint16
 void take_owned(std::uint16_t* values, const std::uint16_t* from, const std::int32_t* owners, std::int32_t owner,
                 int components, int pixels) {
   HWY_DYNAMIC_DISPATCH(TakeOwned)(values, from, owners, owner, components, pixels);
+}
+
+void take_nearer(std::uint32_t* keys, const std::uint32_t* before, std::uint32_t farther, std::uint32_t far,
+                 int pixels) {
+  HWY_DYNAMIC_DISPATCH(TakeNearer)(keys, before, farther, far, pixels);
+}
+
+void take_lesser(std::uint32_t* keys, const std::uint32_t* others, int pixels) {
+  HWY_DYNAMIC_DISPATCH(TakeLesser)(keys, others, pixels);
 }
 
 }  // namespace convolve::cpu

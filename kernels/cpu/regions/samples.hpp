@@ -51,4 +51,10 @@ void take_larger(std::uint16_t* largest, std::int32_t* owners, const std::uint16
 void take_owned(std::uint16_t* values, const std::uint16_t* from, const std::int32_t* owners, std::int32_t owner,
                 int components, int pixels);
 
+/// keys[i] = the least of it, of `farther` plus each of before[i - 1] to before[i + 1], and of `far`: see OwnerMap.
+void take_nearer(std::uint32_t* keys, const std::uint32_t* before, std::uint32_t farther, std::uint32_t far,
+                 int pixels);
+/// keys[i] = the lesser of it and others[i]. `others` may lie in the same row, behind `keys`.
+void take_lesser(std::uint32_t* keys, const std::uint32_t* others, int pixels);
+
 }  // namespace convolve::cpu
