@@ -16,21 +16,25 @@ std::uint16_t rounded_mean(std::int64_t sum, std::int64_t count) {
 
 }  // namespace
 
-void CellMeans::resize(const CellGrid& grid, int components_of_pixel) {
+void CellMeans::resize(const CellGrid& grid, int components_of_pixel, bool exact_means) {
   components = components_of_pixel;
+  exact = exact_means;
   const auto cells = static_cast<std::size_t>(grid.x.count()) * static_cast<std::size_t>(grid.y.count());
   count.assign(cells, 0);
-  mean.assign(cells * static_cast<std::size_t>(components), 0);
-  rounded.assign(cells * static_cast<std::size_t>(components), 0);
+  if (exact)
+    mean.assign(cells * static_cast<std::size_t>(components), 0);
+  else
+    rounded.assign(cells * static_cast<std::size_t>(components), 0);
 }
 
 void CellMeans::set(int cell, std::int64_t samples, const std::int64_t* sums) noexcept {
   count[cell] = samples;
   if (samples == 0) return;
-  for (int c = 0; c < components; ++c) {
-    mean[cell * components + c] = static_cast<double>(sums[c]) / static_cast<double>(samples);
-    rounded[cell * components + c] = rounded_mean(sums[c], samples);
-  }
+  for (int c = 0; c < components; ++c)
+    if (exact)
+      mean[cell * components + c] = static_cast<double>(sums[c]) / static_cast<double>(samples);
+    else
+      rounded[cell * components + c] = rounded_mean(sums[c], samples);
 }
 
 void CellMeans::fill_empty(const CellGrid& grid) noexcept {
@@ -55,8 +59,10 @@ void CellMeans::fill_empty(const CellGrid& grid) noexcept {
           }
         }
       if (nearest < 0) continue;
-      std::copy_n(&mean[nearest * components], components, &mean[cell * components]);
-      std::copy_n(&rounded[nearest * components], components, &rounded[cell * components]);
+      if (exact)
+        std::copy_n(&mean[nearest * components], components, &mean[cell * components]);
+      else
+        std::copy_n(&rounded[nearest * components], components, &rounded[cell * components]);
     }
 }
 

@@ -20,12 +20,13 @@ struct CellMeans {
   static constexpr int max_columns = 65;  ///< cells along a side, and one that centres may need beyond
 
   int components = 1;
+  bool exact = true;                   ///< there are means, else rounded ones
   std::vector<double> mean;            ///< [row][column][component]
   std::vector<std::uint16_t> rounded;  ///< likewise: to nearest, ties to even
   std::vector<std::int64_t> count;     ///< [row][column]
 
   /// Allocates where it takes more than ever before.
-  void resize(const CellGrid& grid, int components_of_pixel);
+  void resize(const CellGrid& grid, int components_of_pixel, bool exact_means);
   /// From the sums of a cell's samples.
   void set(int cell, std::int64_t samples, const std::int64_t* sums) noexcept;
   /// Gives cells without samples their neighbours' means.

@@ -37,6 +37,7 @@ CpuRegionPlan::CpuRegionPlan(const RegionDesc& desc, const Threads& threads)
     lines.spread.resize(samples);
     lines.values.resize(samples);
     lines.own_values.resize(samples);
+    lines.sums.resize(samples);
     lines.gathered.resize(samples * 2);
     lines.blurred.above.resize(samples);
     lines.blurred.below.resize(samples);
@@ -81,7 +82,7 @@ void CpuRegionPlan::plan_tasks() {
       if (mapped_ && !owners_.owns(l)) continue;
       for (int p = 0; p < static_cast<int>(parts_.size()); ++p) {
         if (!parts_[p].any) continue;
-        means(l, p).resize(grid, parts_[p].group.components);
+        means(l, p).resize(grid, parts_[p].group.components, treatment_.effect == RegionEffect::blur);
         for (int row = 0; row < grid.y.count(); ++row) mean_tasks_.push_back({l, p, row});
       }
     }
@@ -151,43 +152,6 @@ const void* CpuRegionPlan::gather(const Part& part, const Image& image, int y, i
   return lines.gathered.data();
 }
 
-void CpuRegionPlan::take_means(unsigned task, Lines& lines, const Frame& frame) noexcept {
-  const MeanTask& at = mean_tasks_[task];
-  const Part& part = parts_[at.part];
-  const Layer& layer = weights_.layers()[at.layer];
-  const CellGrid& grid = grids_[at.layer];
-  const Sampling& s = part.sampling;
-  const int n = part.group.components, columns = grid.x.count();
-  std::int64_t sums[CellMeans::max_columns * max_components] = {}, counts[CellMeans::max_columns] = {};
-  const int top = std::max(grid.y.first_sample(at.cell_row, s.step_y, s.height), layer.window.top / s.step_y);
-  const int bottom = std::min(grid.y.first_sample(at.cell_row + 1, s.step_y, s.height),
-                              (layer.window.bottom + s.step_y - 1) / s.step_y);
-  const RegionWeights::Span reached = reach(part, at.layer);
-  int begin[CellMeans::max_columns + 1];
-  for (int column = 0; column <= columns; ++column) begin[column] = grid.x.first_sample(column, s.step_x, s.width);
-  for (int y = top; y < bottom; ++y) {
-    const RegionWeights::Span span = layer.mapped ? reached : weights_.core(layer, s, y);
-    if (span.empty()) continue;
-    if (layer.mapped) weights_.row(layer, s, y, span.first, span.last, lines.weights.data());
-    const auto* row = static_cast<const unsigned char*>(gather(part, frame.image, y, span.first, span.last, lines));
-    for (int column = 0; column < columns; ++column) {
-      const int first = std::max(span.first, begin[column]), last = std::min(span.last, begin[column + 1]);
-      if (first >= last) continue;
-      const void* from = row + static_cast<std::ptrdiff_t>(first - span.first) * n * bytes_per_sample(format_.type);
-      if (layer.mapped) {
-        counts[column] +=
-            sum_full(from, format_, n, last - first, lines.weights.data() + (first - span.first), sums + column * n);
-      } else {
-        sum_samples(from, format_, n, last - first, sums + column * n);
-        counts[column] += last - first;
-      }
-    }
-  }
-  CellMeans& to = means(at.layer, at.part);
-  for (int column = 0; column < columns; ++column)
-    to.set(at.cell_row * columns + column, counts[column], sums + column * n);
-}
-
 // The samples of a part's rows that a window has pixels of.
 RegionWeights::Span CpuRegionPlan::reach(const Part& part, const PixelRect& window) noexcept {
   const int step = part.sampling.step_x;
@@ -220,6 +184,7 @@ void CpuRegionPlan::treat_rows(unsigned task, Lines& lines, const Frame& frame) 
               [&](int a, int b) { return std::pair(layers[a].window.left, a) < std::pair(layers[b].window.left, b); });
     const int last = std::min(rows.last, part.sampling.height);
     if (!side_by_side(part, lines.task_layers)) {
+      lines.full = false;
       for (int y = rows.first; y < last; ++y) treat_row(part, y, lines, frame);
       continue;
     }
@@ -228,6 +193,7 @@ void CpuRegionPlan::treat_rows(unsigned task, Lines& lines, const Frame& frame) 
       const PixelRect& window = layers[l].window;
       const RegionWeights::Span span = reach(part, l);
       lines.members.assign(1, l);
+      lines.full = is_full(part, layers[l]);
       for (int y = std::max(rows.first, window.top / step); y < std::min(last, (window.bottom + step - 1) / step); ++y)
         treat_span(part, y, span.first, span.last, lines, frame);
     }
@@ -270,6 +236,15 @@ void CpuRegionPlan::treat_span(const Part& part, int y, int first, int last, Lin
                                const Frame& frame) noexcept {
   const std::span<const Layer> layers = weights_.layers();
   const int pixels = last - first;
+  if (lines.full) {
+    make_values(part, y, first, last, lines, frame);
+    const ComponentGroup& g = part.group;
+    const PlaneView& view = frame.image.plane[g.plane];
+    auto* row = static_cast<unsigned char*>(view.data) + y * view.stride;
+    store_values(row + (g.offset + static_cast<std::ptrdiff_t>(first) * g.components) * bytes_per_sample(format_.type),
+                 lines.values.data(), format_, pixels * g.components);
+    return;
+  }
   if (lines.members.size() == 1) {
     weights_.row(layers[lines.members[0]], part.sampling, y, first, last, lines.weights.data());
   } else {
@@ -284,6 +259,13 @@ void CpuRegionPlan::treat_span(const Part& part, int y, int first, int last, Lin
   }
   make_values(part, y, first, last, lines, frame);
   blend(part, y, first, last, lines.weights.data(), lines, frame);
+}
+
+// Whether all samples that a layer has have the full weight, and are treated and neighbours in memory.
+bool CpuRegionPlan::is_full(const Part& part, const Layer& layer) const noexcept {
+  const int n = part.group.components;
+  return !layer.mapped && layer.box.shape == RegionShape::rectangle && weights_.feather() == 0 &&
+         part.group.stride == 1 && std::all_of(part.treated, part.treated + n, [](bool treated) { return treated; });
 }
 
 // The same of all samples of a row, by the map, in runs that have values of one kind: those of means, of one layer.

@@ -46,9 +46,11 @@ class CpuRegionPlan final : public RegionPlan {
   struct Lines {
     std::vector<std::uint16_t> weights, own_weights, spread, values, own_values;
     std::vector<std::int32_t> owners;
+    std::vector<std::uint32_t> sums;
     std::vector<unsigned char> gathered;
     std::vector<int> task_layers;  ///< that a task's rows meet, from left to right
     std::vector<int> layers, members;
+    bool full = false;  ///< the one member's samples need no weights, see is_full()
     BlurredCells blurred;
   };
   struct Frame {
@@ -60,6 +62,11 @@ class CpuRegionPlan final : public RegionPlan {
   void plan_tasks();
   void run(unsigned tasks, const Frame& frame, Body body) noexcept;
   void take_means(unsigned task, Lines& lines, const Frame& frame) noexcept;
+  struct CellSums;
+  void sum_rows(const MeanTask& at, int top, int bottom, CellSums& cells, Lines& lines,
+                const Frame& frame) const noexcept;
+  void sum_columns_of(const MeanTask& at, int top, int bottom, CellSums& cells, Lines& lines,
+                      const Frame& frame) const noexcept;
   void treat_rows(unsigned task, Lines& lines, const Frame& frame) noexcept;
   void treat_row(const Part& part, int y, Lines& lines, const Frame& frame) noexcept;
   void treat_span(const Part& part, int y, int first, int last, Lines& lines, const Frame& frame) noexcept;
@@ -70,6 +77,7 @@ class CpuRegionPlan final : public RegionPlan {
                             std::uint16_t* values) noexcept;
   void blend(const Part& part, int y, int first, int last, const std::uint16_t* weights, Lines& lines,
              const Frame& frame) noexcept;
+  bool is_full(const Part& part, const Layer& layer) const noexcept;
   bool side_by_side(const Part& part, const std::vector<int>& layers) const noexcept;
   static RegionWeights::Span reach(const Part& part, const PixelRect& window) noexcept;
   RegionWeights::Span reach(const Part& part, int layer) const noexcept;

@@ -33,6 +33,20 @@ void store(unsigned char* row, int i, T value) {
   std::memcpy(row + static_cast<std::size_t>(i) * sizeof value, &value, sizeof value);
 }
 
+// Calls body(i, n) for samples i to i + n - 1, with n as a constant, up to `most`: a block of a vector or more. The
+// last block begins earlier where no whole one is left, so that short rows have no samples that are treated one by one;
+// bodies may therefore not depend on what they have written.
+template <int most, class Body>
+void in_blocks(int samples, const Body& body) {
+  if (samples < most) {
+    if constexpr (most > 1) in_blocks<most / 2>(samples, body);
+    return;
+  }
+  int i = 0;
+  for (; i + most <= samples; i += most) body(i, std::integral_constant<int, most>());
+  if (i < samples) body(samples - most, std::integral_constant<int, most>());
+}
+
 // Calls `body` with the number of components as a constant, so that inner loops unroll.
 template <class Body>
 void with_components(int components, Body&& body) {
@@ -76,6 +90,24 @@ int sum_full_pixels(const unsigned char* row, int shift, int pixels, const std::
     for (int c = 0; c < n; ++c) sums[c] += sum[c];
   }
   return static_cast<int>(count);
+}
+
+template <class T>
+void sum_column_rows(std::uint32_t* __restrict sums, const unsigned char* __restrict row, std::ptrdiff_t stride,
+                     int rows, int shift, int samples) {
+  in_blocks<16>(samples, [&](int first, auto n) {
+    std::uint32_t sum[n] = {};
+    for (int y = 0; y < rows; ++y)
+      for (int i = 0; i < n; ++i) sum[i] += static_cast<std::uint32_t>(load<T>(row + y * stride, first + i)) >> shift;
+    for (int i = 0; i < n; ++i) sums[first + i] = sum[i];
+  });
+}
+
+template <class T>
+void store_row(unsigned char* __restrict row, const std::uint16_t* __restrict values, int shift, int samples) {
+  in_blocks<32>(samples, [&](int first, auto n) {
+    for (int i = 0; i < n; ++i) store<T>(row, first + i, static_cast<T>(values[first + i] << shift));
+  });
 }
 
 template <class T>
@@ -134,6 +166,23 @@ int SumFull(const void* row, SampleFormat format, int components, int pixels, co
   return count;
 }
 
+void SumColumns(std::uint32_t* sums, const void* row, std::ptrdiff_t stride, int rows, SampleFormat format,
+                int samples) {
+  const auto* bytes = static_cast<const unsigned char*>(row);
+  if (format.type == SampleType::u8)
+    sum_column_rows<std::uint8_t>(sums, bytes, stride, rows, format.shift, samples);
+  else
+    sum_column_rows<std::uint16_t>(sums, bytes, stride, rows, format.shift, samples);
+}
+
+void StoreValues(void* row, const std::uint16_t* values, SampleFormat format, int samples) {
+  auto* bytes = static_cast<unsigned char*>(row);
+  if (format.type == SampleType::u8)
+    store_row<std::uint8_t>(bytes, values, format.shift, samples);
+  else
+    store_row<std::uint16_t>(bytes, values, format.shift, samples);
+}
+
 void LoadValues(std::uint16_t* values, const void* row, SampleFormat format, int samples) {
   const auto* bytes = static_cast<const unsigned char*>(row);
   if (format.type == SampleType::u8)
@@ -169,10 +218,12 @@ void ValuesBetween(std::uint16_t* __restrict values, const double* __restrict ab
   // Added and taken away, the first rounds to multiples of 2^-30, so that ties that the arithmetic has moved by less
   // are ties again; the second rounds to integers, ties to even.
   constexpr double rounding_bias = 0x1.8p22, whole = 0x1.8p52;
-  for (int i = 0; i < samples; ++i) {
-    const double value = ((above[i] + down * (below[i] - above[i])) + rounding_bias) - rounding_bias;
-    values[i] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
-  }
+  in_blocks<16>(samples, [&](int first, auto n) {
+    for (int i = first; i < first + n; ++i) {
+      const double value = ((above[i] + down * (below[i] - above[i])) + rounding_bias) - rounding_bias;
+      values[i] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
+    }
+  });
 }
 
 void TakeLarger(std::uint16_t* __restrict largest, std::int32_t* __restrict owners,
@@ -219,6 +270,8 @@ namespace convolve::cpu {
 
 HWY_EXPORT(SumSamples);
 HWY_EXPORT(SumFull);
+HWY_EXPORT(SumColumns);
+HWY_EXPORT(StoreValues);
 HWY_EXPORT(LoadValues);
 HWY_EXPORT(BlendValues);
 HWY_EXPORT(SpreadWeights);
@@ -236,6 +289,15 @@ void sum_samples(const void* row, SampleFormat format, int components, int pixel
 int sum_full(const void* row, SampleFormat format, int components, int pixels, const std::uint16_t* weights,
              std::int64_t* sums) {
   return HWY_DYNAMIC_DISPATCH(SumFull)(row, format, components, pixels, weights, sums);
+}
+
+void sum_columns(std::uint32_t* sums, const void* row, std::ptrdiff_t stride, int rows, SampleFormat format,
+                 int samples) {
+  HWY_DYNAMIC_DISPATCH(SumColumns)(sums, row, stride, rows, format, samples);
+}
+
+void store_values(void* row, const std::uint16_t* values, SampleFormat format, int samples) {
+  HWY_DYNAMIC_DISPATCH(StoreValues)(row, values, format, samples);
 }
 
 void load_values(std::uint16_t* values, const void* row, SampleFormat format, int samples) {

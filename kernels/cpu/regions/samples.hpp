@@ -7,6 +7,7 @@
 // `shift`. Rows need no alignment.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "convolve/plane.hpp"
@@ -24,8 +25,15 @@ void sum_samples(const void* row, SampleFormat format, int components, int pixel
 int sum_full(const void* row, SampleFormat format, int components, int pixels, const std::uint16_t* weights,
              std::int64_t* sums);
 
+/// sums[i] = the sum of the values of sample i over so many rows, `stride` bytes apart; up to 2^15 of them.
+void sum_columns(std::uint32_t* sums, const void* row, std::ptrdiff_t stride, int rows, SampleFormat format,
+                 int samples);
+
 /// values[i] = the value of row[i].
 void load_values(std::uint16_t* values, const void* row, SampleFormat format, int samples);
+
+/// row[i] = the word of values[i]: blend_values() where all weights are full.
+void store_values(void* row, const std::uint16_t* values, SampleFormat format, int samples);
 
 /// row[i] = round((row[i] * (256 - weight) + value * weight) / 256), ties to even; left alone where the weight is 0.
 void blend_values(void* row, const std::uint16_t* values, const std::uint16_t* weights, SampleFormat format,
