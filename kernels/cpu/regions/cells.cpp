@@ -22,7 +22,7 @@ void CellMeans::resize(const CellGrid& grid, int components_of_pixel, bool exact
   const auto cells = static_cast<std::size_t>(grid.x.count()) * static_cast<std::size_t>(grid.y.count());
   count.assign(cells, 0);
   if (exact)
-    mean.assign(cells * static_cast<std::size_t>(components), 0);
+    mean.assign((cells + 1) * static_cast<std::size_t>(components), 0);
   else
     rounded.assign(cells * static_cast<std::size_t>(components), 0);
 }
@@ -84,25 +84,19 @@ void pixelate_row(const CellGrid& grid, const CellMeans& means, const Sampling& 
 
 namespace {
 
-// Blurs a row of cells along itself: pixels first <= x < last, level beyond the outer centres.
-void blur_cells(const CellGrid& grid, const CellMeans& means, const Sampling& s, int row, int first, int last,
-                double* to) noexcept {
-  const int n = means.components, columns = grid.x.count();
-  const double* mean = means.mean.data() + row * columns * n;
+// Where pixels first <= x < last stand in a row of cells: level beyond the outer centres.
+void place_pixels(const CellGrid& grid, const Sampling& s, int first, int last, BetweenCells* at) noexcept {
+  const int columns = grid.x.count();
   int x = first;
   for (int column = -1; column < columns && x < last; ++column) {
+    const bool between = column >= 0 && column + 1 < columns;
     const int end =
         column + 1 < columns ? std::min(last, grid.x.first_from_centre(column + 1, s.step_x, s.width)) : last;
     if (end <= x) continue;
-    const int left = std::max(column, 0), right = std::min(column + 1, columns - 1);
-    Ramp ramp{mean + left * n, mean + right * n, 0, 0, 0};
-    if (left < right && column >= 0) {
-      ramp.at = static_cast<double>(grid.x.middle(x * s.step_x) - grid.x.centre(left));
-      ramp.step = 2 * s.step_x;
-      ramp.scale = 1 / static_cast<double>(grid.x.centre(right) - grid.x.centre(left));
-    }
-    make_ramp(to + (x - first) * n, ramp, n, end - x);
-    x = end;
+    const std::int64_t centre = grid.x.centre(std::max(column, 0));
+    const double scale = between ? 1 / static_cast<double>(grid.x.centre(column + 1) - centre) : 0;
+    for (; x < end; ++x)
+      at[x - first] = {std::max(column, 0), static_cast<double>(grid.x.middle(x * s.step_x) - centre) * scale};
   }
 }
 
@@ -120,12 +114,17 @@ void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& s, i
     down = static_cast<double>(middle - grid.y.centre(upper)) /
            static_cast<double>(grid.y.centre(lower) - grid.y.centre(upper));
   const bool same = cells.means == &means && cells.first == first && cells.last == last;
+  if (!same) place_pixels(grid, s, first, last, cells.at.data());
   if (!same || cells.upper != upper) {
+    const auto blur_cells = [&](int row, std::vector<double>& to) {
+      const double* mean = means.mean.data() + row * grid.x.count() * means.components;
+      interpolate_cells(to.data(), mean, cells.at.data(), means.components, last - first);
+    };
     if (same && cells.upper == upper - 1)
       std::swap(cells.above, cells.below);
     else
-      blur_cells(grid, means, s, upper, first, last, cells.above.data());
-    blur_cells(grid, means, s, lower, first, last, cells.below.data());
+      blur_cells(upper, cells.above);
+    blur_cells(lower, cells.below);
     cells.means = &means;
     cells.upper = upper;
     cells.first = first;

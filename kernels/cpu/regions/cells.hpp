@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convolve/region.hpp"
+#include "cpu/regions/samples.hpp"
 #include "regions/cell_grid.hpp"
 #include "regions/weights.hpp"
 
@@ -21,7 +22,7 @@ struct CellMeans {
 
   int components = 1;
   bool exact = true;                   ///< there are means, else rounded ones
-  std::vector<double> mean;            ///< [row][column][component]
+  std::vector<double> mean;            ///< [row][column][component], and room for one cell more
   std::vector<std::uint16_t> rounded;  ///< likewise: to nearest, ties to even
   std::vector<std::int64_t> count;     ///< [row][column]
 
@@ -41,6 +42,7 @@ void pixelate_row(const CellGrid& grid, const CellMeans& means, const Sampling& 
 /// row to row, for as long as these are between the same two.
 struct BlurredCells {
   std::vector<double> above, below;  ///< room for the samples of a row
+  std::vector<BetweenCells> at;      ///< of its pixels
   const CellMeans* means = nullptr;  ///< that they are of; null: of none
   int upper = 0, first = 0, last = 0;
 };

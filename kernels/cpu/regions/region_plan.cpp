@@ -41,6 +41,7 @@ CpuRegionPlan::CpuRegionPlan(const RegionDesc& desc, const Threads& threads)
     lines.gathered.resize(samples * 2);
     lines.blurred.above.resize(samples);
     lines.blurred.below.resize(samples);
+    lines.blurred.at.resize(width);
   }
 }
 
