@@ -31,7 +31,8 @@ SpaceFactors centre_term(const Filter& filter, double centre) {
   return term;
 }
 
-// The terms of each frame that the ring holds: one where no frame has a centre tap of its own, else two.
+// The terms of each frame that the ring holds, of filters over several frames: one where no frame has a centre tap of
+// its own, else two.
 std::vector<std::vector<SpaceFactors>> frame_terms(const Filter& filter, const Arithmetic& arithmetic) {
   const std::vector<FrameFactors> frames =
       combines_frames(filter) ? filter.space_filter().frame_factors() : filter.frame_factors();
@@ -71,13 +72,12 @@ bool cancels_in_floats(const PlanDesc& desc) {
   return !desc.filter.exact() && product + std::abs(frame.centre) > 2 * desc.filter.sum_abs();
 }
 
-// One frame that is of rank 1 but for its centre tap: engines for bytes take the tap with the column.
+// One frame that is of rank 1 but for its centre tap, which every engine takes with the column.
 Engine make_centred(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   const FrameFactors& frame = desc.filter.frame_factors().front();
   const SpaceFactors factors = in_numbers_of(arithmetic, frame.factors);
   const double centre = arithmetic.exact_taps ? frame.exact_centre : frame.centre;
-  Engine best =
-      make_float_separable(desc, arithmetic, group, frame_terms(desc.filter, arithmetic), FloatSum::with_centre);
+  Engine best = make_float_separable(desc, arithmetic, group, {{factors}}, FloatSum::with_centre, centre);
   for (const auto make : {make_fixed16_separable, make_dot_separable})
     if (Engine engine;
         make(engine, desc, arithmetic, group, factors.column, factors.row, centre) && engine.cost < best.cost)

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Filters that are a column times a row and one more tap at the centre, against the oracle: bytes at the ends of their
-// range, each zero level, and centre taps at the ends of what 16 bits hold, on each SIMD target of this machine.
+// Filters that are a column times a row and one more tap at the centre, against the oracle: bytes and words at the ends
+// of their range, each zero level, and centre taps at the ends of what 16 bits hold, on each SIMD target of this
+// machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/algorithms.hpp"
 #include "cpu/simd/targets.hpp"
-#include "filtered_bytes.hpp"
+#include "filtered_frame.hpp"
 
 namespace {
 
@@ -60,13 +62,17 @@ class CentreTap : public testing::Test {
  protected:
   void TearDown() override { cpu::force_simd_target(nullptr); }
 
-  /// The largest difference from the oracle, of interleaved components with these zero levels.
-  double difference(const Unsharp& unsharp, const std::vector<double>& zeros, unsigned mask) {
-    std::vector<std::uint8_t> in(static_cast<std::size_t>(width * height) * zeros.size());
+  /// The largest difference from the oracle, of interleaved components with these zero levels. The bits below words
+  /// that are shifted hold noise.
+  template <class Sample = std::uint8_t>
+  double difference(const Unsharp& unsharp, const std::vector<double>& zeros, unsigned mask,
+                    int bits = 8 * sizeof(Sample), int shift = 0) {
+    std::vector<Sample> in(static_cast<std::size_t>(width * height) * zeros.size());
+    const unsigned most = (1u << (bits + shift)) - 1;
     // Of mask 0 noise, else nothing but black and white.
-    for (std::uint8_t& sample : in) sample = static_cast<std::uint8_t>(mask ? random_() % 2 * 255 : random_());
-    const FilteredBytes found =
-        filter_bytes(Algorithm::separable, Filter(unsharp.taps), unsharp.kernel, width, height, zeros, std::move(in));
+    for (Sample& sample : in) sample = static_cast<Sample>(mask ? random_() % 2 * most : random_() & most);
+    const FilteredFrame found = filter_frame(Algorithm::separable, Filter(unsharp.taps), unsharp.kernel, width, height,
+                                             zeros, std::move(in), bits, shift);
     described_ = found.described;
     return found.difference;
   }
@@ -78,6 +84,25 @@ class CentreTap : public testing::Test {
       for (const unsigned mask : {0u, 1u})
         EXPECT_LE(difference(unsharp, zeros, mask), exact ? 0 : 1)
             << rows << "x" << columns << ", amount " << amount << ", zero level " << zeros[0] << ", " << described_;
+  }
+
+  /// The same of words. Integers are to be exact where their sums fit 24 bits.
+  void check_words(int rows, int columns, double amount, bool exact) {
+    struct {
+      int bits, shift;
+    } constexpr layouts[]{{16, 0}, {12, 0}, {10, 6}, {12, 4}};
+    const Unsharp unsharp(rows, columns, amount, exact);
+    for (const auto [bits, shift] : layouts) {
+      double most = 0;
+      for (const std::int64_t integer : unsharp.kernel.integers) most += std::abs(std::ldexp(integer, bits));
+      const double allowed = exact && most < (1 << 24) ? 0 : 1;
+      const double luma = 1 << (bits - 4), chroma = 1 << (bits - 1);
+      for (const std::vector<double>& zeros : {std::vector{0.0}, {luma}, {chroma, chroma}, {0.0, 0.0, 0.0}})
+        for (const unsigned mask : {0u, 1u})
+          EXPECT_LE(difference<std::uint16_t>(unsharp, zeros, mask, bits, shift), allowed)
+              << rows << "x" << columns << ", amount " << amount << ", " << bits << " bits, zero level " << zeros[0]
+              << ", " << described_;
+    }
   }
 
   std::mt19937 random_{1};
@@ -95,6 +120,35 @@ TEST_F(CentreTap, IsRightForEachSizeAndAmount) {
     for (const int side : {3, 4, 7, 9})
       for (const double amount : {-2.0, 1.0, 2.0}) check(side, side, amount, true);
   }
+}
+
+// 9x9 integers, and 40 times what is left of smaller ones, are more than 24 bits hold.
+TEST_F(CentreTap, IsRightForWordsOfEachSizeAndAmount) {
+  for (const cpu::SimdTarget& target : cpu::simd_targets()) {
+    if (!target.available) continue;
+    ASSERT_TRUE(cpu::force_simd_target(target.name));
+    for (const int side : {3, 5, 6, 7, 12})
+      for (const double amount : {-1.0, 1.0, 3.0}) check_words(side, 14 - side, amount, false);
+    check_words(33, 5, 1, false);
+    for (const int side : {3, 5, 7, 8, 9})
+      for (const double amount : {-2.0, 1.0, 40.0}) check_words(side, side, amount, true);
+  }
+}
+
+// A second term would be staged, passed along the row and summed down the column.
+TEST_F(CentreTap, IsNoSecondTerm) {
+  for (const SampleType type : {SampleType::u8, SampleType::u16, SampleType::f32})
+    for (const int side : {5, 7, 15, 33}) {
+      PlanDesc desc;
+      desc.filter = Filter(Unsharp(side, side, 1, false).taps);
+      desc.layout = {.type = type, .bits = type == SampleType::u16 ? 16 : 8, .planes = 1};
+      desc.layout.plane[0].components = 1;
+      desc.layout.plane[0].component[0] = {.width = width, .height = height};
+      const auto group = make_component_groups(desc.layout).front();
+      const cpu::Engine engine = cpu::make_separable(desc, cpu::choose_arithmetic(desc, group), group);
+      EXPECT_TRUE(engine.reads_centre) << engine.name;
+      EXPECT_EQ(engine.terms, 1) << engine.name;
+    }
 }
 
 // The engines for bytes have the tap: a filter in floats takes two to four times as long.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cpu/simd/targets.hpp"
-#include "filtered_bytes.hpp"
+#include "filtered_frame.hpp"
 
 namespace {
 
@@ -64,8 +64,8 @@ class FixedDirect : public testing::Test {
     draw_taps(c);
     TapArray taps{.height = c.rows, .width = c.columns, .taps = {}};
     for (const double tap : kernel_.taps) taps.taps.push_back(Tap::real(tap));
-    const FilteredBytes found =
-        filter_bytes(Algorithm::direct, Filter(taps), kernel_, width, height, c.zeros, draw_samples(c));
+    const FilteredFrame found =
+        filter_frame(Algorithm::direct, Filter(taps), kernel_, width, height, c.zeros, draw_samples(c));
     described_ = found.described;
     return found.difference;
   }

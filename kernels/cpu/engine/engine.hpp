@@ -138,6 +138,8 @@ struct Kernel {
   std::vector<TapRows> tap_rows;         ///< of each frame, for kernels that skip rows of zeros
   std::shared_ptr<const void> packed;    ///< the same in the kernel's own form, where it has one
   Pattern start;                         ///< of the sums, for kernels over samples whose zero levels are still in
+  double centre = 0;  ///< tap of the samples in Block::centre, for kernels that read them as they are
+  Pattern zero;       ///< levels of those samples
   Quantization quantization;
   void (*run)(const Kernel&, const Block&) = nullptr;
 };

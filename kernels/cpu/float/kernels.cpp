@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "cpu/rows/copy_staging.hpp"
@@ -100,8 +101,34 @@ HWY_INLINE void AddRows(int height, Vector<T> (&sum)[block_rows][block_vectors],
   }
 }
 
-// Height and Width: known to the compiler, or 0. Source: of the ring, T or samples as they are.
-template <class T, class Sample, int Height, int Width, class Source = T>
+// Starts the sums of a block with the centre tap's products: of the samples under the outputs, as they lie in the
+// frame.
+template <class T, class Sample>
+HWY_INLINE void StartWithCentre(Vector<T> (&sum)[block_rows][block_vectors], const Kernel& k, const Block& b, int x,
+                                int phase) {
+  const Tag<T> d;
+  constexpr int N = lanes<T>;
+  const auto tap = hn::Set(d, static_cast<T>(k.centre));
+  const int shift = k.quantization.shift, left = b.n - x;
+  CONVOLVE_UNROLL
+  for (int i = 0; i < block_rows; ++i) {
+    const Sample* p = static_cast<const Sample*>(b.centre[i]) + x;
+    Sample rest[block<T>];
+    if (HWY_UNLIKELY(left < block<T>)) {
+      std::fill_n(rest, block<T>, Sample{});
+      p = static_cast<const Sample*>(std::memcpy(rest, p, left * sizeof(Sample)));
+    }
+    CONVOLVE_UNROLL
+    for (int v = 0; v < block_vectors; ++v) {
+      const auto in = Load<T, Sample>(reinterpret_cast<const char*>(p + v * N), shift);
+      sum[i][v] = hn::Mul(hn::Sub(in, hn::LoadU(d, k.zero.get<T>() + phase + v * N)), tap);
+    }
+  }
+}
+
+// Height and Width: known to the compiler, or 0. Source: of the ring, T or samples as they are. Centred: with a tap of
+// its own for the input under each output sample.
+template <class T, class Sample, int Height, int Width, class Source = T, bool Centred = false>
 void Filter(const Kernel& k, const Block& b) {
   const Tag<T> d;
   constexpr int R = block_rows, B = block<T>;
@@ -116,8 +143,9 @@ void Filter(const Kernel& k, const Block& b) {
   for (int x = 0; x < b.n; x += B) {
     b.ahead.fetch(x, B);
     Vector<T> sum[R][block_vectors];
+    if constexpr (Centred) StartWithCentre<T, Sample>(sum, k, b, x, phase);
     CONVOLVE_UNROLL
-    for (int i = 0; i < R; ++i) {
+    for (int i = 0; i < R && !Centred; ++i) {
       CONVOLVE_UNROLL
       for (int v = 0; v < block_vectors; ++v) {
         if constexpr (std::is_same_v<Source, T>)
@@ -148,14 +176,14 @@ void Filter(const Kernel& k, const Block& b) {
 }
 
 // The pass down the columns, where a ring row has so little to do that a known height pays.
-template <class Sample>
+template <class Sample, bool Centred>
 decltype(Kernel::run) ColumnKernel([[maybe_unused]] int height) {
 #if HWY_TARGET != HWY_SCALAR
-  if (height == 3) return Filter<float, Sample, 3, 1>;
-  if (height == 5) return Filter<float, Sample, 5, 1>;
-  if (height == 7) return Filter<float, Sample, 7, 1>;
+  if (height == 3) return Filter<float, Sample, 3, 1, float, Centred>;
+  if (height == 5) return Filter<float, Sample, 5, 1, float, Centred>;
+  if (height == 7) return Filter<float, Sample, 7, 1, float, Centred>;
 #endif
-  return Filter<float, Sample, 0, 1>;
+  return Filter<float, Sample, 0, 1, float, Centred>;
 }
 
 // Over samples as they are: while converting them for each tap takes less than another pass over memory.
@@ -185,20 +213,33 @@ decltype(Kernel::run) SampleKernelOf(SampleType type, int shift, int side) {
   }
 }
 
+// The pass down the columns, with a centre tap.
+decltype(Kernel::run) CentredKernelOf(SampleType type, bool wide, int height) {
+  switch (type) {
+    case SampleType::u8:
+      return wide ? Filter<double, std::uint8_t, 0, 1, double, true> : ColumnKernel<std::uint8_t, true>(height);
+    case SampleType::u16:
+      return wide ? Filter<double, std::uint16_t, 0, 1, double, true> : ColumnKernel<std::uint16_t, true>(height);
+    case SampleType::f32:
+      return Filter<float, float, 0, 1, float, true>;
+  }
+  return nullptr;
+}
+
 decltype(Kernel::run) KernelOf(SampleType type, bool wide, int height, int width) {
   if (type == SampleType::f32) return Filter<float, float, 0, 0>;
   if (type == SampleType::u8) {
     if (wide) return Filter<double, std::uint8_t, 0, 0>;
-    return width == 1 ? ColumnKernel<std::uint8_t>(height) : Filter<float, std::uint8_t, 0, 0>;
+    return width == 1 ? ColumnKernel<std::uint8_t, false>(height) : Filter<float, std::uint8_t, 0, 0>;
   }
   if (wide) return Filter<double, std::uint16_t, 0, 0>;
-  return width == 1 ? ColumnKernel<std::uint16_t>(height) : Filter<float, std::uint16_t, 0, 0>;
+  return width == 1 ? ColumnKernel<std::uint16_t, false>(height) : Filter<float, std::uint16_t, 0, 0>;
 }
 
 }  // namespace
 
 KernelFunctions Kernels() {
-  return {KernelOf, SampleKernelOf};
+  return {KernelOf, CentredKernelOf, SampleKernelOf};
 }
 
 }  // namespace convolve::cpu::HWY_NAMESPACE
@@ -208,6 +249,10 @@ HWY_AFTER_NAMESPACE();
 namespace convolve::cpu {
 
 HWY_EXPORT(Kernels);
+
+KernelFunctions float_kernels() {
+  return HWY_DYNAMIC_DISPATCH(Kernels)();
+}
 
 namespace {
 
@@ -243,7 +288,7 @@ void make_float_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& a
         kernel.tap_rows.emplace_back(tap_rows(coefficients.data() + t * height * width, height, width));
     all_rows &= rows.count == height;
   }
-  kernel.run = HWY_DYNAMIC_DISPATCH(Kernels)().kernel(desc.layout.type, wide, all_rows ? height : 0, width);
+  kernel.run = float_kernels().kernel(desc.layout.type, wide, all_rows ? height : 0, width);
 }
 
 bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
@@ -251,7 +296,7 @@ bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   const Filter& filter = desc.filter;
   if (filter.height() != filter.width() || combines_frames(filter) || arithmetic.accumulator == Accumulator::double_)
     return false;
-  const auto run = HWY_DYNAMIC_DISPATCH(Kernels)().samples(desc.layout.type, desc.layout.shift, filter.width());
+  const auto run = float_kernels().samples(desc.layout.type, desc.layout.shift, filter.width());
   if (!run) return false;
   double total = 0, magnitude = 0, most = 0;
   for (const double tap : arithmetic.coefficients) {

@@ -10,8 +10,12 @@ namespace convolve::cpu {
 
 struct KernelFunctions {
   decltype(Kernel::run) (*kernel)(SampleType type, bool wide, int height, int width);
+  decltype(Kernel::run) (*centred)(SampleType type, bool wide, int height);
   decltype(Kernel::run) (*samples)(SampleType type, int shift, int side);  ///< null: no such case
 };
+
+/// Of the SIMD target that runs.
+KernelFunctions float_kernels();
 
 /// Fills in what every engine with this kernel has: ring elements, coefficients [depth][height][width], quantization.
 void make_float_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,

@@ -3,6 +3,7 @@
 #include "cpu/float/separable.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 
 #include "cpu/float/kernels.hpp"
@@ -70,10 +71,21 @@ void set_taps(RowPass& pass, const std::vector<double>& row) {
   pass.coefficients.assign(first, last);
 }
 
+// The centre tap, beside a single term.
+void set_centre(Engine& engine, SampleType type, bool wide, double centre) {
+  Kernel& kernel = engine.kernel;
+  assert(kernel.depth == 1);
+  engine.reads_centre = true;
+  kernel.centre = centre;
+  kernel.zero = engine.staging.zero;
+  const int height = kernel.tap_rows.front().count == kernel.height ? kernel.height : 0;
+  kernel.run = float_kernels().centred(type, wide, height);
+}
+
 }  // namespace
 
 Engine make_float_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
-                            const std::vector<std::vector<SpaceFactors>>& frames, FloatSum sum) {
+                            const std::vector<std::vector<SpaceFactors>>& frames, FloatSum sum, double centre) {
   const bool wide = arithmetic.accumulator == Accumulator::double_;
   Engine engine;
   engine.terms = static_cast<int>(frames.front().size());
@@ -92,10 +104,12 @@ Engine make_float_separable(const PlanDesc& desc, const Arithmetic& arithmetic, 
   const int count = static_cast<int>(engine.row_passes.size());
   make_float_kernel(engine, desc, arithmetic, group, columns, count, desc.filter.height(), 1);
   make_float_staging(engine, desc, arithmetic, group);
+  if (centre != 0) set_centre(engine, desc.layout.type, wide, centre);
   engine.cost = (combines_frames(desc.filter) ? 3.0 * desc.filter.depth() : 0) + 9;
   for (int i = 0; i < count; ++i)
     engine.cost +=
         1.5 * static_cast<double>(engine.row_passes[i].coefficients.size()) + engine.kernel.tap_rows[i].count;
+  if (engine.reads_centre) engine.cost += 1.5;
   constexpr const char* names[4][2] = {{"f32", "f64"},
                                        {"f32, a sum of separable filters", "f64, a sum of separable filters"},
                                        {"f32, with a centre tap", "f64, with a centre tap"},
