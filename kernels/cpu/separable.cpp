@@ -101,8 +101,11 @@ Engine make_separable(const PlanDesc& desc, const Arithmetic& arithmetic, const 
   const bool has_factors = !desc.filter.frame_factors().empty();
   const Arithmetic of_factors =
       has_factors ? frame_factors_arithmetic(desc.filter, arithmetic, desc.layout, constant, components) : arithmetic;
-  if (factors_over_space(desc.filter))
-    return make_rank_one(desc, is_dense(desc.filter) ? arithmetic : of_factors, group);
+  if (factors_over_space(desc.filter)) {
+    // What all taps at once need doubles for may round within bounds as two passes, which make fewer sums.
+    const bool narrow = is_dense(desc.filter) && arithmetic.accumulator != Accumulator::double_;
+    return make_rank_one(desc, narrow ? arithmetic : of_factors, group);
+  }
   if (has_factors && !cancels_in_floats(desc)) {
     if (desc.filter.depth() == 1) return make_centred(desc, of_factors, group);
     const bool apart = desc.filter.depth() > 1 && !combines_frames(desc.filter);
