@@ -154,7 +154,7 @@ def change_table(rows):
     yield "## A property that changes before each frame"
     yield ""
     lines = [[name.removeprefix("changes/"), number(row, "change_us", "{:.0f}"),
-              str(asked.CHANGE_US) if name.startswith("changes/cuda") else "", number(row, "plain_thread_cpu_us", "{:.0f}"),
+              str(asked.change(name) or ""), number(row, "plain_thread_cpu_us", "{:.0f}"),
               row.get("label", "")] for name, row in changes.items()]
     yield from table(["row", "streaming thread's us a change", "asked", "and without a change, us a frame", "what ran"], lines)
 

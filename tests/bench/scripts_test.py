@@ -208,7 +208,9 @@ class Asked(unittest.TestCase):
            "cvcuda/averageblur/GRAY8/15x15/box": {"us": 1.0, "times_copy": 0.1},
            "cvcuda/conv2d/RGB/5x5/real": {"us": 29.0, "times_copy": 1.4},
            "regions-cuda/blur/NV12/10%-1": {"us": 3.0, "times_copy": 0.26, "enqueue_us": 9},
-           "changes/cuda-memory/NV12/1080p/3x3": {"change_us": 31, "plain_thread_cpu_us": 7, "p50_us": 20}}
+           "changes/cuda-memory/NV12/1080p/3x3": {"change_us": 31, "plain_thread_cpu_us": 7, "p50_us": 20},
+           "changes/cuda-system/RGBA/4K/3x3": {"change_us": 552, "plain_thread_cpu_us": 791, "p50_us": 1341},
+           "changes/cpu1/NV12/1080p/3x3": {"change_us": 208, "plain_thread_cpu_us": 1361, "p50_us": 1563}}
     CPU = {"cpu1/auto/GRAY8/3x3/integer": {"us": 100, "times_copy": 1, "TMACps": 1, "vs_filter2D": 3.5, "label": "direct, avx2, x"},
            "cpu1/auto/GRAY8/3x3/sobel-magnitude": {"us": 100, "times_copy": 1, "TMACps": 1, "vs_Sobel_magnitude": 2.9, "label": "bank, vnni, x"},
            "ffmpeg/sobel/GRAY8/3x3/sobel-magnitude": {"us": 310},
@@ -220,6 +222,12 @@ class Asked(unittest.TestCase):
         self.assertEqual(missed, [
             ("RGB 5x5 real", "1.4 at most"), ("RGB 5x5 real", "ahead of cvcuda conv2d: 29.0"),
             ("regions-cuda/blur/NV12/10%-1", "0.25 at most"), ("changes/cuda-memory/NV12/1080p/3x3", "30 at most")])
+
+    def test_a_change_of_frames_in_system_memory_is_told_and_not_asked(self):
+        lines = list(asked.not_asked(self.GPU))
+        self.assertEqual(len(lines), 1)
+        self.assertTrue(lines[0].startswith("changes/cuda-system/RGBA/4K/3x3: 552 us; nothing is asked"), lines[0])
+        self.assertIn("791 us without a change", lines[0])
 
     def test_the_cpu_is_asked_by_its_instructions(self):
         lines = {(name, figure.split()[0]): met for name, figure, _, met in asked.cpu_lines(self.CPU)}
