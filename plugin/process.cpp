@@ -195,6 +195,7 @@ bool Process::pool_is_too_small(GstBuffer* buffer) const {
   guint max = 0;
   gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &max);
   gst_structure_free(config);
+  // Beside the window's, upstream may keep one for itself, and needs one to go on with.
   return max != 0 && max < static_cast<guint>(now_.filter->depth()) + 2;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What buffers bring along: pools of few buffers, crop metas, map functions of their own, several views, padding bits.
+// What buffers bring along: crop metas, map functions of their own, several views, padding bits.
 #include <cstring>
 
 #include "expected.hpp"
@@ -9,54 +9,6 @@
 
 namespace element_test {
 namespace {
-
-// --- Pools ---------------------------------------------------------------------------------------------------------
-
-Owned<GstBufferPool> pool_of(const GstVideoInfo& info, guint most) {
-  Owned<GstBufferPool> pool(gst_video_buffer_pool_new());
-  const Owned<GstCaps> caps(gst_video_info_to_caps(&info));
-  GstStructure* config = gst_buffer_pool_get_config(pool.get());
-  gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), 0, most);
-  CHECK(gst_buffer_pool_set_config(pool.get(), config) && gst_buffer_pool_set_active(pool.get(), TRUE), "no pool");
-  return pool;
-}
-
-// Pushes a frame from the pool; fails where it has none to give.
-void push_from(GstBufferPool* pool, Harness& harness, const GstVideoInfo& info, int index) {
-  GstBuffer* buffer = nullptr;
-  GstBufferPoolAcquireParams params{};
-  params.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
-  CHECK(gst_buffer_pool_acquire_buffer(pool, &buffer, &params) == GST_FLOW_OK, "frame %d: no buffer is free", index);
-  gst_buffer_memset(buffer, 0, static_cast<guint8>(index), GST_VIDEO_INFO_SIZE(&info));
-  stamp(buffer, index);
-  CHECK(harness.push(buffer) == GST_FLOW_OK, "frame %d: push failed", index);
-  while (harness.try_pull()) continue;
-}
-
-ELEMENT_TEST(a_window_that_grows_while_playing_leaves_upstream_a_free_buffer) {
-  const GstVideoInfo info = video_info("GRAY8", 32, 16);
-  const Owned<GstBufferPool> pool = pool_of(info, 6);
-  Harness harness("preset=temporal-mean temporal-radius=1", info);
-  int index = 0;
-  for (const char* radius : {"1", "7", "1", "3"}) {
-    harness.set("temporal-radius", radius);
-    for (int i = 0; i < 40; ++i) push_from(pool.get(), harness, info, index++);
-  }
-  gst_buffer_pool_set_active(pool.get(), FALSE);
-}
-
-ELEMENT_TEST(each_pool_is_judged_by_itself_wherever_it_lies) {
-  const GstVideoInfo info = video_info("GRAY8", 32, 16);
-  Harness harness("preset=temporal-mean temporal-radius=2", info);
-  int index = 0;
-  // Pools follow each other, often at the address of the one before.
-  for (const guint most : {20U, 4U, 0U, 3U, 20U, 2U}) {
-    const Owned<GstBufferPool> pool = pool_of(info, most);
-    for (int i = 0; i < 12; ++i) push_from(pool.get(), harness, info, index++);
-    gst_buffer_pool_set_active(pool.get(), FALSE);
-    harness.flush();
-  }
-}
 
 // --- Crop metas ----------------------------------------------------------------------------------------------------
 

@@ -234,7 +234,7 @@ GstPadProbeReturn make_offer(GstPad*, GstPadProbeInfo* info, gpointer data) {
     }
     case refuses: {
       const Owned<GstBufferPool> pool(pool_that_refuses());
-      gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
+      gst_query_add_allocation_pool(query, pool.get(), size, 0, 2);  // two: of that pool, which is not taken
       break;
     }
     case too_small: {
@@ -274,15 +274,60 @@ ELEMENT_TEST_ROWS(whatever_pool_or_memory_downstream_offers_the_frames_are_right
                         make_offer, GINT_TO_POINTER(row), nullptr);
       harness.set_caps(info);
       std::size_t seen = 0;
+      std::vector<Owned<GstBuffer>> kept;  // downstream may keep all of a pool that has no end
       for (const Owned<GstBuffer>& buffer : input) {
         CHECK(harness.push(gst_buffer_ref(buffer.get())) == GST_FLOW_OK, "%s: push failed", format);
         harness.tape().clear();  // it holds references
-        while (const Owned<GstBuffer> out = harness.try_pull())
+        while (Owned<GstBuffer> out = harness.try_pull()) {
           check_buffer(wanted[seen++], out.get(), info, 0, format);
+          if (row != one_buffer && row != two_buffers) kept.push_back(std::move(out));
+        }
       }
       CHECK(seen == input.size() - static_cast<std::size_t>(depth / 2), "%s: %zu outputs", format, seen);
       CHECK(harness.reports().empty(), "%s: there was a report", format);
     }
+}
+
+// --- How many buffers ------------------------------------------------------------------------------------------------
+
+constexpr guint extra_bytes = 96, least = 2, most = 5;
+
+// Asks for buffers of more bytes than the frame has; at least and at most as many as above. Its own pool comes with it,
+// or none: the element makes one then.
+GstPadProbeReturn ask_for_numbers(GstPad*, GstPadProbeInfo* info, gpointer with_pool) {
+  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  GstVideoInfo video;
+  gst_video_info_from_caps(&video, caps);
+  const Owned<GstBufferPool> pool(with_pool ? gst_buffer_pool_new() : nullptr);
+  gst_query_add_allocation_pool(query, pool.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&video)) + extra_bytes, least,
+                                most);
+  return GST_PAD_PROBE_OK;
+}
+
+ELEMENT_TEST_ROWS(the_pool_of_outputs_has_as_many_buffers_as_downstream_asked_for, 2) {
+  std::mt19937 random(80);
+  const GstVideoInfo info = video_info("I420", 32, 16);
+  Harness harness("preset=box-blur");
+  const Owned<GstPad> source(gst_element_get_static_pad(harness.element(), "src"));
+  const Owned<GstPad> sink(gst_pad_get_peer(source.get()));
+  gst_pad_add_probe(sink.get(),
+                    static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL),
+                    ask_for_numbers, GINT_TO_POINTER(row), nullptr);
+  harness.set_caps(info);
+  CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = harness.try_pull();
+  CHECK(out && out->pool, "the output is of no pool");
+  GstStructure* config = gst_buffer_pool_get_config(out->pool);
+  guint size = 0, min = 0, max = 0;
+  gst_buffer_pool_config_get_params(config, nullptr, &size, &min, &max);
+  gst_structure_free(config);
+  CHECK(size == GST_VIDEO_INFO_SIZE(&info) + extra_bytes, "buffers of %u bytes", size);
+  // On a GPU the pool is one of pinned memory, which downstream does not know of and sets no limit to.
+  const guint limit = std::string(test_backend()) == "cuda" ? 0 : most;
+  CHECK(min == least && max == limit, "%u to %u buffers, not %u to %u", min, max, least, limit);
 }
 
 }  // namespace

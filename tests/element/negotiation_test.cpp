@@ -234,7 +234,7 @@ ELEMENT_TEST_ROWS(padding_components_are_copied, std::size(padded)) {
 
 // --- Allocation ------------------------------------------------------------------------------------------------
 
-ELEMENT_TEST(upstream_is_offered_video_meta_and_never_crop_meta) {
+ELEMENT_TEST(upstream_is_offered_a_pool_and_video_meta_and_never_crop_meta) {
   std::mt19937 random(31);
   for (const char* properties : {"preset=sharpen", "kernel=\"<<<1>>,<<1>>,<<1>>>\""}) {
     const GstVideoInfo info = video_info("NV12", 64, 32);
@@ -249,13 +249,21 @@ ELEMENT_TEST(upstream_is_offered_video_meta_and_never_crop_meta) {
     CHECK(gst_pad_query(pad.get(), query.get()), "the ALLOCATION query fails");
     CHECK(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr), "GstVideoMeta is not offered");
     CHECK(!gst_query_find_allocation_meta(query.get(), GST_VIDEO_CROP_META_API_TYPE, nullptr), "crop meta is offered");
-    if (gst_query_get_n_allocation_pools(query.get()) > 0) {
-      guint size = 0, least = 0;
-      gst_query_parse_nth_allocation_pool(query.get(), 0, nullptr, &size, &least, nullptr);
-      CHECK(size >= GST_VIDEO_INFO_SIZE(&info), "the pool's buffers are too small");
-      const guint depth = std::strchr(properties, ',') ? 3 : 1;
-      CHECK(depth == 1 || least >= depth + 1, "a window of %u frames asks upstream for only %u buffers", depth, least);
-    }
+    CHECK(gst_query_get_n_allocation_pools(query.get()) == 1, "no pool is offered");
+    GstBufferPool* offered = nullptr;
+    guint size = 0, least = 0, most = 0;
+    gst_query_parse_nth_allocation_pool(query.get(), 0, &offered, &size, &least, &most);
+    const Owned<GstBufferPool> pool(offered);
+    CHECK(size >= GST_VIDEO_INFO_SIZE(&info), "the pool's buffers are too small");
+    const guint depth = std::strchr(properties, ',') ? 3 : 1;
+    CHECK(least == depth + 1 && most == 0, "a window of %u frames asks upstream for %u to %u buffers", depth, least,
+          most);
+    GstStructure* config = gst_buffer_pool_get_config(pool.get());
+    guint size_of_pool = 0, least_of_pool = 0, most_of_pool = 0;
+    gst_buffer_pool_config_get_params(config, nullptr, &size_of_pool, &least_of_pool, &most_of_pool);
+    gst_structure_free(config);
+    CHECK(size_of_pool == size && least_of_pool == least && most_of_pool == most,
+          "the pool of the offer has %u to %u buffers of %u bytes", least_of_pool, most_of_pool, size_of_pool);
   }
 }
 
