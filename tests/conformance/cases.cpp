@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 
@@ -111,7 +112,9 @@ CaseOptions draw_options(Random& random) {
   const Size size = random.pick(sizes);
   o.width = size.width;
   o.height = size.height;
-  o.content = random.chance(0.5) ? Content::noise : static_cast<Content>(random.integer(0, 4));
+  o.content = random.chance(0.5)
+                  ? Content::noise
+                  : static_cast<Content>(random.integer(0, static_cast<int>(std::size(content_names)) - 1));
   o.levels = random.pick(level_choices);
   o.in = static_cast<Placement>(random.integer(0, 5));
   o.out = static_cast<Placement>(random.integer(0, 5));

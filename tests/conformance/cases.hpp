@@ -18,8 +18,10 @@
 
 namespace conformance {
 
-enum class Content { noise, near_zero, near_full, extremes, ramp };
-inline constexpr const char* content_names[] = {"noise", "near-zero", "near-full", "extremes", "ramp"};
+/// `matched`: the signs of the filter's taps, as full and zero samples, side by side and every other time the other way
+/// round, so that some sums are the largest and the smallest that there can be.
+enum class Content { noise, near_zero, near_full, extremes, ramp, matched };
+inline constexpr const char* content_names[] = {"noise", "near-zero", "near-full", "extremes", "ramp", "matched"};
 
 /// How a plane lies in memory; each ends with its last sample.
 enum class Placement { tight, aligned, odd_stride, shifted, bottom_up, bottom_up_shifted };

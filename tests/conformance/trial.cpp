@@ -100,9 +100,19 @@ void store(SampleType type, std::byte* to, double value) {
     std::memcpy(to, &real, sizeof real);
 }
 
-double draw_value(Content content, bool real, double full, int x, int y, Random& random) {
+// Whether a sample of Content::matched is full: copies of the filter's extent lie side by side from (0, 0) on, and
+// every other one is turned round.
+bool is_full(const oracle::Kernel& kernel, int t, int x, int y) {
+  const int i = (t * kernel.height + y % kernel.height) * kernel.width + x % kernel.width;
+  const bool positive = kernel.divisor > 0 ? kernel.integers[static_cast<std::size_t>(i)] > 0
+                                           : kernel.taps[static_cast<std::size_t>(i)] > 0;
+  return positive == ((x / kernel.width + y / kernel.height) % 2 == 0);
+}
+
+double draw_value(const Case& c, double full, int t, int x, int y, Random& random) {
+  const bool real = c.desc.layout.type == SampleType::f32;
   double value = 0;
-  switch (content) {
+  switch (c.content) {
     case Content::noise:
       value = random.real(0, full + 1);
       break;
@@ -117,6 +127,9 @@ double draw_value(Content content, bool real, double full, int x, int y, Random&
       break;
     case Content::ramp:
       value = std::fmod((x + 3.0 * y) * full / 97 + random.real(0, full / 32), full + 1);
+      break;
+    case Content::matched:
+      value = is_full(c.kernel, t, x, y) ? full : 0;
       break;
   }
   value = std::clamp(real ? value : std::floor(value), 0.0, full);
@@ -149,7 +162,7 @@ Trial::Trial(const Case& c) : case_(c) {
         dense.height = k.height;
         for (int y = 0; y < k.height; ++y)
           for (int x = 0; x < k.width; ++x) {
-            double value = draw_value(c.content, real, full, x, y, random);
+            double value = draw_value(c, full, t, x, y, random);
             // The bits below the value are another's litter, to be left out of account.
             double word = value;
             if (!real) word = value * (1 << layout.shift) + random.integer(0, (1 << layout.shift) - 1);
