@@ -47,6 +47,15 @@ void in_blocks(int samples, const Body& body) {
   if (i < samples) body(samples - most, std::integral_constant<int, most>());
 }
 
+// The same of short rows; long ones are one block of any number of samples, which compilers make the better loop of.
+template <class Body>
+void in_blocks_where_short(int samples, const Body& body) {
+  if (samples < 128)
+    in_blocks<16>(samples, body);
+  else
+    body(0, samples);
+}
+
 // Calls `body` with the number of components as a constant, so that inner loops unroll.
 template <class Body>
 void with_components(int components, Body&& body) {
@@ -105,7 +114,7 @@ void sum_column_rows(std::uint32_t* __restrict sums, const unsigned char* __rest
 
 template <class T>
 void store_row(unsigned char* __restrict row, const std::uint16_t* __restrict values, int shift, int samples) {
-  in_blocks<32>(samples, [&](int first, auto n) {
+  in_blocks_where_short(samples, [&](int first, auto n) {
     for (int i = 0; i < n; ++i) store<T>(row, first + i, static_cast<T>(values[first + i] << shift));
   });
 }
@@ -215,7 +224,7 @@ void ValuesBetween(std::uint16_t* __restrict values, const double* __restrict ab
   // Added and taken away, the first rounds to multiples of 2^-30, so that ties that the arithmetic has moved by less
   // are ties again; the second rounds to integers, ties to even.
   constexpr double rounding_bias = 0x1.8p22, whole = 0x1.8p52;
-  in_blocks<16>(samples, [&](int first, auto n) {
+  in_blocks_where_short(samples, [&](int first, auto n) {
     for (int i = first; i < first + n; ++i) {
       const double value = ((above[i] + down * (below[i] - above[i])) + rounding_bias) - rounding_bias;
       values[i] = static_cast<std::uint16_t>(static_cast<int>((value + whole) - whole));
