@@ -84,6 +84,10 @@ void pixelate_row(const CellGrid& grid, const CellMeans& means, const Sampling& 
 
 namespace {
 
+// Cells of up to so many pixels are blurred pixel by pixel, along a row; a loop for each pair of centres is short
+// there.
+constexpr int narrow_cell = 32;
+
 // Where pixels first <= x < last stand in a row of cells: level beyond the outer centres.
 void place_pixels(const CellGrid& grid, const Sampling& s, int first, int last, BetweenCells* at) noexcept {
   const int columns = grid.x.count();
@@ -97,6 +101,28 @@ void place_pixels(const CellGrid& grid, const Sampling& s, int first, int last, 
     const double scale = between ? 1 / static_cast<double>(grid.x.centre(column + 1) - centre) : 0;
     for (; x < end; ++x)
       at[x - first] = {std::max(column, 0), static_cast<double>(grid.x.middle(x * s.step_x) - centre) * scale};
+  }
+}
+
+// The same of a row of wide cells, a ramp between each pair of centres.
+void ramp_cells(const CellGrid& grid, const CellMeans& means, const Sampling& s, int row, int first, int last,
+                double* to) noexcept {
+  const int n = means.components, columns = grid.x.count();
+  const double* mean = means.mean.data() + row * columns * n;
+  int x = first;
+  for (int column = -1; column < columns && x < last; ++column) {
+    const int end =
+        column + 1 < columns ? std::min(last, grid.x.first_from_centre(column + 1, s.step_x, s.width)) : last;
+    if (end <= x) continue;
+    const int left = std::max(column, 0), right = std::min(column + 1, columns - 1);
+    Ramp ramp{mean + left * n, mean + right * n, 0, 0, 0};
+    if (left < right && column >= 0) {
+      ramp.at = static_cast<double>(grid.x.middle(x * s.step_x) - grid.x.centre(left));
+      ramp.step = 2 * s.step_x;
+      ramp.scale = 1 / static_cast<double>(grid.x.centre(right) - grid.x.centre(left));
+    }
+    make_ramp(to + (x - first) * n, ramp, n, end - x);
+    x = end;
   }
 }
 
@@ -114,9 +140,11 @@ void blur_row(const CellGrid& grid, const CellMeans& means, const Sampling& s, i
     down = static_cast<double>(middle - grid.y.centre(upper)) /
            static_cast<double>(grid.y.centre(lower) - grid.y.centre(upper));
   const bool same = cells.means == &means && cells.first == first && cells.last == last;
-  if (!same) place_pixels(grid, s, first, last, cells.at.data());
+  const bool narrow = grid.x.size() <= narrow_cell;
+  if (!same && narrow) place_pixels(grid, s, first, last, cells.at.data());
   if (!same || cells.upper != upper) {
     const auto blur_cells = [&](int row, std::vector<double>& to) {
+      if (!narrow) return ramp_cells(grid, means, s, row, first, last, to.data());
       const double* mean = means.mean.data() + row * grid.x.count() * means.components;
       interpolate_cells(to.data(), mean, cells.at.data(), means.components, last - first);
     };

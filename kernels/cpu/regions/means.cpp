@@ -10,7 +10,7 @@ namespace convolve::cpu {
 namespace {
 
 // Cells of up to so many pixels a side are summed column by column.
-constexpr int small_cell = 32;
+constexpr int small_cell = 64;
 
 }  // namespace
 

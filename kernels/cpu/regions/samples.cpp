@@ -138,6 +138,19 @@ void blend_row(unsigned char* __restrict row, const std::uint16_t* __restrict va
 }
 
 template <int n>
+void ramp_row(double* __restrict to, const Ramp& ramp, int pixels) {
+  double from[n], difference[n];
+  for (int c = 0; c < n; ++c) {
+    from[c] = ramp.from[c];
+    difference[c] = ramp.to[c] - ramp.from[c];
+  }
+  for (int i = 0; i < pixels; ++i) {
+    const double along = (ramp.at + i * ramp.step) * ramp.scale;
+    for (int c = 0; c < n; ++c) to[i * n + c] = from[c] + along * difference[c];
+  }
+}
+
+template <int n>
 void interpolate_row(double* __restrict to, const double* __restrict cells, const BetweenCells* __restrict at,
                      int pixels) {
   for (int i = 0; i < pixels; ++i)
@@ -215,6 +228,10 @@ void SpreadWeights(std::uint16_t* to, const std::uint16_t* weights, int componen
   });
 }
 
+void MakeRamp(double* to, const Ramp& ramp, int components, int pixels) {
+  with_components(components, [&](auto n) { ramp_row<n>(to, ramp, pixels); });
+}
+
 void InterpolateCells(double* to, const double* cells, const BetweenCells* at, int components, int pixels) {
   with_components(components, [&](auto n) { interpolate_row<n>(to, cells, at, pixels); });
 }
@@ -281,6 +298,7 @@ HWY_EXPORT(StoreValues);
 HWY_EXPORT(LoadValues);
 HWY_EXPORT(BlendValues);
 HWY_EXPORT(SpreadWeights);
+HWY_EXPORT(MakeRamp);
 HWY_EXPORT(InterpolateCells);
 HWY_EXPORT(ValuesBetween);
 HWY_EXPORT(TakeLarger);
@@ -317,6 +335,10 @@ void blend_values(void* row, const std::uint16_t* values, const std::uint16_t* w
 
 void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered, int pixels) {
   HWY_DYNAMIC_DISPATCH(SpreadWeights)(to, weights, components, filtered, pixels);
+}
+
+void make_ramp(double* to, const Ramp& ramp, int components, int pixels) {
+  HWY_DYNAMIC_DISPATCH(MakeRamp)(to, ramp, components, pixels);
 }
 
 void interpolate_cells(double* to, const double* cells, const BetweenCells* at, int components, int pixels) {

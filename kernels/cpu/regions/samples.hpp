@@ -42,6 +42,14 @@ void blend_values(void* row, const std::uint16_t* values, const std::uint16_t* w
 /// to[i * components + c] = filtered[c] ? weights[i] : 0.
 void spread_weights(std::uint16_t* to, const std::uint16_t* weights, int components, const bool* filtered, int pixels);
 
+/// to[i * components + c] = from[c] + (at + i * step) * scale * (to[c] - from[c]).
+struct Ramp {
+  const double* from;
+  const double* to;
+  double at, step, scale;
+};
+void make_ramp(double* to, const Ramp& ramp, int components, int pixels);
+
 /// Where a pixel stands in a row of cells: between the centres of cells left and left + 1, `along` of the way.
 struct BetweenCells {
   std::int32_t left = 0;
