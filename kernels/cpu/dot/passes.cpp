@@ -26,7 +26,12 @@ std::optional<QuantizedPasses> quantize_passes(const PlanDesc& desc, const Arith
   double max_sum = 0;
   for (const int tap : passes.along.taps) max_sum += std::abs(tap) * sample_limit;
   while (max_sum / (1 << passes.shift) > word_limit - 1) ++passes.shift;
-  if (exact && passes.shift > 0) return std::nullopt;
+  if (exact && passes.shift > 0) {
+    // Samples less 128 have half of the magnitude.
+    if (max_sum / sample_limit * 128 > word_limit - 1) return std::nullopt;
+    passes.shift = 0;
+    passes.less_128 = true;
+  }
   passes.unit = std::ldexp(passes.along.gain, passes.shift);
   double error = 0;
   if (!exact) {
@@ -67,7 +72,7 @@ std::shared_ptr<PackedRows> pack_rows(const QuantizedPasses& passes, const Compo
     auto& start = packed->start.emplace_back();
     for (int b = 0; b < vectors; ++b)
       for (int lane = 0; lane < max_lanes; ++lane) {
-        const double zero = group.component[(p + sample_of(b, lane)) % components]->zero;
+        const double zero = passes.less_128 ? 128 : group.component[(p + sample_of(b, lane)) % components]->zero;
         start[b][lane] =
             static_cast<std::int32_t>(-zero * static_cast<double>(passes.along.sum) + ((1 << passes.shift) >> 1));
       }

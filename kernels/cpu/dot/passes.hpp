@@ -47,6 +47,9 @@ struct PackedColumns {
   PackedCentre centre;
 };
 
+/// The most taps of an axis.
+inline constexpr int max_pass_taps = 31;
+
 /// Units of a fine centre tap, see PackedCentre.
 constexpr double fine = 256;
 
@@ -57,6 +60,7 @@ struct QuantizedPasses {
   int shift = 0;
   double unit = 1, scale = 1;
   std::vector<std::int32_t> down{};
+  bool less_128 = false;    ///< sums along the row are of samples less 128, in place of less their zero level
   std::int32_t centre = 0;  ///< in units of unit / scale, of real taps in 256 of them
 };
 

@@ -94,10 +94,10 @@ constexpr auto passes_of(std::integer_sequence<int, Component...>, std::integer_
 template <bool Vnni>
 decltype(RowPass::run) Along(bool pairs, int components, int groups) {
   constexpr std::make_integer_sequence<int, max_components> each_component;
-  static constexpr auto of_bytes =
-      passes_of<dot::Form<Vnni, false>>(each_component, std::make_integer_sequence<int, (max_compiled_taps + 3) / 4>());
+  static constexpr auto of_bytes = passes_of<dot::Form<Vnni, false>>(
+      each_component, std::make_integer_sequence<int, (dot::max_pass_taps + 3) / 4>());
   static constexpr auto of_pairs =
-      passes_of<dot::Form<Vnni, true>>(each_component, std::make_integer_sequence<int, (max_compiled_taps + 1) / 2>());
+      passes_of<dot::Form<Vnni, true>>(each_component, std::make_integer_sequence<int, (dot::max_pass_taps + 1) / 2>());
   return pairs ? of_pairs[components - 1][groups - 1] : of_bytes[components - 1][groups - 1];
 }
 
@@ -159,7 +159,20 @@ HWY_INLINE void AddCentre(Ints (&sum)[rows][vectors], const dot::PackedCentre& k
   }
 }
 
-// Height: halved, known to the compiler. As a loop GCC 12 moves all sums about in each turn.
+// The sums, of which the compiler does not know that they are these: they stay in their registers from one turn of a
+// loop to the next.
+HWY_INLINE void Hold(Ints (&sum)[rows][vectors]) {
+  CONVOLVE_UNROLL
+  for (int i = 0; i < rows; ++i) {
+    CONVOLVE_UNROLL
+    for (int b = 0; b < vectors; ++b) sum[i][b] = Held(sum[i][b]);
+  }
+}
+
+// Half of a height that is not known to the compiler.
+constexpr int any_height = max_compiled_taps / 2 + 1;
+
+// Height: halved, known to the compiler, which without Hold() moves all sums about in each turn of a loop (GCC 12).
 template <bool Vnni, bool Uniform, bool Centred, int HalfHeight>
 void DownColumns(const Kernel& kernel, const Block& block) {
   const auto& k = *static_cast<const PackedColumns*>(kernel.packed.get());
@@ -168,7 +181,7 @@ void DownColumns(const Kernel& kernel, const Block& block) {
   const Target to(block);
   const int turn = samples % kernel.components;
   // Pairs of ring rows; the lower one of the last may be one too many, and has no taps.
-  constexpr int pairs = HalfHeight + rows / 2;
+  const int pairs = (HalfHeight == any_height ? kernel.height / 2 : HalfHeight) + rows / 2;
   const int last = kernel.height + rows - 2;
   int position = 0;
   for (int x = 0; x < to.n; x += samples) {
@@ -181,9 +194,17 @@ void DownColumns(const Kernel& kernel, const Block& block) {
     const std::int32_t* words = k.words.data();
     const auto row = [&](int r) { return static_cast<const std::int16_t*>(block.rows[r]) + x; };
     AddPair<Vnni, 0, 1>(sum, row(0), row(std::min(1, last)), words);
-    CONVOLVE_UNROLL
-    for (int j = 1; j < pairs - 1; ++j) AddPair<Vnni, 0, rows - 1>(sum, row(2 * j), row(2 * j + 1), words);
-    if constexpr (pairs > 1)
+    if constexpr (HalfHeight == any_height) {
+      for (int j = 1; j < pairs - 1; ++j) {
+        AddPair<Vnni, 0, rows - 1>(sum, row(2 * j), row(2 * j + 1), words);
+        Hold(sum);
+      }
+    } else {
+      CONVOLVE_UNROLL
+      for (int j = 1; j < HalfHeight + rows / 2 - 1; ++j)
+        AddPair<Vnni, 0, rows - 1>(sum, row(2 * j), row(2 * j + 1), words);
+    }
+    if (pairs > 1)
       AddPair<Vnni, rows - 2, rows - 1>(sum, row(2 * pairs - 2), row(std::min(2 * pairs - 1, last)), words);
     if constexpr (Centred) {
       const auto input = [&](int i) HWY_ATTR {
@@ -203,10 +224,10 @@ constexpr auto columns_of(std::integer_sequence<int, HalfHeight...>) {
 
 template <bool Vnni, bool Centred>
 decltype(Kernel::run) DownOf(bool uniform, int half_height) {
-  constexpr std::make_integer_sequence<int, max_compiled_taps / 2 + 1> half_heights;
+  constexpr std::make_integer_sequence<int, any_height + 1> half_heights;
   static constexpr auto gray = columns_of<Vnni, true, Centred>(half_heights);
   static constexpr auto other = columns_of<Vnni, false, Centred>(half_heights);
-  return (uniform ? gray : other)[half_height];
+  return (uniform ? gray : other)[std::min(half_height, any_height)];
 }
 
 template <bool Vnni>
@@ -240,8 +261,8 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   using namespace dot;
   const bool vnni = use_vnni();
   const SeparableFunctions functions = HWY_DYNAMIC_DISPATCH(DotSeparable)(vnni);
-  if (functions.rows == 0 || desc.filter.depth() > 1 || std::ssize(column) > max_compiled_taps ||
-      std::ssize(row) > max_compiled_taps)
+  if (functions.rows == 0 || desc.filter.depth() > 1 || std::ssize(column) > max_pass_taps ||
+      std::ssize(row) > max_pass_taps)
     return false;
   const std::optional<QuantizedPasses> passes = quantize_passes(desc, arithmetic, group, column, row, centre);
   if (!passes) return false;
@@ -273,13 +294,16 @@ bool make_dot_separable(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   q.divisor *= passes->scale / passes->unit;
   const double magnitude = magnitude_of(column) * magnitude_of(row) + std::abs(centre);
   const double most = (magnitude * 255 + 1) / arithmetic.divisor;
+  // The sums down the column of sums along the row that are of samples less 128.
+  double of_rows = 0;
+  for (const int tap : passes->down) of_rows += passes->less_128 ? tap * static_cast<double>(passes->along.sum) : 0;
   const bool fine_centre = arithmetic.accumulator != Accumulator::exact;
   const double centre_weight = passes->centre * (fine_centre ? fine : 1);
   PackedCentre packed_centre(fine_centre);
   packed_centre.tap = passes->centre;
-  kernel.packed = std::make_shared<PackedColumns>(
-      PackedColumns{BlockEpilogue(q, group, centre_weight, most, packed_centre.flip * centre_weight),
-                    pack_column(passes->down, functions.rows), packed_centre});
+  kernel.packed = std::make_shared<PackedColumns>(PackedColumns{
+      BlockEpilogue(q, group, centre_weight + of_rows, most, packed_centre.flip * centre_weight + 128 * of_rows),
+      pack_column(passes->down, functions.rows), packed_centre});
   kernel.run = functions.down(components == 1, centre != 0, height / 2);
   return true;
 }
