@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Taps for sums of words: what multiply-adds of bytes make of them, saturation and overflow included, is the sum of the
-// filter's products.
+// filter's products, and what 16 bits make of its division is the nearest code value.
 #include "cpu/dot/word_taps.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -26,23 +28,36 @@ int multiply_add(const std::uint8_t* samples, dot::TapPair taps) {
   return std::clamp(sum, -32768, 32767);
 }
 
-/// The sum that the segments make for the output whose first tap is over `samples`.
-std::int64_t sum_of(const dot::WordTaps& k, int side, int segment_rows, const std::uint8_t* samples) {
+/// The sums of the segments for the output whose first tap is over `samples`.
+std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int side, int segment_pairs,
+                                       const std::uint8_t* samples) {
   std::vector<std::int64_t> words(k.start.begin(), k.start.end());
-  const int pairs = side / 2 + 1;
-  for (int row = 0; row < side; ++row)
-    for (int p = 0; p < pairs; ++p)
-      words[static_cast<std::size_t>(row / segment_rows)] += multiply_add(
-          samples + row * stride + dot::pair_column(p, side), k.pairs[static_cast<std::size_t>(row * pairs + p)]);
+  const int row_pairs = side / 2 + 1;
+  for (int p = 0; p < side * row_pairs; ++p)
+    words[static_cast<std::size_t>(p / segment_pairs)] +=
+        multiply_add(samples + p / row_pairs * stride + dot::pair_column(p % row_pairs, side),
+                     k.pairs[static_cast<std::size_t>(p)]);
   for (const dot::WordTaps::LeftOver& pair : k.left_over)
     words.back() += multiply_add(samples + pair.row * stride + pair.column, pair.taps);
-  std::int64_t sum = -k.excess;
   for (const std::int64_t word : words) {
-    EXPECT_GE(word, -32768);
-    EXPECT_LE(word, 32767);
-    sum += word;
+    EXPECT_GE(word, 0);
+    EXPECT_LE(word, 65535);
   }
-  return sum;
+  return words;
+}
+
+/// What the instructions of 16 bits make of segments: a code value that is not clamped.
+int quotient_of(const dot::WordQuotient& q, std::vector<std::int64_t> words) {
+  const auto total = static_cast<std::uint16_t>(std::accumulate(words.begin(), words.end(), std::int64_t{0}));
+  if (q.saturates) return std::min(std::max(total - q.less, 0), 255);
+  while (words.size() > 1) {
+    if (words.size() % 2) words.push_back(0);
+    for (std::size_t i = 0; i < words.size() / 2; ++i) words[i] = (words[2 * i] + words[2 * i + 1] + 1) / 2;
+    words.resize(words.size() / 2);
+  }
+  const auto quotient = static_cast<std::uint16_t>(words[0] * q.multiplier >> 16);
+  const auto rest = static_cast<std::int16_t>(total - quotient * q.divisor + (q.ties ? quotient & 1 : 0));
+  return static_cast<std::int16_t>(quotient - q.less + (rest > q.divisor / 2 ? 1 : 0));
 }
 
 class WordTaps : public testing::Test {
@@ -54,11 +69,15 @@ class WordTaps : public testing::Test {
     return taps;
   }
 
-  /// Expects the sums of noise, of white, and of white under the taps of one sign alone.
-  void expect_sums(const dot::WordTaps& k, const std::vector<std::int32_t>& taps, int side, int segment_rows) {
-    for (int image = 0; image < 6; ++image) {
+  /// Expects the sums of noise, of white, and of white under the taps of one sign alone; and their code values.
+  void expect_sums(const dot::WordTaps& k, const dot::WordQuotient* q, const std::vector<std::int32_t>& taps, int side,
+                   int segment_pairs, int divisor, int constant) {
+    const std::int64_t start = std::accumulate(k.start.begin(), k.start.end(), std::int64_t{0});
+    for (int image = 0; image < 8; ++image) {
       std::uint8_t samples[stride * stride];
-      for (std::uint8_t& sample : samples) sample = static_cast<std::uint8_t>(image == 5 ? 255 : random_());
+      const int level = static_cast<int>(random_() % 256);
+      for (std::uint8_t& sample : samples)
+        sample = static_cast<std::uint8_t>(image == 5 ? 255 : image > 5 ? level : random_());
       std::int64_t expected = 0;
       for (int y = 0; y < side; ++y)
         for (int x = 0; x < side; ++x) {
@@ -67,38 +86,85 @@ class WordTaps : public testing::Test {
           if (image == 3 || image == 4) sample = (tap > 0) == (image == 3) ? 255 : 0;
           expected += tap * sample;
         }
-      EXPECT_EQ(sum_of(k, side, segment_rows, samples), expected) << side << ", image " << image;
+      const std::vector<std::int64_t> words = segment_sums(k, side, segment_pairs, samples);
+      EXPECT_EQ(std::accumulate(words.begin(), words.end(), std::int64_t{0}) - start, expected)
+          << side << ", image " << image;
+      if (!q) continue;
+      const double value = std::nearbyint(static_cast<double>(expected + constant) / divisor);
+      EXPECT_EQ(std::clamp(quotient_of(*q, words), 0, 255), std::clamp(value, 0.0, 255.0))
+          << side << ", " << segment_pairs << " pairs, divisor " << divisor << ", image " << image;
     }
   }
 
   std::mt19937 random_{1};
 };
 
+constexpr std::pair<int, int> ranges[] = {{-3, 9}, {-30, 90}, {-90, 30}, {-127, 127}, {0, 127}, {-60, 60}, {0, 9}};
+
 TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
   int served = 0, with_left_over = 0;
-  for (const int side : {3, 5})
-    for (int segment_rows = 1; segment_rows <= side; ++segment_rows)
-      for (const auto& [least, most] : {std::pair{-3, 9}, {-30, 90}, {-90, 30}, {-127, 127}, {0, 127}, {-60, 60}})
+  for (const int side : {3, 5, 7})
+    for (const int segment_pairs : {2, 3, side * (side / 2 + 1)})
+      for (const auto& [least, most] : ranges)
         for (int draws = 0; draws < 40; ++draws) {
           const std::vector<std::int32_t> taps = draw(side, least, most);
-          const auto k = dot::make_word_taps(taps, side, side, segment_rows);
+          const auto k = dot::make_word_taps(taps, side, side, segment_pairs);
           if (!k) continue;
           ++served;
           with_left_over += !k->left_over.empty();
-          EXPECT_EQ(k->start.size() % 2, 0u) << "segments are added up two at a time";
-          expect_sums(*k, taps, side, segment_rows);
+          expect_sums(*k, nullptr, taps, side, segment_pairs, 1, 0);
         }
-  EXPECT_GT(served, 700);
+  EXPECT_GT(served, 1000);
   EXPECT_GT(with_left_over, 200);
 }
 
+TEST_F(WordTaps, DivideAsTheContractSays) {
+  int served = 0, with_ties = 0, saturating = 0;
+  for (const int side : {3, 5, 7})
+    for (const int segment_pairs : {2, 3, side * (side / 2 + 1)})
+      for (const auto& [least, most] : ranges)
+        for (int draws = 0; draws < 60; ++draws) {
+          const std::vector<std::int32_t> taps = draw(side, least, most);
+          auto k = dot::make_word_taps(taps, side, side, segment_pairs);
+          if (!k) continue;
+          const int sum = std::accumulate(taps.begin(), taps.end(), 0);
+          const int divisors[] = {1, 2, sum, sum + 1, 16, 256, static_cast<int>(random_() % 4000) + 1};
+          const int divisor = divisors[draws % 7], constants[] = {0, 128 * divisor, -16 * sum, divisor / 2};
+          const int constant = constants[random_() % 4];
+          const auto q = dot::make_word_quotient(*k, divisor, constant);
+          if (!q) continue;
+          ++served;
+          with_ties += q->ties;
+          saturating += q->saturates;
+          expect_sums(*k, &*q, taps, side, segment_pairs, divisor, constant);
+        }
+  EXPECT_GT(served, 800);
+  EXPECT_GT(with_ties, 300);
+  EXPECT_GT(saturating, 30);
+}
+
+TEST_F(WordTaps, LeaveDivisionsThatTheyHaveNotTheBitsFor) {
+  const std::vector<std::int32_t> heavy(25, 30);
+  const auto quotient = [&](double divisor, double constant) {
+    auto k = dot::make_word_taps(heavy, 5, 5, 3);
+    return dot::make_word_quotient(*k, divisor, constant);
+  };
+  EXPECT_TRUE(quotient(750, 0));
+  EXPECT_FALSE(quotient(750.5, 0));
+  EXPECT_FALSE(quotient(750, 0.5));
+  EXPECT_FALSE(quotient(-750, 0));
+  EXPECT_FALSE(quotient(1, 0)) << "of more than one segment";
+  EXPECT_FALSE(quotient(8, 0)) << "a multiplier of 16 bits";
+  EXPECT_FALSE(quotient(20000, 0)) << "what is left would not fit 16 bits";
+}
+
 TEST_F(WordTaps, LeaveOverWhatIsTooMuchForAPairOrASegment) {
-  EXPECT_TRUE(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3, 3)->left_over.empty());
+  EXPECT_TRUE(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3, 6)->left_over.empty());
   // 128 + 128 beside the shared column, which is all that two pairs hold; 255 at the ends is more.
-  EXPECT_TRUE(dot::make_word_taps({80, 90, 80, 0, 0, 0, 0, 0, 0}, 3, 3, 3)->left_over.empty());
+  EXPECT_TRUE(dot::make_word_taps({80, 90, 80, 0, 0, 0, 0, 0, 0}, 3, 3, 6)->left_over.empty());
   EXPECT_FALSE(dot::make_word_taps({100, 100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, 3)->left_over.empty());
-  // Of two segments there is no place for what is left over.
-  EXPECT_FALSE(dot::make_word_taps({100, 100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, 2));
+  // The last segment has no place for so much.
+  EXPECT_FALSE(dot::make_word_taps({100, 100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, 6));
   EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(9, 90), 3, 3, 3));
 }
 

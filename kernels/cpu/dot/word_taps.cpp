@@ -3,7 +3,9 @@
 #include "cpu/dot/word_taps.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -11,7 +13,7 @@ namespace convolve::cpu::dot {
 namespace {
 
 constexpr int pair_limit = 128, segment_limit = 257;
-constexpr int least_word = -32768, largest_sample = 255;
+constexpr int largest_word = 65535, largest_sample = 255;
 
 // The part of `tap` that has room beside the tap `other`.
 int part_beside(int tap, int other) {
@@ -77,42 +79,87 @@ class Remaining {
   int width_;
 };
 
-// Where the sums of a segment start from, to stay within 16 bits.
-std::int32_t start_of(std::span<const Pair> segment) {
-  int below = 0, above = 0;
-  for (const Pair& pair : segment)
-    for (const int tap : pair.tap) (tap < 0 ? below : above) += std::abs(tap);
-  return above <= pair_limit && below <= pair_limit ? 0 : below * largest_sample + least_word;
+// A segment of these taps: where its sums start from.
+void add_start(WordTaps& result, std::span<const Pair> pairs, std::span<const Pair> left_over) {
+  int below = 0, all = 0;
+  for (const auto& part : {pairs, left_over})
+    for (const Pair& pair : part) {
+      for (const int tap : pair.tap) below += std::max(-tap, 0);
+      all += pair.magnitude();
+    }
+  result.start.push_back(below * largest_sample);
+  result.room.push_back(largest_word - all * largest_sample);
+}
+
+// The most that the sums of all segments come to.
+double most_of(const WordTaps& taps) {
+  double most = 0;
+  for (const std::int32_t room : taps.room) most += largest_word - room;
+  return most;
+}
+
+// What the average times the multiplier differs by from the quotient, before it is cut off: from the least to the most.
+std::pair<double, double> quotient_error(const WordTaps& taps, double divisor, int multiplier) {
+  const int levels = average_levels(static_cast<int>(taps.start.size()));
+  const double rounded_up = 0.5 * levels, average = std::ldexp(most_of(taps), -levels) + rounded_up;
+  const double by_multiplier = average * (multiplier / 65536.0 - std::ldexp(1 / divisor, levels));
+  return {std::min(by_multiplier, 0.0), std::max(by_multiplier, 0.0) + std::ldexp(rounded_up / divisor, levels)};
 }
 
 }  // namespace
 
-std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width, int segment_rows) {
-  const int row_pairs = width / 2 + 1, segments = (height + segment_rows - 1) / segment_rows;
+std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width,
+                                       int segment_pairs) {
+  const int row_pairs = width / 2 + 1;
   Remaining remaining(taps, width);
   std::vector<Pair> pairs;
   for (int row = 0; row < height; ++row)
     for (int p = 0; p < row_pairs; ++p) pairs.push_back(remaining.take(row, pair_column(p, width)));
-  WordTaps result;
-  const auto add_start = [&](std::span<const Pair> segment) {
-    result.excess += result.start.emplace_back(start_of(segment));
-  };
-  for (int s = 0; s < segments; ++s) {
-    const int first = s * segment_rows * row_pairs;
-    const int last = std::min((s + 1) * segment_rows, height) * row_pairs;
-    const std::span<Pair> segment(pairs.begin() + first, pairs.begin() + last);
-    remaining.give_back(segment);
-    add_start(segment);
-  }
-  for (const Pair& pair : pairs) result.pairs.push_back(pair.word());
+  std::vector<std::span<Pair>> segments;
+  for (std::size_t first = 0; first < pairs.size(); first += segment_pairs)
+    segments.push_back(std::span(pairs).subspan(first, std::min<std::size_t>(segment_pairs, pairs.size() - first)));
+  for (const std::span<Pair> segment : segments) remaining.give_back(segment);
   const std::vector<Pair> left_over = remaining.take_all();
-  int all = 0;
-  for (const Pair& pair : left_over) {
-    all += pair.magnitude();
-    result.left_over.push_back({pair.row, pair.column, pair.word()});
+  WordTaps result;
+  for (const Pair& pair : pairs) result.pairs.push_back(pair.word());
+  for (const Pair& pair : left_over) result.left_over.push_back({pair.row, pair.column, pair.word()});
+  for (const std::span<Pair> segment : segments)
+    add_start(result, segment,
+              segment.data() == segments.back().data() ? std::span<const Pair>(left_over) : std::span<const Pair>());
+  if (result.room.back() < 0) return std::nullopt;
+  return result;
+}
+
+std::optional<WordQuotient> make_word_quotient(WordTaps& taps, double divisor, double constant) {
+  constexpr double most_divisor = 16384, most_quotient = 32767;
+  const int segments = static_cast<int>(taps.start.size());
+  if (divisor != std::floor(divisor) || divisor < 1 || divisor > most_divisor || constant != std::floor(constant))
+    return std::nullopt;
+  const double least = std::accumulate(taps.start.begin(), taps.start.end(), 0.0);
+  WordQuotient result;
+  result.divisor = static_cast<std::int16_t>(divisor);
+  result.saturates = divisor == 1;
+  result.ties = std::fmod(divisor, 2) == 0;
+  if (result.saturates ? segments > 1 : divisor <= 1 << average_levels(segments)) return std::nullopt;
+  double less = std::ceil((least - constant) / divisor);
+  if (result.saturates) less = std::max(less, 0.0);
+  if (result.ties && std::fmod(less, 2) != 0) ++less;
+  double more = less * divisor + constant - least;
+  for (int s = 0; s < segments; ++s) {
+    const double some = std::min<double>(more, taps.room[s]);
+    taps.start[s] += static_cast<std::int32_t>(some);
+    taps.room[s] -= static_cast<std::int32_t>(some);
+    more -= some;
   }
-  if (all > segment_limit || (!left_over.empty() && segments % 2 == 0)) return std::nullopt;
-  if (segments % 2) add_start(left_over);
+  if (more > 0) return std::nullopt;
+  result.less = static_cast<std::uint16_t>(static_cast<std::int64_t>(less));
+  if (result.saturates) return result;
+  const int multiplier = static_cast<int>(std::nearbyint(std::ldexp(1 / divisor, 16 + average_levels(segments))));
+  result.multiplier = static_cast<std::uint16_t>(multiplier);
+  const auto [below, above] = quotient_error(taps, divisor, multiplier);
+  if (below < -0.5 || above >= 0.5 || std::abs(less) > most_quotient ||
+      most_of(taps) / divisor + 1 - less > most_quotient)
+    return std::nullopt;
   return result;
 }
 
