@@ -34,9 +34,8 @@ std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int side, int seg
   std::vector<std::int64_t> words(k.start.begin(), k.start.end());
   const int row_pairs = side / 2 + 1;
   for (int p = 0; p < side * row_pairs; ++p)
-    words[static_cast<std::size_t>(p / segment_pairs)] +=
-        multiply_add(samples + p / row_pairs * stride + dot::pair_column(p % row_pairs, side),
-                     k.pairs[static_cast<std::size_t>(p)]);
+    words[static_cast<std::size_t>(p / segment_pairs)] += multiply_add(
+        samples + p / row_pairs * stride + dot::pair_column(p % row_pairs, side), k.pairs[static_cast<std::size_t>(p)]);
   for (const dot::WordTaps::LeftOver& pair : k.left_over)
     words.back() += multiply_add(samples + pair.row * stride + pair.column, pair.taps);
   for (const std::int64_t word : words) {

@@ -93,8 +93,8 @@ HWY_INLINE Ints BytesAt(const std::uint8_t* p) {
 // Words of the outputs at even places, and of those at odd places.
 using InTurns = Words[2];
 
-// An output row's sums on their way: of a segment, of all so far modulo 2^16, and averages of 1, 2, 4, ... segments that
-// wait for as many more. The last one of all is at average_levels().
+// An output row's sums on their way: of a segment, of all so far modulo 2^16, and averages of 1, 2, 4, ... segments
+// that wait for as many more. The last one of all is at average_levels().
 struct Sums {
   InTurns segment, total, average[5];
 };
@@ -232,9 +232,7 @@ void FilterWords(const Kernel& kernel, const Block& block) {
 template <int Side>
 decltype(Kernel::run) WordFilterOf(int segment_pairs) {
   constexpr int all = Side * row_pairs(Side);
-  return segment_pairs == 2   ? FilterWords<Side, 2>
-         : segment_pairs == 3 ? FilterWords<Side, 3>
-                              : FilterWords<Side, all>;
+  return segment_pairs == 2 ? FilterWords<Side, 2> : segment_pairs == 3 ? FilterWords<Side, 3> : FilterWords<Side, all>;
 }
 
 decltype(Kernel::run) WordFilterOfSide(int side, int segment_pairs) {
@@ -281,8 +279,8 @@ std::optional<dot::WordFilter> pack_words(const std::vector<std::int32_t>& taps,
     segment_pairs = pairs;
     std::vector<TwoWords> start;
     for (const std::int32_t word : with->start) start.push_back(two_words(word));
-    best = WordFilter{*std::move(with),         std::move(start),        q->saturates,
-                      two_words(q->ties),       two_words(q->multiplier), two_words(q->divisor),
+    best = WordFilter{*std::move(with),          std::move(start),         q->saturates,
+                      two_words(q->ties),        two_words(q->multiplier), two_words(q->divisor),
                       two_words(q->divisor / 2), two_words(q->less)};
   }
   return best;
@@ -301,8 +299,7 @@ bool make_dot_word_sums(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   Kernel& kernel = engine.kernel;
   set_shape_and_quantization(kernel, desc, arithmetic, group, taps);
   const Quantization& q = kernel.quantization;
-  const double constant =
-      q.offset.wide.front() * q.divisor - group.component[0]->zero * static_cast<double>(taps.sum);
+  const double constant = q.offset.wide.front() * q.divisor - group.component[0]->zero * static_cast<double>(taps.sum);
   int segment_pairs = 0;
   std::optional<WordFilter> packed = pack_words(taps.taps, side, q.divisor, constant, segment_pairs);
   if (!packed || q.max != 255) return false;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integer taps for multiply-adds of bytes whose sums stay in 16 bits (dot/word_sums.cpp), and the division of such sums.
+// Integer taps for multiply-adds of bytes whose sums stay in 16 bits (dot/word_sums.cpp), and the division of such
+// sums.
 //
 // A multiply-add of bytes makes a 16-bit sum of two neighbouring products, which must not exceed 16 bits, or it
 // saturates. A row of an odd number of taps is in one pair more than half of them, so that the last column but one is
