@@ -7,8 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <utility>
 #include <vector>
+
+#include "log.hpp"
 
 namespace convolve {
 namespace {
@@ -17,7 +21,58 @@ GstAnalyticsRelationMeta* relations_of(GstBuffer* frame) {
   return gst_buffer_get_analytics_relation_meta(frame);
 }
 
+// Where a detection, before it is turned, or a mask lies.
+struct Place {
+  gint x = 0, y = 0, width = 0, height = 0;
+  bool operator==(const Place&) const = default;
+};
+
+Place place_of_detection(const GstAnalyticsMtd& mtd) {
+  auto detection = mtd;  // a handle, which functions of GStreamer 1.24 take as one that they may change
+  Place place;
 #ifdef CONVOLVE_HAVE_ANALYTICS_1_26
+  gfloat angle = 0;
+  gst_analytics_od_mtd_get_oriented_location(&detection, &place.x, &place.y, &place.width, &place.height, &angle,
+                                             nullptr);
+#else
+  gst_analytics_od_mtd_get_location(&detection, &place.x, &place.y, &place.width, &place.height, nullptr);
+#endif
+  return place;
+}
+
+// GStreamer (1.26) has functions that tell where something lies, and none that moves it. Its data can be had, as four
+// whole numbers in a row somewhere in a structure that is not published. They are found by their values, and it is they
+// if those functions tell the new place once they are changed.
+template <class PlaceOf>
+void move(GstAnalyticsMtd& mtd, int dx, int dy, PlaceOf&& place_of) {
+  const Place before = place_of(mtd);
+  // Unsigned, as numbers at the end of their range wrap around.
+  const Place after{static_cast<gint>(static_cast<guint>(before.x) + static_cast<guint>(dx)),
+                    static_cast<gint>(static_cast<guint>(before.y) + static_cast<guint>(dy)), before.width,
+                    before.height};
+  auto* data = static_cast<std::byte*>(gst_analytics_relation_meta_get_mtd_data(mtd.meta, mtd.id));
+  const gsize size = gst_analytics_mtd_get_size(&mtd);
+  for (gsize at = 0; data && at + sizeof(Place) <= size; at += sizeof(gint)) {
+    if (std::memcmp(data + at, &before, sizeof before) != 0) continue;
+    std::memcpy(data + at, &after, sizeof after);
+    if (place_of(mtd) == after) return;
+    std::memcpy(data + at, &before, sizeof before);
+  }
+  GST_WARNING("a region of %dx%d that analysis found still counts from the corner of the frame before it was cropped",
+              before.width, before.height);
+}
+
+#ifdef CONVOLVE_HAVE_ANALYTICS_1_26
+
+Place place_of_mask(const GstAnalyticsMtd& mtd) {
+  Place place;
+  guint width = 0, height = 0;
+  GstBuffer* mask = gst_analytics_segmentation_mtd_get_mask(&mtd, &place.x, &place.y, &width, &height);
+  if (mask) gst_buffer_unref(mask);
+  place.width = static_cast<gint>(width);
+  place.height = static_cast<gint>(height);
+  return place;
+}
 
 // More would be finer than a frame's pixels are, and a detection may be absurdly large.
 constexpr double max_mask_side = 4096;
@@ -152,6 +207,20 @@ void find_segmentations([[maybe_unused]] GstBuffer* frame, [[maybe_unused]] cons
     gst_buffer_unref(buffer);
     if (region.mask) found(std::move(region));
   }
+#endif
+}
+
+void move_found(GstBuffer* buffer, int x, int y) {
+  GstAnalyticsRelationMeta* relations = relations_of(buffer);
+  if (!relations) return;
+  GstAnalyticsMtd mtd;
+  gpointer state = nullptr;
+  while (gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &mtd))
+    move(mtd, -x, -y, place_of_detection);
+#ifdef CONVOLVE_HAVE_ANALYTICS_1_26
+  state = nullptr;
+  while (gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_segmentation_mtd_get_mtd_type(), &mtd))
+    move(mtd, -x, -y, place_of_mask);
 #endif
 }
 

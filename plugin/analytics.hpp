@@ -26,4 +26,8 @@ void find_detections(GstBuffer* frame, double min_confidence, double grow, const
 /// Masks carry no confidence, and count as 1.
 void find_segmentations(GstBuffer* frame, const TypeFilter& asked, const std::function<void(FoundRegion)>& found);
 
+/// Detections and masks count from the frame's corner, whatever a crop meta makes of the frame. Counts those of
+/// `buffer`, which holds the picture alone, from the picture's corner, (x, y) in the frame; their sizes stay.
+void move_found(GstBuffer* buffer, int x, int y);
+
 }  // namespace convolve

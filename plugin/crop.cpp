@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <string>
 
+#ifdef CONVOLVE_HAVE_ANALYTICS
+#include "analytics.hpp"
+#endif
 #include "element_error.hpp"
 #include "plane_size.hpp"
 
@@ -94,7 +97,11 @@ bool move_to_picture(GstBuffer* buffer, const FrameMap::Format& format) {
   return true;
 }
 
-void move_regions_of_interest(GstBuffer* buffer, Corner corner) {
+void move_regions(GstBuffer* buffer, Corner corner) {
+  if (corner.x == 0 && corner.y == 0) return;
+#ifdef CONVOLVE_HAVE_ANALYTICS
+  move_found(buffer, corner.x, corner.y);
+#endif
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     auto& roi = *reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);

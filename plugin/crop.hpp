@@ -56,10 +56,10 @@ struct PictureInFrame {
 /// frame does not hold the picture.
 bool move_to_picture(GstBuffer* buffer, const FrameMap::Format& format);
 
-/// Regions of interest count from the frame's corner, whatever a crop meta makes of the frame. Counts those of
-/// `buffer`, which holds the picture alone, from the picture's corner, their sizes as they were: effects follow a
-/// region's own size and corner, also where part of it lies outside.
-void move_regions_of_interest(GstBuffer* buffer, Corner corner);
+/// Regions of interest, and what analysis elements found, count from the frame's corner, whatever a crop meta makes of
+/// the frame. Counts those of `buffer`, which holds the picture alone, from the picture's corner, their sizes as they
+/// were: effects follow a region's own size and corner, also where part of it lies outside.
+void move_regions(GstBuffer* buffer, Corner corner);
 
 /// A crop from an odd row on makes the bottom field the top one. Where the caps leave it to flags of `buffer`, which
 /// holds the picture alone, to say which field comes first, these change with it.

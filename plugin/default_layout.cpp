@@ -22,7 +22,7 @@ gboolean copy_meta(GstBuffer* from, GstMeta** meta, gpointer to) {
 void take_crop(GstBuffer* buffer, const FrameMap::Format& format) {
   const GstVideoInfo& info = format.info;
   const Corner corner = corner_of_picture(buffer, info);
-  move_regions_of_interest(buffer, corner);
+  move_regions(buffer, corner);
   turn_field_order(buffer, corner, format);
   GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
   if (crop && crops_to_caps(*crop, info)) gst_buffer_remove_meta(buffer, reinterpret_cast<GstMeta*>(crop));

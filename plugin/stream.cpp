@@ -208,7 +208,7 @@ GstFlowReturn Stream::new_output(BufferPtr& out) {
   out.reset(buffer);
   if (buffer) {
     const Corner corner = corner_of_picture(centre.buffer.get(), process_.info());
-    move_regions_of_interest(buffer, corner);
+    move_regions(buffer, corner);
     turn_field_order(buffer, corner, process_.format_of(centre.buffer.get()));
   }
   return flow;

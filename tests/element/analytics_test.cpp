@@ -83,6 +83,92 @@ ELEMENT_TEST(detections_that_are_not_asked_for_are_not_taken) {
   check_treated(passed, {}, {});
 }
 
+// A frame of 48x32 whose caps are those of the 17x13 pixels from (5, 3) on.
+Owned<GstBuffer> cropped_frame(std::mt19937& random, const GstVideoInfo& whole) {
+  Owned<GstBuffer> frame = random_buffer(random, whole, 0);
+  if (!gst_buffer_get_video_meta(frame.get()))
+    gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 48, 32, 1,
+                                   whole.offset, whole.stride);
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+  crop->x = 5, crop->y = 3, crop->width = 17, crop->height = 13;
+  return frame;
+}
+
+struct Detection {
+  const char* type;
+  int x, y, width, height;
+  float confidence;
+};
+
+// Inside of the crop, across its corner, without a size, and beside it.
+constexpr Detection detections[] = {{"face", 7, 4, 2, 2, 0.75f},
+                                    {"car", 4, 1, 3, 4, 0.5f},
+                                    {"face", 0, 0, 0, 0, 0.0f},
+                                    {"plate", 40, 30, 40, 30, 1.0f}};
+
+// A filter, an effect, and a frame that leaves as a view of what came.
+constexpr const char* ways_through_a_crop[] = {
+    "kernel=<<2>>", "regions=inside region-effect=fill region-types=face",
+    "regions=inside region-effect=fill region-sources=boxes region-boxes=<<100,100,2,2>>"};
+
+ELEMENT_TEST_ROWS(detections_count_from_the_corner_of_the_picture_that_a_crop_has_left, 3) {
+  std::mt19937 random(11);
+  const GstVideoInfo whole = video_info("GRAY8", 48, 32), part = video_info("GRAY8", 17, 13);
+  Owned<GstBuffer> in = cropped_frame(random, whole);
+  for (const Detection& d : detections) add_detection(in.get(), d.type, d.x, d.y, d.width, d.height, d.confidence);
+  gst_analytics_relation_meta_set_relation(relations(in.get()), GST_ANALYTICS_REL_TYPE_CONTAIN, 1, 0);
+  Harness harness(ways_through_a_crop[row]);
+  if (row == 2) gst_harness_add_propose_allocation_meta(harness.get(), GST_VIDEO_META_API_TYPE, nullptr);
+  harness.set_caps(part);
+  const Owned<GstBuffer> kept(gst_buffer_ref(in.get()));
+  CHECK(harness.push(in.release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = harness.try_pull();
+  CHECK(out, "no output");
+  // Of the frame that came, which others may hold, and of the picture that leaves.
+  for (const bool left : {false, true}) {
+    GstAnalyticsRelationMeta* meta = gst_buffer_get_analytics_relation_meta((left ? out : kept).get());
+    CHECK(meta && gst_analytics_relation_get_length(meta) == std::size(detections), "some are missing");
+    CHECK(gst_analytics_relation_meta_get_relation(meta, 1, 0) == GST_ANALYTICS_REL_TYPE_CONTAIN,
+          "their relation is another one");
+    for (guint i = 0; i < std::size(detections); ++i) {
+      GstAnalyticsODMtd mtd;
+      CHECK(gst_analytics_relation_meta_get_od_mtd(meta, i, &mtd), "detection %u is none", i);
+      gint x = 0, y = 0, w = 0, h = 0;
+      gfloat confidence = 0;
+      gst_analytics_od_mtd_get_location(&mtd, &x, &y, &w, &h, &confidence);
+      const Detection& d = detections[i];
+      const int wanted_x = left ? d.x - 5 : d.x, wanted_y = left ? d.y - 3 : d.y;
+      CHECK(x == wanted_x && y == wanted_y && w == d.width && h == d.height && confidence == d.confidence,
+            "%s %u: expected %dx%d at (%d, %d), found %dx%d at (%d, %d), confidence %g", left ? "out" : "in", i,
+            d.width, d.height, wanted_x, wanted_y, w, h, x, y, static_cast<double>(confidence));
+      CHECK(gst_analytics_od_mtd_get_obj_type(&mtd) == g_quark_from_string(d.type), "detection %u: type", i);
+    }
+  }
+}
+
+// The first element takes the crop away, the second hides what was found in the frame before.
+ELEMENT_TEST(a_second_element_hides_what_was_found_before_a_crop) {
+  std::mt19937 random(13);
+  const GstVideoInfo whole = video_info("GRAY8", 48, 32), part = video_info("GRAY8", 17, 13);
+  Owned<GstBuffer> in = cropped_frame(random, whole);
+  add_detection(in.get(), "face", 9, 8, 4, 3, 1);
+  const Frame before = frame_of(in.get(), whole);
+  Harness first("kernel=<<1,0>>", part), second("regions=inside region-effect=fill region-color=0xffffffff", part);
+  CHECK(first.push(in.release()) == GST_FLOW_OK, "push failed");
+  CHECK(second.push(first.try_pull().release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = second.try_pull();
+  CHECK(out, "no output");
+  const Frame after = frame_of(out.get(), part);
+  for (int y = 0; y < 13; ++y)
+    for (int x = 0; x < 17; ++x) {
+      const bool hidden = x >= 4 && x < 8 && y >= 5 && y < 8;
+      // The kernel shifts the picture by a pixel, and its edge stays.
+      const double came = before.component[0].samples[(y + 3) * 48 + 5 + std::max(x - 1, 0)];
+      const double wanted = hidden ? 255 : came, found = after.component[0].samples[y * 17 + x];
+      CHECK(found == wanted, "sample (%d, %d): expected %g, found %g", x, y, wanted, found);
+    }
+}
+
 #ifdef CONVOLVE_HAVE_ANALYTICS_1_26
 
 // The side of the line from (ax, ay) to (bx, by) that a point lies on.
@@ -162,6 +248,38 @@ ELEMENT_TEST_ROWS(segmentation_masks_keep_their_shape, 4) {
   oracle::Treatment treatment;
   treatment.feather = 2;
   check_treated(passed, {box}, treatment);
+}
+
+ELEMENT_TEST(masks_and_turned_detections_count_from_the_corner_of_the_picture_that_a_crop_has_left) {
+  std::mt19937 random(14);
+  const GstVideoInfo whole = video_info("GRAY8", 48, 32), part = video_info("GRAY8", 17, 13);
+  Owned<GstBuffer> in = cropped_frame(random, whole);
+  add_masks(in.get(), GST_VIDEO_FORMAT_GRAY8);
+  GstAnalyticsODMtd turned;
+  gst_analytics_relation_meta_add_oriented_od_mtd(relations(in.get()), g_quark_from_string("plate"), 10, 9, 16, 8, 0.5f,
+                                                  0.25f, &turned);
+  const guint id = turned.id;
+  Harness harness("kernel=<<2>>", part);
+  CHECK(harness.push(in.release()) == GST_FLOW_OK, "push failed");
+  const Owned<GstBuffer> out = harness.try_pull();
+  CHECK(out, "no output");
+  GstAnalyticsRelationMeta* meta = gst_buffer_get_analytics_relation_meta(out.get());
+  CHECK(meta && gst_analytics_relation_get_length(meta) == 3, "some are missing");
+  GstAnalyticsSegmentationMtd mask;
+  CHECK(gst_analytics_relation_meta_get_segmentation_mtd(meta, 0, &mask), "the mask is none");
+  gint x = 0, y = 0;
+  guint width_of_mask = 0, height_of_mask = 0;
+  const Owned<GstBuffer> buffer(
+      gst_analytics_segmentation_mtd_get_mask(&mask, &x, &y, &width_of_mask, &height_of_mask));
+  CHECK(buffer && x == 1 && y == 2 && width_of_mask == 20 && height_of_mask == 16, "the mask covers %ux%u at (%d, %d)",
+        width_of_mask, height_of_mask, x, y);
+  CHECK(gst_analytics_segmentation_mtd_get_region_count(&mask) == 2, "the mask's regions are others");
+  CHECK(gst_analytics_relation_meta_get_od_mtd(meta, id, &turned), "the detection is none");
+  gint w = 0, h = 0;
+  gfloat angle = 0, confidence = 0;
+  gst_analytics_od_mtd_get_oriented_location(&turned, &x, &y, &w, &h, &angle, &confidence);
+  CHECK(x == 5 && y == 6 && w == 16 && h == 8 && angle == 0.5f && confidence == 0.25f,
+        "the detection covers %dx%d at (%d, %d), turned by %g", w, h, x, y, static_cast<double>(angle));
 }
 
 ELEMENT_TEST(masks_are_held_with_their_shape) {
