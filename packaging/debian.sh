@@ -22,6 +22,7 @@ done
 needed=(build-essential debhelper devscripts lintian fakeroot meson ninja-build pkg-config libgstreamer1.0-dev
   libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev libhwy-dev)
 [ ${#suites[@]} -eq 0 ] || needed+=(debootstrap)
+[ ! -e .git ] || needed+=(git)
 missing=()
 for package in "${needed[@]}"; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
@@ -32,11 +33,11 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-# The package is built from what is committed, as from a released archive.
+# The package is built from what is committed, or where the tree is a released archive's, from all of that but builds.
 out=$PWD/build-deb
 rm -rf "$out"
 mkdir -p "$out/source"
-git archive HEAD | tar -x -C "$out/source"
+if [ -e .git ]; then git archive HEAD; else tar -c --exclude='./build*' .; fi | tar -x -C "$out/source"
 (cd "$out/source" && dpkg-buildpackage -b -us -uc)
 package=$(ls "$out"/gstreamer1.0-videoconvolve_*.deb)
 echo "Package: $package"
