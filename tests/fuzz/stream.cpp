@@ -4,7 +4,8 @@
 // The element between two pads, driven by a string of bytes: caps, buffers in odd layouts, metas, events, queries and
 // properties, in any order that a well-behaved upstream could give them. It has to survive that, under sanitizers;
 // post an error only where a buffer, or a setting at a start or with new caps, was bad; and filter a good frame as ever
-// after a flush or a restart. Built for libFuzzer by streams.sh; CONVOLVE_PLUGIN names the plugin.
+// after a flush or a restart. Built for libFuzzer by streams.sh; CONVOLVE_PLUGIN names the plugin,
+// STREAMS_BACKEND the backend where it is not the CPU's.
 #include "stream.hpp"
 
 #include <cstdlib>
@@ -47,7 +48,8 @@ Stream::Stream(Bytes& bytes)
   gst_object_ref_sink(up_);
   gst_object_ref_sink(down_);
   gst_element_set_bus(element_, bus_);
-  gst_util_set_object_arg(G_OBJECT(element_), "backend", "cpu");
+  const char* backend = std::getenv("STREAMS_BACKEND");
+  gst_util_set_object_arg(G_OBJECT(element_), "backend", backend ? backend : "cpu");
   g_object_set(element_, "n-threads", 1 + bytes_.below(2), nullptr);
   gst_pad_set_chain_function_full(down_, chain, this, nullptr);
   gst_pad_set_query_function(down_, answer);

@@ -8,13 +8,22 @@
 #
 #   tests/fuzz/streams.sh [SECONDS, default 300 [BUILD-FOLDER, default build-streams]]
 #
+# STREAMS_BACKEND=cuda fuzzes the plugin's CUDA paths, on the stand-in for the driver (../driver), and builds in
+# build-streams-cuda by default: by hand, a few executions a second.
+#
 # The last line counts the executions. Strings that reach something new are kept in the build folder for the next run,
 # and so is one that fails; once the fault is mended it joins the corpus. STREAMS_MERGE=1 takes into the corpus, of what
 # the build folder has, the shortest strings that reach all that it reaches, and runs nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-300}
-build=${2:-build-streams}
+backend=${STREAMS_BACKEND:-cpu}
+build=${2:-build-streams$([ "$backend" = cpu ] || echo "-$backend")}
+folder=plugin tests=disabled targets=()
+if [ "$backend" = cuda ]; then
+  folder=tests/driver/plugin tests=enabled
+  targets=(tests/driver/lib{cuda.so.1,cuda-standin.so,nvcuvid.so.1})
+fi
 log=$build/streams.log
 if [ ! -f "$build/plugin/build.ninja" ]; then
   mkdir -p "$build"
@@ -33,9 +42,9 @@ EOF
   # One SIMD target: the fuzzer looks at the plugin. Highway takes AVX2 only beside AES and PCLMUL, and emulates else.
   if grep -qs 'aes.*avx2' /proc/cpuinfo; then flags+=" -DHWY_COMPILE_ONLY_STATIC -march=x86-64-v3 -maes -mpclmul"; fi
   CC=${CLANG:-clang} CXX=$(realpath "$build/clang++") meson setup "$build/plugin" -Dcuda=disabled -Dbenchmarks=disabled \
-    -Dtests=disabled -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Dcpp_args="$flags"
+    -Dtests="$tests" -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Dcpp_args="$flags"
 fi
-ninja -C "$build/plugin" plugin/libgstconvolve.so
+ninja -C "$build/plugin" "$folder/libgstconvolve.so" "${targets[@]}"
 # shellcheck disable=SC2046  # a list of flags
 ${CLANGXX:-clang++} -std=c++20 -O1 -g -Wall -Wextra -Wshadow -Werror -fsanitize=fuzzer,address,undefined \
   -fno-sanitize-recover=undefined -rdynamic tests/fuzz/stream.cpp tests/fuzz/stream_downstream.cpp \
@@ -45,7 +54,8 @@ mkdir -p "$build/found"
 corpus=tests/fuzz/corpus/stream
 # The element alone is loaded, so that no other plugin's leaks are found.
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1  # what it finds in the plugin is only printed else
-export CONVOLVE_PLUGIN=$PWD/$build/plugin/plugin/libgstconvolve.so GST_REGISTRY_FORK=no
+export CONVOLVE_PLUGIN=$PWD/$build/plugin/$folder/libgstconvolve.so STREAMS_BACKEND=$backend GST_REGISTRY_FORK=no
+if [ "$backend" = cuda ]; then export LD_LIBRARY_PATH=$PWD/$build/plugin/tests/driver; fi
 export GST_PLUGIN_SYSTEM_PATH_1_0='' GST_PLUGIN_PATH_1_0='' GST_REGISTRY_1_0=$build/registry.bin
 fuzz() { "$build/stream" -timeout=60 -artifact_prefix="$build/" -print_final_stats=1 "$@" 2>>"$log" || { tail -n 60 "$log"; exit 1; }; }
 : >"$log"
