@@ -129,7 +129,7 @@ double draw_value(const Case& c, double full, int t, int x, int y, Random& rando
       value = std::fmod((x + 3.0 * y) * full / 97 + random.real(0, full / 32), full + 1);
       break;
     case Content::matched:
-      value = is_full(c.kernel, t, x, y) ? full : 0;
+      value = is_full(c.bank.empty() ? c.kernel : c.bank.front(), t, x, y) ? full : 0;
       break;
   }
   value = std::clamp(real ? value : std::floor(value), 0.0, full);

@@ -4,18 +4,33 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 
 namespace convolve::cpu {
 namespace {
 
+// The samples of a row, which may begin at any byte.
 template <class Sample>
-const Sample* row_of(const LumaTerm& term, const Image& image, int y) {
-  const PlaneView& view = image.plane[static_cast<std::size_t>(term.plane)];
-  return reinterpret_cast<const Sample*>(static_cast<const std::byte*>(view.data) + y * view.stride) + term.offset;
-}
+class Row {
+ public:
+  Row() = default;
+  Row(const LumaTerm& term, const Image& image, int y) {
+    const PlaneView& view = image.plane[static_cast<std::size_t>(term.plane)];
+    first_ = static_cast<const std::byte*>(view.data) + y * view.stride +
+             term.offset * static_cast<std::ptrdiff_t>(sizeof(Sample));
+  }
+  int operator[](int i) const {
+    Sample sample;
+    std::memcpy(&sample, first_ + i * static_cast<std::ptrdiff_t>(sizeof sample), sizeof sample);
+    return sample;
+  }
+
+ private:
+  const std::byte* first_ = nullptr;
+};
 
 template <class Sample>
-std::uint64_t difference_of_one(const Sample* a, const Sample* b, int n, const LumaTerm& term, int shift) {
+std::uint64_t difference_of_one(Row<Sample> a, Row<Sample> b, int n, const LumaTerm& term, int shift) {
   std::uint64_t sum = 0;
   if (term.step == 1 && shift == 0) {  // a loop of its own, which the compiler vectorises
     for (int x = 0; x < n; ++x) sum += static_cast<unsigned>(std::abs(a[x] - b[x]));
@@ -28,10 +43,10 @@ std::uint64_t difference_of_one(const Sample* a, const Sample* b, int n, const L
 
 template <class Sample>
 std::uint64_t difference_of_three(const LumaDesc& desc, const Image& a, const Image& b, int y) {
-  std::array<const Sample*, 3> row_a, row_b;
+  std::array<Row<Sample>, 3> row_a, row_b;
   for (std::size_t i = 0; i < 3; ++i) {
-    row_a[i] = row_of<Sample>(desc.term[i], a, y);
-    row_b[i] = row_of<Sample>(desc.term[i], b, y);
+    row_a[i] = {desc.term[i], a, y};
+    row_b[i] = {desc.term[i], b, y};
   }
   std::uint64_t sum = 0;
   for (int x = 0; x < desc.width; ++x) {
@@ -61,10 +76,9 @@ class CpuLumaDifference final : public LumaDifference {
   std::uint64_t add_up(const Image& a, const Image& b) const {
     std::uint64_t sum = 0;
     for (int y = 0; y < desc_.height; ++y)
-      sum += desc_.terms == 1
-                 ? difference_of_one(row_of<Sample>(desc_.term[0], a, y), row_of<Sample>(desc_.term[0], b, y),
-                                     desc_.width, desc_.term[0], desc_.shift)
-                 : difference_of_three<Sample>(desc_, a, b, y);
+      sum += desc_.terms == 1 ? difference_of_one<Sample>({desc_.term[0], a, y}, {desc_.term[0], b, y}, desc_.width,
+                                                          desc_.term[0], desc_.shift)
+                              : difference_of_three<Sample>(desc_, a, b, y);
     return sum;
   }
 
