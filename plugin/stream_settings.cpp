@@ -66,8 +66,16 @@ void Stream::latch() {
       if (!in_force_) in_force_ = wanted->last_good;
       if (!in_force_ || in_force_ == wanted) throw;
       // Regions are hidden by the new settings even where their filter is at fault: hiding must not wait for it.
+      // The old filter may never have been asked for while regions were hidden: where it cannot be, hiding goes on.
+      const std::shared_ptr<const Recipe> before = in_force_;
       if (!wanted->fault.empty()) in_force_ = with_regions_of(wanted->settings, in_force_);
-      use(in_force_, reversed);
+      try {
+        use(in_force_, reversed);
+      } catch (const PlanError&) {
+        if (in_force_ == before) throw;
+        in_force_ = before;
+        use(in_force_, reversed);
+      }
       refuse(wanted, error);
     }
   } else {
