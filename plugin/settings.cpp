@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "convolve/enum_row.hpp"
+#include "convolve/shortest_text.hpp"
 #include "kernel_file.hpp"
 #include "kernel_string/kernel_string.hpp"
 #include "kernel_value.hpp"
@@ -306,10 +305,8 @@ PresetKernels chosen_kernels(Settings& settings) {
 // The property's range is that of code values, too large for a fraction.
 void check_bias(const Settings& settings) {
   if (settings.string_bias || settings.code_levels || std::abs(settings.bias) <= 4) return;
-  char text[32];
-  const std::string shortest(text, std::to_chars(text, std::end(text), settings.bias).ptr);
   throw std::invalid_argument(
-      "bias is " + shortest +
+      "bias is " + shortest_text(settings.bias) +
       "; it is -4 to 4, as a fraction of the range, and counts in code values with levels=code");
 }
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <iterator>
 #include <numbers>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "convolve/shortest_text.hpp"
 
 namespace convolve {
 namespace {
@@ -169,13 +169,10 @@ TapArray emboss(const Parameters& p) {
 TapArray laplacian_of_gaussian(const Parameters& p) {
   const int r = std::max(p.radius, 1), n = 2 * r + 1;
   const double sigma = p.effective_sigma();
-  if (sigma < 1e-14) {
-    char text[32];
-    const std::string value(text, std::to_chars(text, std::end(text), sigma).ptr);
-    throw std::invalid_argument("sigma is " + value +
+  if (sigma < 1e-14)
+    throw std::invalid_argument("sigma is " + shortest_text(sigma) +
                                 "; the taps of laplacian-of-gaussian grow with 1 / sigma^2, and it is 0 (a sixth of "
                                 "their width) or at least 1e-14 for them");
-  }
   const std::vector<double> g = gaussian(r, sigma);
   std::vector<double> values;
   double sum = 0;

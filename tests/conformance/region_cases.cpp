@@ -88,13 +88,18 @@ RegionCase random_region_case(std::uint64_t seed) {
   return c;
 }
 
+// Another size, and no boxes.
+static void start_anew(RegionCase& c, int width, int height) {
+  c.width = width;
+  c.height = height;
+  c.layout = make_layout(*c.row, width, height, {0, 0});
+  c.boxes.clear();
+}
+
 RegionCase large_region_case(std::uint64_t seed) {
   Random random(seed);
   RegionCase c = random_region_case(seed);
-  c.width = 640;
-  c.height = 360;
-  c.layout = make_layout(*c.row, c.width, c.height, {0, 0});
-  c.boxes.clear();
+  start_anew(c, 640, 360);
   for (int i = 0; i < 40; ++i) c.boxes.push_back(random_box(c.width, c.height, random));
   // Beyond what rides in a kernel's parameters, without spans and maps, and more than a block lists.
   if (seed % 2 == 0)
@@ -107,12 +112,10 @@ RegionCase large_region_case(std::uint64_t seed) {
 RegionCase crowded_region_case(std::uint64_t seed) {
   Random random(seed);
   RegionCase c = random_region_case(seed);
-  c.width = random.integer(1, 40);
-  c.height = random.integer(1, 30);
-  c.layout = make_layout(*c.row, c.width, c.height, {0, 0});
+  const int width = random.integer(1, 40), height = random.integer(1, 30);
+  start_anew(c, width, height);
   c.treatment.outside = c.asked.outside = false;
   c.treatment.feather = c.asked.feather = random.chance(0.4) ? 0 : random.integer(1, 6);
-  c.boxes.clear();
   for (int i = random.integer(20, 60); i > 0; --i) {
     c.boxes.push_back(random_box(c.width, c.height, random));
     c.boxes.back().mask_width = c.boxes.back().mask_height = 0;
@@ -123,10 +126,8 @@ RegionCase crowded_region_case(std::uint64_t seed) {
 RegionCase apart_region_case(std::uint64_t seed) {
   Random random(seed);
   RegionCase c = random_region_case(seed);
-  c.width = random.integer(40, 900);
-  c.height = random.integer(30, 500);
-  c.layout = make_layout(*c.row, c.width, c.height, {0, 0});
-  c.boxes.clear();
+  const int width = random.integer(40, 900), height = random.integer(30, 500);
+  start_anew(c, width, height);
   c.treatment.outside = c.asked.outside = false;
   c.treatment.feather = c.asked.feather = 0;
   c.treatment.grow = 0;

@@ -214,14 +214,28 @@ GstBufferPool* pool_of_a_memory_a_plane() {
 
 enum Offer { one_buffer, two_buffers, refuses, too_small, no_pool, memories, odd_alignment, no_alignment, offers };
 
-GstPadProbeReturn make_offer(GstPad*, GstPadProbeInfo* info, gpointer data) {
-  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
-  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
+// Of the frames that an allocation query is about.
+guint frame_bytes(GstQuery* query) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo video;
   gst_video_info_from_caps(&video, caps);
-  const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&video));
+  return static_cast<guint>(GST_VIDEO_INFO_SIZE(&video));
+}
+
+// `answer` sees the queries that reach what is downstream of the element, and `choice`.
+void answer_queries(Harness& harness, GstPadProbeCallback answer, int choice) {
+  const Owned<GstPad> source(gst_element_get_static_pad(harness.element(), "src"));
+  const Owned<GstPad> sink(gst_pad_get_peer(source.get()));
+  gst_pad_add_probe(sink.get(),
+                    static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL), answer,
+                    GINT_TO_POINTER(choice), nullptr);
+}
+
+GstPadProbeReturn make_offer(GstPad*, GstPadProbeInfo* info, gpointer data) {
+  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
+  const guint size = frame_bytes(query);
   GstAllocationParams params;
   gst_allocation_params_init(&params);
   const int offer = GPOINTER_TO_INT(data);
@@ -267,11 +281,7 @@ ELEMENT_TEST_ROWS(whatever_pool_or_memory_downstream_offers_the_frames_are_right
       const auto input = random_stream(random, info, 12);
       const std::vector<Frame> wanted = expected(f, frames_of(input, info), info);
       Harness harness("kernel=\"" + text_of(f.kernel) + "\"");
-      const Owned<GstPad> source(gst_element_get_static_pad(harness.element(), "src"));
-      const Owned<GstPad> sink(gst_pad_get_peer(source.get()));
-      gst_pad_add_probe(sink.get(),
-                        static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL),
-                        make_offer, GINT_TO_POINTER(row), nullptr);
+      answer_queries(harness, make_offer, row);
       harness.set_caps(info);
       std::size_t seen = 0;
       std::vector<Owned<GstBuffer>> kept;  // downstream may keep all of a pool that has no end
@@ -297,13 +307,8 @@ constexpr guint extra_bytes = 96, least = 2, most = 5;
 GstPadProbeReturn ask_for_numbers(GstPad*, GstPadProbeInfo* info, gpointer with_pool) {
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
   if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
-  GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
-  GstVideoInfo video;
-  gst_video_info_from_caps(&video, caps);
   const Owned<GstBufferPool> pool(with_pool ? gst_buffer_pool_new() : nullptr);
-  gst_query_add_allocation_pool(query, pool.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&video)) + extra_bytes, least,
-                                most);
+  gst_query_add_allocation_pool(query, pool.get(), frame_bytes(query) + extra_bytes, least, most);
   return GST_PAD_PROBE_OK;
 }
 
@@ -311,11 +316,7 @@ ELEMENT_TEST_ROWS(the_pool_of_outputs_has_as_many_buffers_as_downstream_asked_fo
   std::mt19937 random(80);
   const GstVideoInfo info = video_info("I420", 32, 16);
   Harness harness("preset=box-blur");
-  const Owned<GstPad> source(gst_element_get_static_pad(harness.element(), "src"));
-  const Owned<GstPad> sink(gst_pad_get_peer(source.get()));
-  gst_pad_add_probe(sink.get(),
-                    static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL),
-                    ask_for_numbers, GINT_TO_POINTER(row), nullptr);
+  answer_queries(harness, ask_for_numbers, row);
   harness.set_caps(info);
   CHECK(harness.push(random_buffer(random, info).release()) == GST_FLOW_OK, "push failed");
   const Owned<GstBuffer> out = harness.try_pull();
