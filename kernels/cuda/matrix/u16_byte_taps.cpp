@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "cuda/common/sample_plane.hpp"
@@ -36,29 +37,38 @@ bool exact_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixT
   return fit;
 }
 
+/// Makes taps that are multiples of 1 / units, in taps.limbs limbs. Returns what a sample may then be off by, or
+/// infinity where the taps or their sums do not fit.
+double round_byte_taps(const PlanDesc& desc, const std::vector<double>& values, double units, MatrixTaps& taps) {
+  if (!rounded_in_limbs(TapRange(values), units, taps.limbs)) return std::numeric_limits<double>::infinity();
+  const RoundedTaps rounded = round_taps(values, units);
+  // No partial sum of either sign may leave 32 bits, nor those of the higher limbs alone.
+  if ((rounded.magnitude + std::abs(rounded.sum)) / 2 * 255 >= 0x1p31 - 0x1p24)
+    return std::numeric_limits<double>::infinity();
+  taps.fixed = rounded.fixed;
+  taps.gain = static_cast<float>(std::ldexp(1 / units, -desc.layout.shift));
+  all_filtered(desc.layout, [&](const Component& k, int p, int c) {
+    taps.level[p][c] = static_cast<float>(-k.zero * rounded.sum / units);
+    return true;
+  });
+  // The tap errors at their worst; and both sums as floats, two multiply-adds, the gain and the level, each to 2^-24.
+  const double max = desc.layout.max_value();
+  return max * rounded.off + max * (rounded.magnitude / units + 1) * 0x1p-22;
+}
+
 bool real_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& taps, std::string& why) {
   const std::vector<double>& values = arithmetic.coefficients;
-  const double max = desc.layout.max_value();
-  const TapRange range(values);
   taps.epilogue = Epilogue::scaled;
-  for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs)
-    for (int shift = 30; shift >= 0; --shift) {
-      const double units = std::ldexp(1.0, shift);
-      if (!rounded_in_limbs(range, units, taps.limbs)) continue;
-      const RoundedTaps rounded = round_taps(values, units);
-      // No partial sum of either sign may leave 32 bits, nor those of the higher limbs alone.
-      if ((rounded.magnitude + std::abs(rounded.sum)) / 2 * 255 >= 0x1p31 - 0x1p24) continue;
-      // The tap errors at their worst; and both sums as floats, two multiply-adds and the level, each to 2^-24.
-      const double error = max * rounded.off + max * (rounded.magnitude / units + 1) * 0x1p-22;
-      if (error > max_byte_taps_error) break;
-      taps.fixed = rounded.fixed;
-      taps.gain = static_cast<float>(std::ldexp(1.0, -shift - desc.layout.shift));
-      all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-        taps.level[p][c] = static_cast<float>(-k.zero * rounded.sum / units);
-        return true;
-      });
-      return true;
-    }
+  for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs) {
+    const auto error_of = [&](double power) { return round_byte_taps(desc, values, std::exp2(power), taps); };
+    int shift = 30;
+    while (shift > 0 && std::isinf(error_of(shift))) --shift;
+    if (error_of(shift) <= max_byte_taps_error) return true;
+    // Where the finest power of two is not enough, the finest scale that there is room for may be.
+    constexpr int steps = 16;  // from one power to the next
+    for (int step = steps - 1; step > 0; --step)
+      if (error_of(shift + step / static_cast<double>(steps)) <= max_byte_taps_error) return true;
+  }
   why = "real taps that " + std::to_string(max_limbs) +
         " 8-bit limbs and sums of 32 bits do not hold to within a code value";
   return false;
