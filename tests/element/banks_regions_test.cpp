@@ -143,6 +143,38 @@ ELEMENT_TEST(what_is_hidden_does_not_wait_for_a_bank_whose_combination_is_missin
   CHECK(harness.errors().empty(), "an error message");
 }
 
+// While regions are hidden nobody asks for a plan of the filter: that its algorithm cannot serve it comes out when they
+// are switched off. Where the filter that is to come then is at fault, there is none to go on with.
+ELEMENT_TEST(hiding_goes_on_where_it_is_switched_off_and_neither_filter_can_be_had) {
+  const GstVideoInfo info = video_info("GRAY8", 16, 8);
+  const char* const cannot_serve = std::string(test_backend()) == "cpu" ? "register" : "direct";
+  Harness harness(std::string("kernel=<<1,2,1>> normalize=true algorithm=") + cannot_serve +
+                      " regions=inside region-effect=fill region-boxes=<<0,0,4,4>>",
+                  info);
+  std::mt19937 random(6);
+  const auto check = [&](bool hides, const char* when) {
+    const Owned<GstBuffer> input = random_buffer(random, info);
+    const Frame before = frame_of(input.get(), info);
+    Frame wanted = before;
+    if (hides)
+      for (int i = 0; i < 16; ++i) wanted.component[0].samples[i / 4 * 16 + i % 4] = 0;
+    else
+      wanted = expected(Filtering{make_kernel(1, 1, 3, {1, 2, 1}, 4)}, before, info);
+    CHECK(harness.push(gst_buffer_ref(input.get())) == GST_FLOW_OK, "%s: the stream ends", when);
+    check_buffer(wanted, harness.try_pull().get(), info, 0, when);
+    return harness.reports();
+  };
+  CHECK(check(true, "hidden").empty(), "a filter that nobody asks for is reported");
+  harness.set("bank", "<<<1>>,<<2>>>");  // without a combination
+  harness.set("regions", "off");
+  const std::vector<Report> reports = check(true, "switched off beside a fault");
+  CHECK(reports.size() == 1 && reports[0].type == GST_MESSAGE_WARNING, "%zu reports", reports.size());
+  CHECK(check(true, "the fault goes on").empty(), "the fault is told again");
+  harness.set("bank", "<  >");
+  harness.set("algorithm", "auto");
+  CHECK(check(false, "all is mended").empty(), "a report of what is mended");
+}
+
 }  // namespace
 }  // namespace element_test
 
