@@ -47,8 +47,15 @@ struct Row {
   std::unique_ptr<Plan> (*make_bank)(const Device&, const PlanDesc&) = nullptr;
   /// make() where serves(), in one go, which saves work that both do.
   std::unique_ptr<Plan> (*make_if_served)(const Device&, const PlanDesc&, std::string& why) = nullptr;
-  /// Whether the tensor cores run the case, which some rows of choice.hpp ask.
+  /// Whether the tensor cores run the case, or a stream of rows, which some rows of choice.hpp ask.
   bool (*on_tensor_cores)(const Device&, const PlanDesc&) = nullptr;
+  bool (*streams_rows)(const Device&, const PlanDesc&) = nullptr;
+
+  /// Whether the algorithm has the kernel for the case that a row of choice.hpp asks for.
+  bool has_kernel(const ChoiceRow& row, const Device& device, const PlanDesc& desc) const {
+    return (!row.tensor_cores || (on_tensor_cores && on_tensor_cores(device, desc))) &&
+           (!row.stream_of_rows || (streams_rows && streams_rows(device, desc)));
+  }
 };
 
 // Tests, error messages and `auto`'s last resort go through it from the top. The meson option cuda-kernels says which
@@ -63,7 +70,7 @@ constexpr std::array table{
     Row{&cached_halo_seed},
     Row{&cached_halo},
     Row{&register_, serves_bank_stream, make_bank_stream},
-    Row{.entry = &separable, .on_tensor_cores = separable_on_tensor_cores},
+    Row{.entry = &separable, .on_tensor_cores = separable_on_tensor_cores, .streams_rows = separable_streams_rows},
     Row{&matrix, serves_bank_tensor, make_bank_tensor, make_matrix_if_served},
 #endif
 };
@@ -190,7 +197,7 @@ class CudaBackend final : public Backend {
                                make_plan_on(device, views.chroma));
       }
       if (is_triple(desc)) {
-        if (auto plan = make_by_table(device, desc, Rows::tensor_cores)) return plan;
+        if (auto plan = make_by_table(device, desc, Rows::of_a_kernel)) return plan;
         return make_triple(device, desc, make_plan_on(device, as_one_component(desc)));
       }
       return make_by_table(device, desc);
@@ -202,9 +209,9 @@ class CudaBackend final : public Backend {
     throw PlanError(refusal(desc, why));
   }
 
-  /// Which rows of the table: all, those whose kernels take packed 4:2:2 as it is, or those that ask for the tensor
-  /// cores, whose kernels are faster than a view of RGB over several frames.
-  enum class Rows : std::uint8_t { all, packed_422, tensor_cores };
+  /// Which rows of the table: all, those whose kernels take packed 4:2:2 as it is, or those that ask for one of an
+  /// algorithm's kernels, which are faster than a view of RGB over several frames.
+  enum class Rows : std::uint8_t { all, packed_422, of_a_kernel };
 
   /// The plan of the first of these rows that matches the case and whose algorithm serves it; of some rows, null where
   /// none does.
@@ -212,11 +219,11 @@ class CudaBackend final : public Backend {
     std::string why;
     const Case wanted = case_of(desc);
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
-      const bool takes_422 = rows == Rows::packed_422 && table_.rows[row].algorithm == Algorithm::matrix;
-      if (rows != Rows::all && !takes_422 && !table_.rows[row].tensor_cores) continue;
-      const Row* found = table_.rows[row].matches(wanted) ? find(table_.rows[row].algorithm) : nullptr;
-      if (!found) continue;
-      if (table_.rows[row].tensor_cores && !(found->on_tensor_cores && found->on_tensor_cores(device, desc))) continue;
+      const ChoiceRow& choice = table_.rows[row];
+      const bool takes_422 = rows == Rows::packed_422 && choice.algorithm == Algorithm::matrix;
+      if (rows != Rows::all && !takes_422 && !choice.asks_for_a_kernel()) continue;
+      const Row* found = choice.matches(wanted) ? find(choice.algorithm) : nullptr;
+      if (!found || !found->has_kernel(choice, device, desc)) continue;
       if (auto plan = make_if_served(*found, device, desc, why))
         return std::make_unique<ChosenPlan>(std::move(plan),
                                             [this, row] { return describe_choice(table_, row, device_.capability); });

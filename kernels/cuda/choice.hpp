@@ -87,12 +87,14 @@ struct ChoiceRow {
   int min_side = 1, max_side = max_taps;
   bool one_limb = false;      ///< where the case takes one
   bool tensor_cores = false;  ///< separable: where its kernel on the tensor cores serves the case, and no other of its
+  bool stream_of_rows = false;  ///< separable: where its stream of rows over several frames does
 
   constexpr bool matches(const Case& c) const {
     return (types & bit(c.type)) && (accumulators & bit(c.accumulator)) && c.rank <= max_rank &&
            c.components >= min_components && c.components <= max_components && c.depth >= min_depth &&
            c.depth <= max_depth && c.side >= min_side && c.side <= max_side && (c.one_limb || !one_limb);
   }
+  constexpr bool asks_for_a_kernel() const { return tensor_cores || stream_of_rows; }
 };
 
 inline constexpr std::array choices{
@@ -151,6 +153,12 @@ inline constexpr std::array choices{
               .min_side = 8,
               .tensor_cores = true},
     ChoiceRow{.algorithm = Algorithm::separable, .types = bit(SampleType::u8), .max_rank = 1, .max_depth = 1},
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u8),
+              .accumulators = bit(Accumulator::single),
+              .max_rank = 1,
+              .min_depth = 2,
+              .stream_of_rows = true},
     ChoiceRow{.algorithm = Algorithm::separable,
               .types = bit(SampleType::u8),
               .accumulators = bit(Accumulator::single),
@@ -335,6 +343,7 @@ inline std::string describe(const ChoiceRow& row) {
   if (row.max_rank > 1 && row.max_rank < max_taps) add("rank up to " + std::to_string(row.max_rank));
   if (row.one_limb) add("taps of one limb");
   if (row.tensor_cores) add("on the tensor cores");
+  if (row.stream_of_rows) add("as a stream of rows");
   add_range(row.min_components, row.max_components, 4, "component");
   add_range(row.min_depth, row.max_depth, max_taps, "frame");
   add_range(row.min_side, row.max_side, max_taps, "tap");

@@ -25,8 +25,10 @@ ACCUMULATORS = ("exact", "single", "double_")
 MAX_TAPS, MAX_COMPONENTS = 15, 4
 NEAR = 1.03
 
-# tensor_cores: whether `separable` runs the case on them, which its label tells.
-Case = collections.namedtuple("Case", "rank depth components type accumulator side one_limb tensor_cores", defaults=[0, 0])
+# Kernels of `separable` that rows may ask for, and the words by which its label tells that it runs the case so.
+KERNELS = {"tensor_cores": "tensor cores", "stream_of_rows": "stream of rows"}
+Case = collections.namedtuple("Case", ["rank", "depth", "components", "type", "accumulator", "side", "one_limb", *KERNELS],
+                              defaults=[0] * (1 + len(KERNELS)))
 
 
 @dataclasses.dataclass
@@ -44,12 +46,13 @@ class Row:
     max_side: int = MAX_TAPS
     one_limb: bool = False
     tensor_cores: bool = False
+    stream_of_rows: bool = False
 
     def matches(self, case):
         return (case.type in self.types and case.accumulator in self.accumulators
                 and case.rank <= self.max_rank and self.min_components <= case.components <= self.max_components
                 and self.min_depth <= case.depth <= self.max_depth and self.min_side <= case.side <= self.max_side
-                and (case.one_limb or not self.one_limb) and (case.tensor_cores or not self.tensor_cores))
+                and all(getattr(case, key) or not getattr(self, key) for key in ("one_limb", *KERNELS)))
 
     def __str__(self):
         name = self.algorithm.replace("-", "_")
@@ -62,7 +65,7 @@ class Row:
                              ("max_depth", MAX_TAPS), ("min_side", 1), ("max_side", MAX_TAPS)):
             if getattr(self, key) != default:
                 fields.append(f".{key} = {getattr(self, key)}")
-        for key in ("one_limb", "tensor_cores"):
+        for key in ("one_limb", *KERNELS):
             if getattr(self, key):
                 fields.append(f".{key} = true")
         return f"    ChoiceRow{{{', '.join(fields)}}},"
@@ -85,8 +88,8 @@ def parsed(text, name="choices"):
                 setattr(row, key, frozenset(names.index(name) for name in chosen))
         for key, value in re.findall(r"\.(m\w+) = (\d+)", fields):
             setattr(row, key, int(value))
-        row.one_limb = ".one_limb = true" in fields
-        row.tensor_cores = ".tensor_cores = true" in fields
+        for key in ("one_limb", *KERNELS):
+            setattr(row, key, f".{key} = true" in fields)
         rows.append(row)
     return rows
 
@@ -101,12 +104,13 @@ def measured(rows):
     """{(case, which algorithms serve it): {algorithm: us}}. Two layouts may be one case. Where the same algorithms serve
     both (RGBA and RGBx), the sum decides; else (RGB and YUY2) each has to get its own."""
     layouts = collections.defaultdict(dict)
-    on_tensor_cores = {(kernel.layout, kernel.shape, kernel.taps) for kernel, row in results.kernels(rows)
-                       if (kernel.runner, kernel.algorithm) == ("cuda", "separable") and "tensor cores" in row.get("label", "")}
+    labels = {(kernel.layout, kernel.shape, kernel.taps): row.get("label", "") for kernel, row in results.kernels(rows)
+              if (kernel.runner, kernel.algorithm) == ("cuda", "separable")}
     for kernel, row in results.kernels(rows):
         if kernel.runner == "cuda" and kernel.algorithm != "auto":
-            case = Case(*(int(row[key]) if key in row else one_limb_of(kernel, row) for key in Case._fields[:-1]),
-                        int((kernel.layout, kernel.shape, kernel.taps) in on_tensor_cores))
+            label = labels.get((kernel.layout, kernel.shape, kernel.taps), "")
+            case = Case(*(int(row[key]) if key in row else one_limb_of(kernel, row) for key in Case._fields[:-len(KERNELS)]),
+                        *(int(words in label) for words in KERNELS.values()))
             layouts[case, kernel.layout][kernel.algorithm] = row["us"]
     cases = collections.defaultdict(lambda: collections.defaultdict(float))
     for (case, _), times in layouts.items():
@@ -128,7 +132,7 @@ def first_rows(cases):
             by_side[case._replace(side=0), i][case.side] = times
     found = []
     for case, i in sorted(by_side, key=lambda key: (key[0].rank, key[0].depth, key[0].components, -key[0].one_limb,
-                                                   -key[0].tensor_cores, key[1])):
+                                                   *(-getattr(key[0], kernel) for kernel in KERNELS), key[1])):
         last = None
         for side, times in sorted(by_side[case, i].items()):
             if last is None or times.get(last.algorithm, float("inf")) > NEAR * min(times.values()):
@@ -138,7 +142,7 @@ def first_rows(cases):
                 last = Row(winner, frozenset({case.type}), frozenset({case.accumulator}), case.rank,
                            case.components, min_depth=1 if case.depth == 1 else 2, max_depth=case.depth,
                            min_side=1 if last is None else side, one_limb=bool(case.one_limb),
-                           tensor_cores=bool(case.tensor_cores) and winner == "separable")
+                           **{key: bool(getattr(case, key)) and winner == "separable" for key in KERNELS})
                 found.append(last)
     return found
 
@@ -181,7 +185,7 @@ def simplified(rows, cases):
                 rows, changed = fewer, True
         for i in range(len(rows)):
             for field in ("accumulators", "types", "min_depth", "max_depth", "max_components", "min_side", "max_side",
-                          "max_rank", "one_limb", "tensor_cores"):
+                          "max_rank", "one_limb", *KERNELS):
                 if field == "max_depth" and rows[i].max_depth == 1 and several_frames:
                     continue  # few sides are measured over several frames: what is best for one frame says nothing there
                 looser = copy.copy(rows[i])

@@ -110,11 +110,14 @@ class Choose(unittest.TestCase):
         self.assertIn("matrix, 1.50 times the fastest\n1 cases, 1 slow choices", run.stdout)
         self.assertEqual(self.check({"compute_capability": "9.0"}, {"matrix": 2, "tiled": 3}).returncode, 0)
 
-    def test_a_row_for_the_tensor_cores_is_met_by_a_case_whose_label_names_them(self):
-        rows = choose.parsed("std::array choices{\n    ChoiceRow{.algorithm = Algorithm::separable, .tensor_cores = true},\n"
-                             "    ChoiceRow{.algorithm = Algorithm::matrix},\n};")
+    def test_a_row_for_a_kernel_is_met_by_a_case_whose_label_names_it(self):
         case = {"rank": 1, "depth": 1, "components": 4, "type": 0, "accumulator": 1, "side": 9}
-        for label, chosen in (("separable 9x9, tensor cores, half precision", "separable"), ("separable 9x9, shared memory", "matrix")):
+        for kernel, label, chosen in (("tensor_cores", "tensor cores, half precision", "separable"), ("tensor_cores", "shared memory", "matrix"),
+                                      ("stream_of_rows", "stream of rows in half precision, 17 rows a warp", "separable"),
+                                      ("stream_of_rows", "tensor cores, half precision", "matrix")):
+            rows = choose.parsed(f"std::array choices{{\n    ChoiceRow{{.algorithm = Algorithm::separable, .{kernel} = true}},\n"
+                                 "    ChoiceRow{.algorithm = Algorithm::matrix},\n};")
+            label = f"separable 9x9, {label}"
             cases = choose.measured({"cuda/separable/YUY2/9x9/separable-real": {"us": 1 if chosen == "matrix" else 2, "label": label, **case},
                                      "cuda/matrix/YUY2/9x9/separable-real": {"us": 1 if chosen == "separable" else 2, **case}})
             self.assertEqual([slow for _, slow, _ in choose.slow_choices(rows, cases)], [chosen])

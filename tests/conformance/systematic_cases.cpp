@@ -196,6 +196,32 @@ std::vector<Case> packed_in_tiles(Random& random) {
   return list.cases;
 }
 
+// A few frames of bytes that factor over time as well, in rows of whole words: strips of lanes, at times with a side of
+// the frame in the last one, and ranges of rows.
+std::vector<Case> frames_that_factor(Random& random) {
+  constexpr std::array few{Shape{5, 7, 7}, Shape{5, 3, 3}, Shape{2, 3, 1}, Shape{3, 1, 3}, Shape{4, 2, 6},
+                           Shape{3, 7, 5}, Shape{5, 1, 1}, Shape{3, 3, 2}, Shape{5, 6, 7}};
+  constexpr std::array names{"gray8", "yuy2", "uyvy", "rgb8",      "rgbx8",
+                             "ayuv8", "nv12", "i420", "yuy2-luma", "uyvy-chroma"};
+  const auto all_kinds = kinds();
+  const auto factors = [](const KindRow& kind) {
+    constexpr std::string_view wanted[] = {"real-separable", "real-mirrored", "real-box"};
+    return std::find(std::begin(wanted), std::end(wanted), kind.name) != std::end(wanted);
+  };
+  std::vector<const KindRow*> real;
+  for (const KindRow& kind : all_kinds)
+    if (factors(kind)) real.push_back(&kind);
+  CaseList list{random};
+  list.add_each(names, few, [&](CaseOptions& o, std::size_t turn) {
+    o.kind = real[turn % real.size()];
+    o.width = rotate(std::array{512, 240, 496, 16, 1040, 48, 736}, turn);
+    o.height = rotate(std::array{37, 20, 9, 70, 8}, turn);
+    o.in = turn % 4 == 0 ? Placement::bottom_up : Placement::aligned;
+    o.out = turn % 7 == 0 ? Placement::bottom_up : Placement::aligned;
+  });
+  return list.cases;
+}
+
 // The largest filter of full rank that there is.
 std::vector<Case> largest_filter(Random& random) {
   CaseList list{random};
@@ -223,6 +249,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   list.append(beside_sums_beyond_24_bits(random));
   list.append(largest_filter(random));
   list.append(cases_of_large_filters(random));
+  list.append(frames_that_factor(random));
   list.cases.insert(list.cases.begin(), fractional.begin(), fractional.end());
   return list.cases;
 }

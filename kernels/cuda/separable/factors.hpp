@@ -4,6 +4,7 @@
 // The factors of a filter as separable's plans compute with them, and the plans that its files make.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -50,6 +51,13 @@ bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const A
 /// that does not serve the case.
 std::unique_ptr<Plan> make_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
                                             const SpaceFactors& factors, double centre = 0);
+
+/// Bytes of rank 1 over two to five frames, real taps up to 7x7: a stream of rows in half precision; null where that
+/// does not serve the case. The other plan runs frames whose addresses and strides do not.
+bool serves_separable_frame_rows(const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& factors);
+std::unique_ptr<Plan> make_separable_frame_rows(const Device& device, const PlanDesc& desc,
+                                                const Arithmetic& arithmetic, const Factors& factors,
+                                                const std::function<std::unique_ptr<Plan>()>& make_unaligned);
 
 /// Bytes of rank 1 over several frames, and of packed 4:2:2 over one as well: the same products, with the frames added
 /// up in the column pass; null where that does not serve the case.

@@ -4,9 +4,10 @@
 // separable: filters that are the product of a column and a row, or the sum of two or three of those, both passes on
 // chip. Here: what is served, and the kernel that serves all of rank 1, whatever the sample type, layout, precision or
 // alignment. A block adds up the frames of the window while it loads its tile into shared memory, filters the tile's
-// rows, then its columns. The fast kernels are in tensor.cu (one frame of bytes), tensor_frames.cu (bytes over several
-// frames, and packed 4:2:2) and single.cuh (16 bits, floats, and the bytes that the tensor cores do not serve); filters
-// of over 15 taps an axis are in large.cu (bytes) and passes.cu.
+// rows, then its columns. The fast kernels are in tensor.cu (one frame of bytes), frame_rows.cu (bytes over a few
+// frames, small real taps), tensor_frames.cu (other bytes over several frames, and packed 4:2:2) and single.cuh (16
+// bits, floats, and the bytes that the tensor cores do not serve); filters of over 15 taps an axis are in large.cu
+// (bytes) and passes.cu.
 #include "cuda/common/dispatch.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
@@ -161,13 +162,8 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   return false;
 }
 
-std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
-  if (is_over_max_taps(desc.filter)) return make_separable_passes(device, desc);
-  const Decomposition it = decompose(desc);
-  if (const FrameFactors* frame = centred_factors(desc.filter))
-    if (auto plan = make_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) return plan;
-  if (it.factors.space.size() == 1)
-    if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
+/// Of any number of frames and any alignment.
+std::unique_ptr<Plan> make_any(const Device& device, const PlanDesc& desc, const Decomposition& it) {
   if (auto plan = make_separable_frames(device, desc, it.arithmetic, it.factors)) return plan;
   if (serves_separable_single(device, desc, it.arithmetic, it.factors.space.size()))
     return make_separable_single(device, desc, it.arithmetic, it.factors);
@@ -176,6 +172,18 @@ std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
                     [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
                       return std::make_unique<SharedPlan<Sample, Sum>>(desc, it.arithmetic, it.factors);
                     });
+}
+
+std::unique_ptr<Plan> make(const Device& device, const PlanDesc& desc) {
+  if (is_over_max_taps(desc.filter)) return make_separable_passes(device, desc);
+  const Decomposition it = decompose(desc);
+  if (const FrameFactors* frame = centred_factors(desc.filter))
+    if (auto plan = make_separable_tensor(device, desc, it.arithmetic, frame->factors, frame->centre)) return plan;
+  if (it.factors.space.size() == 1)
+    if (auto plan = make_separable_tensor(device, desc, it.arithmetic, it.factors.space.front())) return plan;
+  const auto make_unaligned = [&] { return make_any(device, desc, it); };
+  if (auto plan = make_separable_frame_rows(device, desc, it.arithmetic, it.factors, make_unaligned)) return plan;
+  return make_any(device, desc, it);
 }
 
 }  // namespace
@@ -188,6 +196,12 @@ bool separable_on_tensor_cores(const Device& device, const PlanDesc& desc) {
          (it.factors.space.size() == 1 &&
           serves_separable_tensor(device, desc, it.arithmetic, it.factors.space.front(), 0)) ||
          serves_separable_frames(device, desc, it.arithmetic, it.factors);
+}
+
+bool separable_streams_rows(const Device&, const PlanDesc& desc) {
+  if (is_over_max_taps(desc.filter)) return false;
+  const Decomposition it = decompose(desc);
+  return serves_separable_frame_rows(desc, it.arithmetic, it.factors);
 }
 
 const Entry separable{Algorithm::separable, serves, make, max_factored_taps};

@@ -13,5 +13,7 @@ extern const Entry separable;
 
 /// Whether a plan of `separable` would run on the tensor cores, whatever the size of the filter.
 bool separable_on_tensor_cores(const Device& device, const PlanDesc& desc);
+/// Whether it would be a stream of rows over several frames.
+bool separable_streams_rows(const Device& device, const PlanDesc& desc);
 
 }  // namespace convolve::cuda

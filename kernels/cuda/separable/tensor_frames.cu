@@ -8,9 +8,8 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
-#include "cuda/common/packed_422.hpp"
-#include "cuda/common/sample_plane.hpp"
 #include "cuda/common/table.hpp"
+#include "cuda/separable/byte_steps.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/tensor_frames.cuh"
 
@@ -18,18 +17,6 @@ namespace convolve::cuda {
 namespace {
 
 using namespace tensor;
-
-/// Bytes between the samples of byte `b`'s component, of a pixel or a pair of pixels.
-int step_at(const PlaneLayout& plane, bool packed, int b) {
-  return packed && plane.component[luma_index(plane)].offset % 2 == b % 2 ? 2 : packed ? 4 : plane.components;
-}
-/// The index of the component that byte b of a row is of.
-int index_at(const PlaneLayout& plane, bool packed, int b) {
-  return packed ? component_at(plane, b) : b % plane.components;
-}
-const Component& at_byte(const PlaneLayout& plane, bool packed, int b) {
-  return plane.component[static_cast<std::size_t>(index_at(plane, packed, b))];
-}
 
 /// Which of the kernels makes a layout's planes.
 struct FramesKernel {
@@ -64,20 +51,11 @@ struct FramesKernel {
   }
 };
 
-/// Planes whose bytes' components the row's matrices can say.
-bool has_planes(const FrameLayout& layout, bool& packed) {
-  packed = lies_as_packed_422(layout);
-  if (packed) return is_even_packed_422(layout);
-  const PlaneMix mix = plane_mix(layout);
-  return mix != PlaneMix::none &&
-         (mix != PlaneMix::three || (layout.planes == 1 && is_filtered_alike(layout.plane[0])));
-}
-
 bool serves(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, const Factors& factors,
             FrameTaps& taps) {
   bool packed = false;
   const Filter& filter = desc.filter;
-  return device.capability >= 90 && factors.space.size() == 1 && has_planes(desc.layout, packed) &&
+  return device.capability >= 90 && factors.space.size() == 1 && has_byte_steps(desc.layout, packed) &&
          filter.depth() > 1 && filter.reach_x() <= max_radius && filter.reach_y() <= max_radius &&
          make_frame_taps(desc, arithmetic, factors.time, factors.space.front(), taps);
 }
