@@ -63,6 +63,8 @@ constexpr LayoutRow table[] = {
     {"gray7", SampleType::u8, 7, 0, "G"},
     {"gray-f32", SampleType::f32, 8, 0, "G"},
     {"rgba-f32", SampleType::f32, 8, 0, "GGGA"},
+    {"rgba64", SampleType::u16, 16, 0, "GGGa"},
+    {"ayuv64-opaque", SampleType::u16, 16, 0, "aYCC"},
 };
 
 int divided(int n, char by) {

@@ -222,6 +222,27 @@ std::vector<Case> frames_that_factor(Random& random) {
   return list.cases;
 }
 
+// Pixels of four 16-bit components, of which kernels stream rows through shared memory.
+std::vector<Case> streamed_words(Random& random) {
+  constexpr std::array streamed{Shape{1, 3, 3}, Shape{1, 5, 5},   Shape{1, 7, 7},   Shape{1, 4, 6},
+                                Shape{1, 9, 9}, Shape{1, 13, 12}, Shape{1, 15, 15}, Shape{3, 3, 3},
+                                Shape{5, 5, 5}, Shape{4, 7, 7},   Shape{15, 2, 3}};
+  CaseList list{random};
+  for (const char* name : {"argb64", "argb64-all", "rgba64", "ayuv64-opaque", "y412"})
+    for (const KindRow& kind : kinds())
+      for (const Shape& shape : streamed) {
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
+        o.kind = &kind;
+        o.shape = shape;
+        o.width = rotate(std::array{132, 388, 8, 260, 1032}, turn);
+        o.height = rotate(std::array{45, 23, 150}, turn);
+        if (turn % 8 != 0) o.in = o.out = turn % 4 == 1 ? Placement::bottom_up : Placement::aligned;
+        list.add(o);
+      }
+  return list.cases;
+}
+
 // The largest filter of full rank that there is.
 std::vector<Case> largest_filter(Random& random) {
   CaseList list{random};
@@ -250,6 +271,7 @@ std::vector<Case> systematic_cases(std::uint64_t seed) {
   list.append(largest_filter(random));
   list.append(cases_of_large_filters(random));
   list.append(frames_that_factor(random));
+  list.append(streamed_words(random));
   list.cases.insert(list.cases.begin(), fractional.begin(), fractional.end());
   return list.cases;
 }

@@ -8,6 +8,7 @@
 // Here: its plans, and the table of the register tile's kernels.
 #include <algorithm>
 
+#include "cuda/common/four_stream.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/register/frame_stream.hpp"
 #include "cuda/register/half_stream.hpp"
@@ -80,6 +81,11 @@ class RegisterPlan final : public Plan {
       lay_out_half_stream(device, desc);
       return;
     }
+    if (four_.lay_out(device, desc, arithmetic, padded_.width, find_register_four)) {
+      pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width, top,
+               four_.args.taps);
+      for (float& tap : four_.args.taps) tap = four_.first_factor(tap);
+    }
     stream_ = find_row_stream(layout.type, mix, padded_.index);
     if (!stream_) return;
     pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width, top,
@@ -89,6 +95,7 @@ class RegisterPlan final : public Plan {
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (four_.enqueue(window, out, static_cast<cudaStream_t>(stream))) return launch_error();
     bool whole = stream_blocks_ > 0, all_frames = frame_stream_ && stream_blocks_ > 0;
     for (int p = 0; p < tile_args_.planes; ++p) {
       RegisterTilePlane& grid = tile_args_.grid[p];
@@ -121,6 +128,8 @@ class RegisterPlan final : public Plan {
   Algorithm algorithm() const override { return Algorithm::register_; }
   std::string describe() const override {
     const std::string columns = "register " + shape_ + ", as " + std::to_string(padded_.width) + " columns";
+    if (four_.is_laid_out())
+      return columns + ", through shared memory, " + std::to_string(four_.args.rows) + " rows a warp";
     if (stream_blocks_ > 0)
       return columns + (in_halves_ ? ", half precision" : "") + ", " + std::to_string(stream_args_.rows) +
              " rows a warp";
@@ -176,6 +185,7 @@ class RegisterPlan final : public Plan {
   const RowStreamKernel* stream_ = nullptr;
   FrameStreamArgs frame_args_{};
   const FrameStreamKernel* frame_stream_ = nullptr;
+  FourStream four_;
   HalfStreamArgs half_args_{};
   bool in_halves_ = false;
 };

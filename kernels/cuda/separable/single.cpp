@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/common/four_stream.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
 #include "cuda/separable/factors.hpp"
@@ -93,9 +94,11 @@ class SingleTilesPlan final : public Plan {
     }
     blocks_ = static_cast<unsigned>(blocks);
     bytes_ = bytes_per_sample(layout.type);
+    if (terms_ == 1) lay_out_stream(device, desc, arithmetic, factors);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (four_.enqueue(window, out, static_cast<cudaStream_t>(stream))) return launch_error();
     for (int p = 0; p < args_.planes; ++p) {
       SinglePlane& grid = args_.grid[p];
       grid.vectors = true;
@@ -113,10 +116,32 @@ class SingleTilesPlan final : public Plan {
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
     return "separable " + shape_ + ", rank " + std::to_string(terms_) + ", single precision" +
-           (args_.frames > 1 ? ", frames combined while loading" : "");
+           (args_.frames > 1 ? ", frames combined while loading" : "") +
+           (four_.is_laid_out() ? ", " + std::to_string(four_.args.rows) + " rows a warp" : "");
   }
 
  private:
+  /// The stream of rows that is taken where it serves the case, and addresses.
+  void lay_out_stream(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,
+                      const Factors& factors) {
+    const Filter& filter = desc.filter;
+    const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
+    const bool one = args_.frames == 1;
+    // Beyond, tiles are faster where nothing is copied and a product divides.
+    if (width > 11 && !args_.plane[0].has_passthrough && args_.numbers.divisor == 0) return;
+    if (!four_.lay_out(device, desc, arithmetic, width, one ? find_separable_four : find_separable_four_frames)) return;
+    const SpaceFactors& space = factors.space.front();
+    FourStreamArgs& to = four_.args;
+    const int centre = four_.width() / 2;
+    float *const row = to.taps, *const column = row + four_.width();
+    std::copy(space.row.begin(), space.row.end(), row + centre - filter.centre_x());
+    std::copy(space.column.begin(), space.column.end(), column + centre - filter.centre_y());
+    const auto first_factor = [&](double tap) { return four_.first_factor(tap); };
+    if (one)
+      std::transform(row, column, row, first_factor);
+    else
+      std::transform(factors.time.begin(), factors.time.end(), to.time, first_factor);
+  }
   /// The numbers of each component of the one plane, some of which are copied.
   void set_components(const PlaneLayout& layout, SamplePlane& plane, int width) {
     for (int c = 0; c < 4; ++c) {
@@ -138,6 +163,7 @@ class SingleTilesPlan final : public Plan {
   std::string shape_;
   int terms_;
   SingleArgs args_{};
+  FourStream four_;
   void (*run_)(SingleArgs) = nullptr;
   int shared_ = 0;
   unsigned blocks_ = 0;

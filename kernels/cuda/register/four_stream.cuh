@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// register, pixels of four 16-bit components under 2D filters: a row stream whose rows come through shared memory
+// (cuda/common/four_stream.cuh). A lane keeps the sums of four pixels of all rows that the row at hand touches; each
+// pixel that it reads is added to all of them at once.
+#pragma once
+
+#include "cuda/common/four_stream.cuh"
+
+namespace convolve::cuda {
+
+/// Blocks that a multiprocessor is to hold, which bounds the registers, and slots of a warp. More of either are slower
+/// where the memory is what limits.
+constexpr int register_four_blocks(int width) {
+  return width == 3 ? 2 : 3;
+}
+constexpr int register_four_slots(int filtered, int width) {
+  return filtered == 3 && width > 3 ? 3 : 4;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// Adds the products of a row with the filter's rows to sums low .. high - 1, each of which becomes that of the next
+/// lower number.
+template <int F, int width, int low, int high>
+__device__ __forceinline__ void add_four_row(const FourStreamArgs& args, const char* row, float (&sum)[width][4 * F],
+                                             std::uint32_t (&last)[4]) {
+  using Shared = FourShared<width, register_four_slots(F, width)>;
+  constexpr int radius = width / 2;
+#pragma unroll
+  for (int q = 0; q < width + 3; ++q) {
+    const float4 v = *reinterpret_cast<const float4*>(row + Shared::at(Shared::margin - radius + q));
+    const float value[4] = {v.x, v.y, v.z, v.w};
+    if (q >= radius && q < radius + 4) last[q - radius] = __float_as_uint(v.w);
+#pragma unroll
+    for (int k = 0; k < width; ++k)
+      if (const int n = q - k; n >= 0 && n < 4)
+#pragma unroll
+        for (int j = low; j < high; ++j)
+#pragma unroll
+          for (int c = 0; c < F; ++c) {
+            const float before = k > 0 ? sum[j][n * F + c] : j + 1 < width ? sum[j + 1][n * F + c] : 0;
+            sum[j][n * F + c] = fmaf(args.taps[(width - 1 - j) * width + k], value[c], before);
+          }
+  }
+}
+
+#endif
+
+template <int F, int width>
+__global__ void __launch_bounds__(32 * four_stream_warps, register_four_blocks(width))
+    register_four_kernel(const __grid_constant__ FourStreamArgs args) {
+#if __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(16) char shared[];
+  using Shared = FourShared<width, register_four_slots(F, width)>;
+  constexpr int radius = width / 2;
+  const int local = __shfl_sync(~0u, threadIdx.x >> 5, 0), warp = blockIdx.x * four_stream_warps + local;
+  if (warp >= args.warps) return;
+  const FourPlace place(args, warp, radius, Shared::strip);
+  FourRows<F, width, register_four_slots(F, width), false> rows(args, shared + local * Shared::bytes, place);
+  rows.prefetch();
+  pdl_wait();
+  rows.begin();
+  const int x = place.begin + 4 * (threadIdx.x & 31);
+  const bool stores = x < place.end;
+  char* to = static_cast<char*>(args.out.data) + place.top * args.out.stride + x * Shared::pixel;
+  float sum[width][4 * F] = {};
+  FourCopied<F == 3 ? radius : 0, 4> copied;
+#pragma unroll 1
+  for (int i = 0; i < place.rows; ++i) {
+    const char* const row = rows.make(i);
+    std::uint32_t last[4];
+    // Sums of rows outside of the range are not worth their products.
+    if (i <= radius)
+      add_four_row<F, width, radius, width>(args, row, sum, last);
+    else if (i >= place.rows - 1 - radius && i > 2 * radius)
+      add_four_row<F, width, 0, radius + 1>(args, row, sum, last);
+    else
+      add_four_row<F, width, 0, width>(args, row, sum, last);
+    if constexpr (F == 3) copied.put(last);
+    if (i >= 2 * radius) {
+      if (stores) finish_four<F, 4>(args, sum[0], copied.oldest(), to);
+      to += args.out.stride;
+    }
+  }
+#endif
+}
+
+}  // namespace convolve::cuda
