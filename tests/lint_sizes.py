@@ -23,7 +23,7 @@ KERNELS = {
     "kernels/cuda/regions/effect.cu treat_any": 68,
     "kernels/cuda/register/row_stream.cuh stream_strip": 100,
     "kernels/cuda/separable/tensor.cuh filter_tile": 159,
-    "kernels/cuda/separable/triples.cuh filter_triples": 99,
+    "kernels/cuda/separable/triples.cuh filter_triples": 98,
 }
 
 

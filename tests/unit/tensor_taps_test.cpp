@@ -337,28 +337,49 @@ TEST(TensorTaps, PackedPixelsCountAsLumaChromaLumaChroma) {
   }
 }
 
+/// Taps by the output that they are of, of the row's matrices for three components: words from `matrix` on as lanes
+/// hold the left operand, of which the words from `chosen` on tell which columns are there.
+void expect_every_third_byte(const Fragments& triples, int side, int matrix, int chosen, int n,
+                             std::map<int, std::set<int>>& met) {
+  const int parts = triples.bytes ? 4 : 2;
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i)
+      for (int e = 0; e < parts; ++e) {
+        const int g = lane / 4, t = lane % 4;
+        int input = 0;
+        if (triples.bytes) {
+          // Of sparse m16n8k64, lanes 4 g and 4 g + 2 tell of row g, the next ones of row g + 8; V lies as it is.
+          const int kept = i / 2 * 16 + 4 * t + e;
+          const std::uint32_t told = triples.words[chosen + 4 * g + i % 2 + kept / 16 * 2];
+          input = kept / 2 * 4 + static_cast<int>(told >> 2 * (kept % 16) & 3);
+        } else {
+          // V of a block of 16 bytes is in two registers: even bytes, then odd ones.
+          const int kept = i / 2 * 8 + 2 * t + e;
+          const std::uint32_t told = triples.words[chosen + 4 * g + kept / 8] >> (16 * (i % 2));
+          const int k = kept / 2 * 4 + static_cast<int>(told >> 2 * (kept % 8) & 3);
+          input = 32 * n + k / 16 * 16 + 2 * (k % 8) + k / 8 % 2;
+        }
+        // Outputs 0 to 7 are the first bytes of pairs, the later half of which comes first.
+        const int output = 24 + 2 * ((g + 4) % 8) + i % 2, tap = triples.tap(matrix, lane, i, e);
+        if (tap == 0) continue;
+        EXPECT_EQ(input - output, 3 * (tap - 1 - side / 2));
+        EXPECT_TRUE(met[output].insert(tap).second);
+      }
+}
+
 TEST(TensorTaps, TheRowMatricesOfThreeComponentsMeetEveryThirdByte) {
   for (const int side : {1, 2, 5, 14, 15}) {
-    const Fragments triples(Epilogue::saturate, side, 3);
-    std::map<int, std::set<int>> met;  // taps of an output
-    for (int n = 0; n < 2; ++n)
-      for (int lane = 0; lane < 32; ++lane)
-        for (int i = 0; i < 4; ++i)
-          for (int e = 0; e < 2; ++e) {
-            const int g = lane / 4, t = lane % 4, kept = i / 2 * 8 + 2 * t + e;
-            const std::uint32_t told = triples.words[384 + 32 * (1 + n) + 4 * g + kept / 8] >> (16 * (i % 2));
-            const int k = kept / 2 * 4 + static_cast<int>(told >> 2 * (kept % 8) & 3);
-            // V of a block of 16 bytes is in two registers: even bytes, then odd ones. Outputs 0 to 7 are the first
-            // bytes of pairs, the later half of which comes first.
-            const int input = 32 * n + k / 16 * 16 + 2 * (k % 8) + k / 8 % 2;
-            const int output = 24 + 2 * ((g + 4) % 8) + i % 2;
-            const int tap = triples.tap(1 + n, lane, i, e);
-            if (tap == 0) continue;
-            EXPECT_EQ(input - output, 3 * (tap - 1 - side / 2));
-            EXPECT_TRUE(met[output].insert(tap).second);
-          }
-    ASSERT_EQ(met.size(), 16u);
-    for (const auto& [output, taps] : met) EXPECT_EQ(taps.size(), static_cast<std::size_t>(side));
+    const Fragments halves(Epilogue::saturate, side, 3), bytes(Epilogue::magic_number, side, 3);
+    std::map<int, std::set<int>> of_halves, of_bytes;  // taps of an output
+    for (int n = 0; n < 2; ++n) expect_every_third_byte(halves, side, 1 + n, 384 + 32 * (1 + n), n, of_halves);
+    expect_every_third_byte(bytes, side, 1, 256, 0, of_bytes);
+    // V starts 2^15 higher, and H lower by what that adds to it.
+    EXPECT_EQ(static_cast<int>(bytes.words[288]), -3 + (1 << 15));
+    EXPECT_EQ(static_cast<int>(bytes.words[300]), 7 - (1 << 15) * side * (side + 1) / 2);
+    for (const auto& met : {of_halves, of_bytes}) {
+      ASSERT_EQ(met.size(), 16u);
+      for (const auto& [output, taps] : met) EXPECT_EQ(taps.size(), static_cast<std::size_t>(side));
+    }
   }
 }
 

@@ -23,8 +23,7 @@ using namespace tensor;
 template <Epilogue epilogue>
 auto kernel_for(PlaneMix mix) {
   if (mix == PlaneMix::none) return packed_kernel<epilogue>;
-  if constexpr (in_halves(epilogue))
-    if (mix == PlaneMix::three) return triples_kernel<epilogue>;
+  if (mix == PlaneMix::three) return triples_kernel<epilogue>;
   return mix == PlaneMix::one           ? tensor_kernel<epilogue, 1>
          : mix == PlaneMix::one_and_two ? tensor_kernel<epilogue, 3>
                                         : tensor_kernel<epilogue, 4>;

@@ -8,6 +8,7 @@
 
 #include "cuda/common/half.hpp"
 #include "cuda/common/packed_422.hpp"
+#include "cuda/separable/byte_factors.hpp"
 #include "cuda/separable/tensor_taps.hpp"
 
 namespace convolve::cuda::tensor {
@@ -83,14 +84,16 @@ void add_rows(const TapBits& taps, bool bytes, int components, int stretch, int 
         words);
 }
 
-/// The row pass over three components in turn, triples.cuh: product n (0 or 1) takes 32 of a window's 64 bytes, as
-/// eight groups of four columns, of which row `to` has two, `entry` 0 and 1.
+/// The row pass over three components in turn, triples.cuh: a product takes a window's bytes as groups of four columns,
+/// of which row `to` has two, `entry` 0 and 1. With bytes it takes all 64 as they lie, with halves product n (0 or 1)
+/// takes 32 of them, in the order in which registers hold V.
 struct TripleRow {
+  bool bytes;
   int n, to;
 
   /// How far the byte in the group's column is from that which the row makes.
   int distance(int group, int column) const {
-    const int k = 4 * group + column, in_window = 32 * n + 16 * (k >> 4) + 2 * (k & 7) + (k >> 3 & 1);
+    const int k = 4 * group + column, in_window = bytes ? k : 32 * n + 16 * (k >> 4) + 2 * (k & 7) + (k >> 3 & 1);
     return in_window - (24 + 2 * ((to + 4) & 7) + (to >> 3));
   }
   /// The first and the last column may both be of the component; else one of those between, beside the last one.
@@ -106,16 +109,31 @@ struct TripleRow {
   }
 };
 
-/// The selectors of such a product, in the order of chosen_columns().
-std::array<std::uint32_t, 32> chosen_of_triples(int n) {
-  std::array<std::uint32_t, 32> chosen{};
-  for (int lane = 0; lane < 32; ++lane)
-    for (int bit = 0; bit < 32; bit += 2) {
-      const TripleRow row{n, (lane >> 2) + 8 * (bit >> 4)};
-      const int entry = 8 * (lane & 1) + (bit >> 1 & 7);
-      chosen[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>(row.chosen(entry >> 1, entry & 1)) << bit;
+/// Adds the matrices of that pass: one of bytes, two of halves.
+void add_triple_rows(const TapBits& taps, int centre, bool bytes, std::vector<std::uint32_t>& words) {
+  for (int n = 0; n < (bytes ? 1 : 2); ++n)
+    add_fragments(
+        bytes,
+        [&](int i, int g, int t, int e) {
+          const TripleRow row{bytes, n, g + 8 * (i & 1)};
+          return bytes ? row.tap(taps, centre, 2 * t + (e >> 1) + 8 * (i >> 1), e & 1)
+                       : row.tap(taps, centre, t + 4 * (i >> 1), e);
+        },
+        words);
+}
+
+/// Adds the selectors of those matrices, of halves in the order of chosen_columns().
+void add_chosen_of_triples(bool bytes, std::vector<std::uint32_t>& words) {
+  for (int n = 0; n < (bytes ? 1 : 2); ++n)
+    for (int lane = 0; lane < 32; ++lane) {
+      std::uint32_t chosen = 0;
+      for (int bit = 0; bit < 32; bit += 2) {
+        const int to = (lane >> 2) + 8 * (bytes ? lane & 1 : bit >> 4);
+        const int entry = bytes ? 16 * (lane >> 1 & 1) + (bit >> 1) : 8 * (lane & 1) + (bit >> 1 & 7);
+        chosen |= static_cast<std::uint32_t>(TripleRow{bytes, n, to}.chosen(entry >> 1, entry & 1)) << bit;
+      }
+      words.push_back(chosen);
     }
-  return chosen;
 }
 
 }  // namespace
@@ -194,20 +212,17 @@ std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps
   else
     add_half_columns(taps.column, filter.centre_y(), words);
   if (components == 3)
-    for (int n = 0; n < 2; ++n)
-      add_matrix([&](int i, int g, int t, int e) {
-        return TripleRow{n, g + 8 * (i & 1)}.tap(row_taps, filter.centre_x(), t + 4 * (i >> 1), e);
-      });
+    add_triple_rows(row_taps, filter.centre_x(), bytes, words);
   else
     add_rows(row_taps, bytes, components, 1, filter.centre_x(), words);
   if (!bytes) add_chosen_columns(words);
-  if (components == 3)
-    for (int n = 0; n < 2; ++n)
-      for (const std::uint32_t chosen : chosen_of_triples(n)) words.push_back(chosen);
+  if (components == 3) add_chosen_of_triples(bytes, words);
   const auto add_four = [&](std::uint32_t v) { words.insert(words.end(), 4, v); };
-  add_four(bytes ? static_cast<std::uint32_t>(static_cast<int>(taps.start)) : half_bits(taps.start) * 0x10001u);
+  // Of three components' bytes V is made unsigned.
+  const double up = bytes && components == 3 ? 0x1p15 : 0;
+  add_four(bytes ? static_cast<std::uint32_t>(static_cast<int>(taps.start + up)) : half_bits(taps.start) * 0x10001u);
   for (int c = 0; c < components; ++c) {
-    const double from = taps.from[p][c];
+    const double from = taps.from[p][c] - up * sum_of(taps.row);
     if (bytes)
       words.insert(words.end(), {static_cast<std::uint32_t>(static_cast<int>(from)), bits_of(taps.level[p][c]), 0, 0});
     else

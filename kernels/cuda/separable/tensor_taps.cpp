@@ -147,13 +147,12 @@ bool make_tensor_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const 
   if (arithmetic.exact_taps && ghost_rounding(desc, f) / arithmetic.divisor >= max_sample_error) return false;
   // Planes of three components come alone, and so do those of four.
   const PlaneMix mix = plane_mix(layout);
-  const bool triples = mix == PlaneMix::three;
   if ((mix == PlaneMix::none && !is_even_packed_422(layout)) ||
-      (triples && (layout.planes > 1 || !is_filtered_alike(layout.plane[0]))))
+      (mix == PlaneMix::three && (layout.planes > 1 || !is_filtered_alike(layout.plane[0]))))
     return false;
   if (centre != 0 && arithmetic.exact_taps) return false;
   if (arithmetic.accumulator != Accumulator::exact) return real_halves(desc, f, centre, 1, 1, taps);
-  return exact_halves(desc, arithmetic.divisor, f, taps) || (!triples && exact_limbs(desc, arithmetic, f, taps));
+  return exact_halves(desc, arithmetic.divisor, f, taps) || exact_limbs(desc, arithmetic, f, taps);
 }
 
 bool make_frame_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const std::vector<double>& time,

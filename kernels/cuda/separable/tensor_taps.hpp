@@ -65,7 +65,7 @@ void add_half_rows(const std::vector<double>& row, int centre, int margin, bool 
 
 /// What the kernel's Products takes of plane p, in words: the fragments of the column matrix and of the two row
 /// matrices, 32 lanes of four words each; of halves, the words that say which columns the sparse matrix holds, and of
-/// three components those of the row's two; then what V and H start at.
+/// three components those of the row's; then what V and H start at.
 std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps& taps, int p, int components);
 
 /// True for packed 4:2:2 of an even width, which is whole pairs.

@@ -10,6 +10,10 @@
 //   taps of a G           a . . b . . c            second byte. Of four neighbours there, at most two meet taps: R is
 //   registers           o . o . o . o .            2:4 sparse as it stands, in each row and whatever the filter
 //
+// Of exact taps whose V half precision does not hold, V is two limbs of 8 bits: four neighbouring bytes of each are a
+// word of the lane, of which as many meet taps, and one sparse product takes all that a set reaches. V starts 2^15
+// higher than elsewhere, so that both limbs are unsigned.
+//
 // A set is 16 bytes of 16 rows, in the middle of four blocks of V: filters reach 21 bytes, and so it begins 8 bytes
 // before a block. A lane ends with a pair of neighbouring bytes of two rows, which stmatrix stores transposed; the
 // order of pairs is that of the blocks, as ldmatrix hands them out: first those of the later block.
@@ -20,25 +24,33 @@
 
 namespace convolve::cuda::tensor {
 
-/// Where a plane's fragments of three components begin, in uint4, behind those of the column and of the row's two
-/// products: which columns of each of these are there, and what V and H start at.
+/// Where a plane's fragments of three components begin, in uint4, behind the column's matrix and those of the row, two
+/// of halves and one of bytes: which columns of each sparse matrix are there, and what V and H start at.
 struct TripleFragments {
-  static constexpr int chosen = 96, start = 120;
+  int chosen, start;
+
+  static constexpr TripleFragments of(Epilogue epilogue) {
+    return in_halves(epilogue) ? TripleFragments{96, 120} : TripleFragments{64, 72};
+  }
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
+/// The two passes of a set with their matrices' fragments of one lane.
 template <Epilogue epilogue>
-struct TripleProducts {
-  static_assert(in_halves(epilogue));
+struct TripleProducts;
+
+template <Epilogue epilogue>
+requires(in_halves(epilogue)) struct TripleProducts<epilogue> {
   using Columns = Products<epilogue, 1>;
-  using Half = typename Columns::Half;  ///< V of a block of 16 bytes
+  using Block = typename Columns::Half;  ///< V of 16 bytes
   Columns pass;
   std::uint32_t row[2][4], where[2];
   float from[4];
 
   __device__ void prepare(const TensorPlane& plane, int lane) {
-    const auto chosen = reinterpret_cast<const std::uint32_t*>(plane.fragments + TripleFragments::chosen) + lane;
+    constexpr TripleFragments at = TripleFragments::of(epilogue);
+    const auto chosen = reinterpret_cast<const std::uint32_t*>(plane.fragments + at.chosen) + lane;
     load_fragment(pass.column, plane, 0, lane);
     pass.where = __ldg(chosen);
 #pragma unroll
@@ -46,14 +58,17 @@ struct TripleProducts {
       load_fragment(row[i], plane, 1 + i, lane);
       where[i] = __ldg(chosen + 32 * (1 + i));
     }
-    const uint2 v = __ldg(reinterpret_cast<const uint2*>(plane.fragments + TripleFragments::start));
+    const uint2 v = __ldg(reinterpret_cast<const uint2*>(plane.fragments + at.start));
     pass.start[0] = v.x, pass.start[1] = v.y;
-    const float4 f = __ldg(reinterpret_cast<const float4*>(plane.fragments + TripleFragments::start + 1));
+    const float4 f = __ldg(reinterpret_cast<const float4*>(plane.fragments + at.start + 1));
     from[0] = f.x, from[1] = f.y, from[2] = f.z, from[3] = f.w;
   }
+  __device__ void columns(Block& to, const Blocks<1>& rows) const {
+    to = pass.columns(rows);
+  }
   /// A lane's pair of bytes of rows 8 k + 2 t and the next: the first byte of both rows, then the second.
-  __device__ void rows(float (&code)[4], const Half& a, const Half& b, const Half& c, const Half& d, int k,
-                       float gain) const {
+  __device__ void rows(float (&code)[4], const Block& a, const Block& b, const Block& c, const Block& d, int k,
+                       const TensorArgs& args) const {
     const std::uint32_t left[4] = {a.v[0][k], a.v[0][2 + k], b.v[0][k], b.v[0][2 + k]};
     const std::uint32_t right[4] = {c.v[0][k], c.v[0][2 + k], d.v[0][k], d.v[0][2 + k]};
     float sum[4];
@@ -61,7 +76,51 @@ struct TripleProducts {
     ptx::mma_f16_sparse(code, row[1], right, sum, where[1]);
     if (epilogue == Epilogue::scaled)
 #pragma unroll
-      for (float& v : code) v = __fmul_rn(v, gain);
+      for (float& v : code) v = __fmul_rn(v, args.gain);
+  }
+};
+
+/// Of bytes a product takes all four blocks, of one limb of V.
+template <Epilogue epilogue>
+struct TripleProducts {
+  using Columns = Products<epilogue, 1>;
+  /// V of 16 bytes: a lane's four of rows g and g + 8.
+  struct Block {
+    std::uint32_t low[2], high[2];
+  };
+  Columns pass;
+  uint4 row;
+  std::uint32_t where;
+
+  __device__ void prepare(const TensorPlane& plane, int lane) {
+    constexpr TripleFragments at = TripleFragments::of(epilogue);
+    load_fragment(pass.column, plane, 0, lane);
+    row = __ldg(plane.fragments + 32 + lane);
+    where = __ldg(reinterpret_cast<const std::uint32_t*>(plane.fragments + at.chosen) + lane);
+    const int4 s = __ldg(reinterpret_cast<const int4*>(plane.fragments + at.start));
+    pass.start[0] = s.x, pass.start[1] = s.y, pass.start[2] = s.z, pass.start[3] = s.w;
+    const int4 f = __ldg(reinterpret_cast<const int4*>(plane.fragments + at.start + 1));
+    pass.from[0] = f.x, pass.offset[0] = __int_as_float(f.y);
+  }
+  __device__ void columns(Block& to, const Blocks<1>& rows) const {
+    const auto fresh = pass.columns(rows);
+    const auto& v = fresh.v[0];
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      Columns::limbs(to.low[k], to.high[k], v[0][2 * k], v[1][2 * k], v[0][2 * k + 1], v[1][2 * k + 1]);
+  }
+  /// As those of halves.
+  __device__ void rows(float (&code)[4], const Block& a, const Block& b, const Block& c, const Block& d, int k,
+                       const TensorArgs& args) const {
+    const std::uint32_t high[4] = {a.high[k], b.high[k], c.high[k], d.high[k]};
+    const std::uint32_t low[4] = {a.low[k], b.low[k], c.low[k], d.low[k]};
+    int sum[4] = {};
+    ptx::mma_s8_u8_sparse(sum, row, high, where);
+#pragma unroll
+    for (int& s : sum) s = s * 256 + pass.from[0];
+    ptx::mma_s8_u8_sparse(sum, row, low, where);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) code[i] = pass.value_of(sum[i], 0, args);
   }
 };
 
@@ -108,11 +167,10 @@ __device__ __forceinline__ void filter_triples(const TensorArgs& args, const Ten
   // For the tap at the centre: rows 0 to 7 and 8 to 15 of one block, then of the next.
   std::uint32_t samples_at = settled(in.row(16 * band + radius + (lane & 15))) + block_bytes * (1 + (lane >> 4));
 
-  using Half = typename TripleProducts<epilogue>::Half;
-  Half v[4];
+  typename TripleProducts<epilogue>::Block v[4];
   Blocks<1> next;
-  const auto take = [&](Half& to) {
-    to = products.pass.columns(next);
+  const auto take = [&](auto& to) {
+    products.columns(to, next);
     blocks += block_bytes;
     next.load(blocks);
   };
@@ -128,7 +186,7 @@ __device__ __forceinline__ void filter_triples(const TensorArgs& args, const Ten
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       float code[4];
-      products.rows(code, v[first % 4], v[(first + 1) % 4], v[(first + 2) % 4], v[(first + 3) % 4], k, args.gain);
+      products.rows(code, v[first % 4], v[(first + 1) % 4], v[(first + 2) % 4], v[(first + 3) % 4], k, args);
       if (epilogue == Epilogue::centre_tap) {
         const std::uint32_t pairs = lane < 16 ? was[2 + k] : was[k];
         constexpr int order[4] = {0, 2, 1, 3};
