@@ -169,7 +169,7 @@ constexpr std::array tiled{Shape{1, 15, 15}, Shape{1, 9, 9}, Shape{1, 11, 11}, S
                            Shape{5, 3, 3},   Shape{5, 1, 1}, Shape{2, 7, 9},   Shape{3, 5, 5},  Shape{4, 2, 4},
                            Shape{15, 1, 3},  Shape{7, 7, 7}, Shape{3, 6, 8},   Shape{3, 7, 10}, Shape{2, 11, 4}};
 
-constexpr std::array tiled_layouts{"gray8",   "nv12",         "rgba8",  "i420",   "p010", "gray16",
+constexpr std::array tiled_layouts{"gray8",   "nv12",         "rgba8",  "i420",   "p010", "gray16",  "rgb8",
                                    "i420-10", "gray-alpha16", "argb64", "ayuv64", "y412", "gray-f32"};
 
 void add_tiles(CaseList& list) {

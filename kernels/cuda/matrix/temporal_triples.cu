@@ -23,13 +23,12 @@ namespace {
 
 using namespace temporal;
 
-constexpr int tile_rows = 8;
+constexpr int tile_rows = 10;
 constexpr int components = 3, strips = triple_tile_bytes / (8 * components), group = 4 * components;
 
 /// Blocks that an SM is to hold: bounds the registers of a thread.
 constexpr int blocks_resident(int radius, int limbs) {
-  if (limbs == 1) return radius <= 1 ? 6 : 5;
-  return radius <= 1 ? 5 : 4;
+  return limbs == 1 && radius <= 2 ? 5 : 4;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -107,7 +106,7 @@ class TriplesInput {
       if (left_ || all) fill(row, all ? 4 * words : group, plane.ghost);
       if (right_ && !all) fill(last, group, plane.ghost);
     } else if (r < rows) {
-      if (left_) choose_pixels(row + group, row, row, plane.x.low_selector);
+      if (left_) choose_pixels(row, row + group, row, plane.x.low_selector);
       if (right_) choose_pixels(last - group, last, last, plane.x.high_selector);
     }
     __syncwarp();
