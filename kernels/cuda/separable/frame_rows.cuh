@@ -274,7 +274,7 @@ __device__ __forceinline__ void stream_rows(const RowsArgs& args, const RowsPlan
   const int warp = (blockIdx.x - plane.first_block) * warps + __shfl_sync(~0u, threadIdx.x >> 5, 0);
   const int range = warp / plane.strips;
   if (range >= plane.ranges) return;
-  constexpr int ahead = 24 / (bytes * frames / 4);  // so many words at the most
+  constexpr int ahead = rows_ahead(bytes, radius, frames);
   const FrameRows<Steps, bytes, radius, frames, ahead> rows(args, plane, warp - range * plane.strips, range);
   pdl_wait();
   rows.run();

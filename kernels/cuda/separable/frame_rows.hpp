@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -51,6 +52,12 @@ enum class RowsPlanes : std::uint8_t { one, one_and_two, three, four, luma_first
 /// beside the frame in the lane at its side.
 constexpr int lane_bytes(RowsPlanes planes, int radius) {
   return radius == 1 || planes <= RowsPlanes::one_and_two ? 8 : 16;
+}
+/// Rows of all frames that are under way while one is combined. What a lane has of them are registers, of which small
+/// filters leave more blocks to a multiprocessor, and large ones need as many anyway.
+constexpr int rows_ahead(int bytes, int radius, int frames) {
+  const int words = radius == 1 ? 24 : bytes == 8 ? 30 : 40;
+  return std::min(words / (bytes * frames / 4), 4);
 }
 /// Bytes of a row that a warp makes: the lanes at its ends make columns for their neighbours alone.
 constexpr int strip_bytes(int lane_bytes) {
