@@ -145,18 +145,17 @@ TEST(BankStream, RefusesLargerKernelsAndUnevenComponents) {
   EXPECT_NE(refusal(packed_422(0, 63), preset_bank(Preset::sobel)).find("uneven"), std::string::npos);
 }
 
-TEST(BankStream, SeesPacked422AsPairsWithTheLumaFirst) {
+TEST(BankStream, SeesPacked422AsPairsInTheirOwnOrder) {
   FrameLayout layout = packed_422(1, 64);
   layout.plane[0].component[2].filtered = false;  // U0 Y0 V0 Y1: V is copied
   const BankStreamCase uyvy = case_of(layout, preset_bank(Preset::sobel));
-  EXPECT_EQ(uyvy.planes, BankPlanes::packed_422);
+  EXPECT_EQ(uyvy.planes, BankPlanes::chroma_first);
   EXPECT_EQ(uyvy.args.plane[0].width, 32);
   EXPECT_EQ(uyvy.args.luma_columns.length, 64);
-  EXPECT_EQ(uyvy.args.order, 0x2301U);
   const std::vector<float> zero(uyvy.args.plane[0].zero, uyvy.args.plane[0].zero + 4);
-  EXPECT_EQ(zero, (std::vector<float>{16, 128, 16, 128}));
+  EXPECT_EQ(zero, (std::vector<float>{128, 16, 128, 16}));
   EXPECT_EQ(uyvy.args.plane[0].passthrough[0], 0x00FF0000U);
-  EXPECT_EQ(case_of(packed_422(0, 64), preset_bank(Preset::sobel)).args.order, 0x3210U);
+  EXPECT_EQ(case_of(packed_422(0, 64), preset_bank(Preset::sobel)).planes, BankPlanes::luma_first);
 }
 
 }  // namespace

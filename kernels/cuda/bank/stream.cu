@@ -41,9 +41,10 @@ const BankStreamKernel* find(BankTaps taps, BankSum sum) {
 const BankStreamKernel* find_bank_stream(SampleType type, BankPlanes planes, BankTaps taps, BankSum sum) {
   switch (type) {
     case SampleType::u8:
-      return planes == BankPlanes::three        ? find<std::uint8_t, BankPlanes::three>(taps, sum)
-             : planes == BankPlanes::packed_422 ? find<std::uint8_t, BankPlanes::packed_422>(taps, sum)
-                                                : nullptr;
+      return planes == BankPlanes::three          ? find<std::uint8_t, BankPlanes::three>(taps, sum)
+             : planes == BankPlanes::luma_first   ? find<std::uint8_t, BankPlanes::luma_first>(taps, sum)
+             : planes == BankPlanes::chroma_first ? find<std::uint8_t, BankPlanes::chroma_first>(taps, sum)
+                                                  : nullptr;
     case SampleType::u16:
       return planes == BankPlanes::one           ? find<std::uint16_t, BankPlanes::one>(taps, sum)
              : planes == BankPlanes::one_and_two ? find<std::uint16_t, BankPlanes::one_and_two>(taps, sum)

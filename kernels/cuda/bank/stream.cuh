@@ -86,19 +86,11 @@ struct BankStrip {
         left(edge_index(grid.columns, x - 1) * Plane::pixel_bytes),
         right(edge_index(grid.columns, x + span) * Plane::pixel_bytes) {
     if constexpr (Plane::is_packed) {
-      const int first = args.order == 0x3210 ? 0 : 1;
-      luma_left = 2 * edge_index(args.luma_columns, 2 * x - 1) + first;
-      luma_right = 2 * edge_index(args.luma_columns, 2 * (x + span)) + first;
+      luma_left = 2 * edge_index(args.luma_columns, 2 * x - 1) + Plane::luma;
+      luma_right = 2 * edge_index(args.luma_columns, 2 * (x + span)) + Plane::luma;
     }
   }
 
-  /// Packed 4:2:2: puts the luma of each pair first, or back to where it was.
-  template <class Group>
-  __device__ __forceinline__ void order(Group& group, int words) const {
-    if constexpr (Plane::is_packed)
-#pragma unroll
-      for (int i = 0; i < words; ++i) group.word[i] = __byte_perm(group.word[i], 0, args.order);
-  }
   /// Shifts words of 16-bit samples to their values. Most formats have nothing to shift.
   template <class Group>
   __device__ __forceinline__ void shift_down(Group& group, int words) const {
@@ -108,7 +100,6 @@ struct BankStrip {
   }
   /// Samples as they are stored.
   __device__ __forceinline__ void put_back(typename Plane::Own& group) const {
-    order(group, Plane::Own::words);
     if constexpr (sizeof(Sample) == 2)
       if (args.numbers.shift != 0)
 #pragma unroll
@@ -133,9 +124,6 @@ struct BankStrip {
   __device__ __forceinline__ void convert(BankRow<Plane>& row, typename Plane::Floats& f, const float* zero,
                                           bool ghost) const {
     constexpr int pixel_words = (Plane::pixel_bytes + 3) / 4;
-    order(row.own, Plane::Own::words);
-    order(row.left, pixel_words);
-    order(row.right, pixel_words);
     if constexpr (sizeof(Sample) == 2)
       if (args.numbers.shift != 0) {
         shift_down(row.own, Plane::Own::words);
@@ -145,8 +133,8 @@ struct BankStrip {
     row.convert(f, zero);
     if (!edges && !ghost) return;
     if constexpr (Plane::is_packed) {
-      f[2] = static_cast<float>(row.luma_left) - zero[2];
-      f[C + Plane::samples] = static_cast<float>(row.luma_right) - zero[0];
+      f[Plane::luma + 2] = static_cast<float>(row.luma_left) - zero[Plane::luma];
+      f[C + Plane::samples + Plane::luma] = static_cast<float>(row.luma_right) - zero[Plane::luma];
     }
     if (!grid.columns.ghost) return;
 #pragma unroll
@@ -220,17 +208,18 @@ __device__ __forceinline__ void stream_bank(const BankStreamArgs& args, int p) {
 }
 
 template <class Sample, BankPlanes planes, BankTaps taps, BankSum way>
-__global__ void __launch_bounds__(32 * row_stream_warps, bank_stream_blocks(sizeof(Sample), planes))
+__global__ void __launch_bounds__(32 * row_stream_warps, bank_stream_blocks(sizeof(Sample), planes, taps))
     bank_stream_kernel(const __grid_constant__ BankStreamArgs args) {
   const int p = row_stream_plane(args);
   if constexpr (planes == BankPlanes::one_and_two) {
     if (args.plane[p].components == 1)
-      stream_bank<BankPlaneOf<Sample, 1, false>, taps, way>(args, p);
+      stream_bank<BankPlaneOf<Sample, 1>, taps, way>(args, p);
     else
-      stream_bank<BankPlaneOf<Sample, 2, false>, taps, way>(args, p);
+      stream_bank<BankPlaneOf<Sample, 2>, taps, way>(args, p);
   } else {
     constexpr int C = planes == BankPlanes::one ? 1 : planes == BankPlanes::three ? 3 : 4;
-    stream_bank<BankPlaneOf<Sample, C, planes == BankPlanes::packed_422>, taps, way>(args, p);
+    constexpr int luma = planes == BankPlanes::luma_first ? 0 : planes == BankPlanes::chroma_first ? 1 : -1;
+    stream_bank<BankPlaneOf<Sample, C, luma>, taps, way>(args, p);
   }
 }
 

@@ -35,14 +35,18 @@ struct BankStreamArgs : RowStreamFrame {
   int kernels;
   Combine combine;
   float middle;           ///< m of BankTaps::gradients
-  std::uint32_t order;    ///< packed 4:2:2: a byte permute that puts the luma of a pair first, and back again
   EdgeAxis luma_columns;  ///< packed 4:2:2: the luma's; the grid's are those of pairs
   float taps[max_bank * bank_stream_side * bank_stream_side];  ///< [kernel][row][column]
 };
 static_assert(sizeof(BankStreamArgs) <= 4096);
 
-/// The planes that kernels are compiled for. Packed 4:2:2 is a plane of pairs, each of four bytes.
-enum class BankPlanes : std::uint8_t { one, one_and_two, three, four, packed_422 };
+/// The planes that kernels are compiled for. Packed 4:2:2 is a plane of pairs, each of four bytes, whose luma or chroma
+/// comes first.
+enum class BankPlanes : std::uint8_t { one, one_and_two, three, four, luma_first, chroma_first };
+
+constexpr bool is_packed_422(BankPlanes planes) {
+  return planes == BankPlanes::luma_first || planes == BankPlanes::chroma_first;
+}
 
 /// A bank as the kernels take it.
 struct BankStreamCase {
@@ -69,10 +73,10 @@ constexpr int bank_stream_pixels(int components, int /*width*/) {
 }
 
 /// Blocks to be resident on a multiprocessor: bounds the registers.
-constexpr int bank_stream_blocks(int bytes, BankPlanes planes) {
+constexpr int bank_stream_blocks(int bytes, BankPlanes planes, BankTaps taps) {
   if (planes == BankPlanes::one) return bytes == 4 ? 5 : 6;
-  if (planes == BankPlanes::three) return 3;
-  return planes == BankPlanes::four || planes == BankPlanes::packed_422 ? 4 : 5;
+  if (planes == BankPlanes::three || (is_packed_422(planes) && taps == BankTaps::any)) return 3;
+  return planes == BankPlanes::four || is_packed_422(planes) ? 4 : 5;
 }
 /// Which row is asked for meanwhile, of those after the row that is under way.
 constexpr int bank_stream_further(int components) {

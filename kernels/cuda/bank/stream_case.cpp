@@ -16,7 +16,7 @@ namespace {
 
 constexpr int side = bank_stream_side;
 
-/// Packed 4:2:2 of 8 bits as a plane of pairs, each of four components, luma first whatever the order in memory.
+/// Packed 4:2:2 of 8 bits as a plane of pairs, each of four components.
 FrameLayout as_pairs(const FrameLayout& layout) {
   const PlaneLayout& plane = layout.plane[0];
   const int luma = luma_index(plane);
@@ -25,10 +25,9 @@ FrameLayout as_pairs(const FrameLayout& layout) {
   for (int c = 0; c < plane.components; ++c) {
     const Component& from = plane.component[c];
     for (int at = from.offset; at < 4; at += from.step) {
-      const int place = at ^ plane.component[luma].offset;
-      Component& to = pairs.component[place];
+      Component& to = pairs.component[at];
       to = from;
-      to.offset = place;
+      to.offset = at;
       to.step = 4;
       to.width = plane.component[luma].width / 2;
     }
@@ -46,8 +45,9 @@ struct Planes {
 std::optional<Planes> planes_of(const FrameLayout& layout) {
   if (layout.type == SampleType::u8 && lies_as_packed_422(layout)) {
     const PlaneLayout& plane = layout.plane[0];
-    if (plane.component[luma_index(plane)].width % 2 != 0) return std::nullopt;
-    return Planes{as_pairs(layout), BankPlanes::packed_422};
+    const Component& luma = plane.component[luma_index(plane)];
+    if (luma.width % 2 != 0) return std::nullopt;
+    return Planes{as_pairs(layout), luma.offset == 0 ? BankPlanes::luma_first : BankPlanes::chroma_first};
   }
   switch (plane_mix(layout)) {
     case PlaneMix::one:
@@ -192,13 +192,9 @@ std::optional<BankStreamCase> make_bank_stream_case(const PlanDesc& desc, std::s
   stream.planes = planes->kind;
   stream.sum = *sum;
   stream.taps = set_gradients(*sum, arithmetic, args) ? BankTaps::gradients : BankTaps::any;
-  if (planes->kind == BankPlanes::packed_422) {
+  if (is_packed_422(planes->kind)) {
     const PlaneLayout& plane = desc.layout.plane[0];
-    const Component& luma = plane.component[luma_index(plane)];
-    args.order = luma.offset == 0 ? 0x3210 : 0x2301;
-    args.luma_columns = edge_axis(desc.border, luma.width);
-    if (luma.offset != 0)  // these masks meet samples as they lie in memory
-      for (std::uint32_t& mask : args.plane[0].passthrough) mask = (mask & 0x00FF00FF) << 8 | (mask >> 8 & 0x00FF00FF);
+    args.luma_columns = edge_axis(desc.border, plane.component[luma_index(plane)].width);
   }
   return stream;
 }

@@ -13,12 +13,13 @@
 
 namespace convolve::cuda {
 
-/// The layout of a plane as a kernel is compiled for it.
-template <class Stored, int components, bool pairs>
+/// The layout of a plane as a kernel is compiled for it. `first_luma`: of packed 4:2:2, its byte in a pair; else -1.
+template <class Stored, int components, int first_luma = -1>
 struct BankPlaneOf {
   using Sample = Stored;
   static constexpr int C = components;
-  static constexpr bool is_packed = pairs;  ///< packed 4:2:2, luma first
+  static constexpr bool is_packed = first_luma >= 0;
+  static constexpr int luma = first_luma;
   static constexpr int span = bank_stream_pixels(C, bank_stream_side), samples = span * C;
   static constexpr int pixel_bytes = C * static_cast<int>(sizeof(Sample));
   using Own = PixelGroup<Sample, C, span>;
@@ -27,7 +28,7 @@ struct BankPlaneOf {
   /// A row with a pixel either side.
   using Floats = float[samples + 2 * C];
   /// Samples from one of this component to the next.
-  static constexpr int step(int sample) { return pairs && sample % 2 == 0 ? 2 : C; }
+  static constexpr int step(int sample) { return is_packed && sample % 2 == luma ? 2 : C; }
 };
 
 /// Both kernels' sums of a pair of gradients.
