@@ -28,16 +28,18 @@ int multiply_add(const std::uint8_t* samples, dot::TapPair taps) {
   return std::clamp(sum, -32768, 32767);
 }
 
-/// The sums of the segments for the output whose first tap is over `samples`.
-std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int side, int segment_pairs,
+/// The sums of the segments for the output at an even (parity 0) or odd place whose first tap is over `samples`.
+std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int parity, int side, int segment_pairs,
                                        const std::uint8_t* samples) {
-  std::vector<std::int64_t> words(k.start.begin(), k.start.end());
-  const int row_pairs = side / 2 + 1;
-  for (int p = 0; p < side * row_pairs; ++p)
-    words[static_cast<std::size_t>(p / segment_pairs)] += multiply_add(
-        samples + p / row_pairs * stride + dot::pair_column(p % row_pairs, side), k.pairs[static_cast<std::size_t>(p)]);
-  for (const dot::WordTaps::LeftOver& pair : k.left_over)
-    words.back() += multiply_add(samples + pair.row * stride + pair.column, pair.taps);
+  const dot::WordTaps::Parity& of = k.parity[static_cast<std::size_t>(parity)];
+  std::vector<std::int64_t> words(of.start.begin(), of.start.end());
+  const std::uint8_t* const window = samples - parity;  // begins at an even place
+  for (int p = 0; p < side * dot::windows_of(side); ++p)
+    words[static_cast<std::size_t>(p / segment_pairs)] +=
+        multiply_add(window + p % side * stride + k.columns[static_cast<std::size_t>(p / side)],
+                     k.pairs[static_cast<std::size_t>(2 * p + parity)]);
+  for (const dot::WordTaps::LeftOver& pair : of.left_over)
+    words.back() += multiply_add(window + pair.row * stride + pair.column, pair.taps);
   for (const std::int64_t word : words) {
     EXPECT_GE(word, 0);
     EXPECT_LE(word, 65535);
@@ -71,11 +73,12 @@ class WordTaps : public testing::Test {
   /// Expects the sums of noise, of white, and of white under the taps of one sign alone; and their code values.
   void expect_sums(const dot::WordTaps& k, const dot::WordQuotient* q, const std::vector<std::int32_t>& taps, int side,
                    int segment_pairs, int divisor, int constant) {
-    const std::int64_t start = std::accumulate(k.start.begin(), k.start.end(), std::int64_t{0});
     for (int image = 0; image < 8; ++image) {
-      std::uint8_t samples[stride * stride];
+      // One sample more on both sides: windows of one parity begin before the first, those of the other end behind.
+      std::uint8_t memory[1 + stride * stride];
+      std::uint8_t* const samples = memory + 1;
       const int level = static_cast<int>(random_() % 256);
-      for (std::uint8_t& sample : samples)
+      for (std::uint8_t& sample : memory)
         sample = static_cast<std::uint8_t>(image == 5 ? 255 : image > 5 ? level : random_());
       std::int64_t expected = 0;
       for (int y = 0; y < side; ++y)
@@ -85,13 +88,18 @@ class WordTaps : public testing::Test {
           if (image == 3 || image == 4) sample = (tap > 0) == (image == 3) ? 255 : 0;
           expected += tap * sample;
         }
-      const std::vector<std::int64_t> words = segment_sums(k, side, segment_pairs, samples);
-      EXPECT_EQ(std::accumulate(words.begin(), words.end(), std::int64_t{0}) - start, expected)
-          << side << ", image " << image;
-      if (!q) continue;
-      const double value = std::nearbyint(static_cast<double>(expected + constant) / divisor);
-      EXPECT_EQ(std::clamp(quotient_of(*q, words), 0, 255), std::clamp(value, 0.0, 255.0))
-          << side << ", " << segment_pairs << " pairs, divisor " << divisor << ", image " << image;
+      for (int parity = 0; parity < 2; ++parity) {
+        const std::vector<std::int32_t>& starts = k.parity[static_cast<std::size_t>(parity)].start;
+        const std::int64_t start = std::accumulate(starts.begin(), starts.end(), std::int64_t{0});
+        const std::vector<std::int64_t> words = segment_sums(k, parity, side, segment_pairs, samples);
+        EXPECT_EQ(std::accumulate(words.begin(), words.end(), std::int64_t{0}) - start, expected)
+            << side << ", image " << image << ", parity " << parity;
+        if (!q) continue;
+        const double value = std::nearbyint(static_cast<double>(expected + constant) / divisor);
+        EXPECT_EQ(std::clamp(quotient_of(*q, words), 0, 255), std::clamp(value, 0.0, 255.0))
+            << side << ", " << segment_pairs << " pairs, divisor " << divisor << ", image " << image << ", parity "
+            << parity;
+      }
     }
   }
 
@@ -103,14 +111,14 @@ constexpr std::pair<int, int> ranges[] = {{-3, 9}, {-30, 90}, {-90, 30}, {-127, 
 TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
   int served = 0, with_left_over = 0;
   for (const int side : {3, 5, 7})
-    for (const int segment_pairs : {2, 3, side * (side / 2 + 1)})
+    for (const int segment_pairs : {2, 3, side * dot::windows_of(side)})
       for (const auto& [least, most] : ranges)
         for (int draws = 0; draws < 40; ++draws) {
           const std::vector<std::int32_t> taps = draw(side, least, most);
           const auto k = dot::make_word_taps(taps, side, side, segment_pairs);
           if (!k) continue;
           ++served;
-          with_left_over += !k->left_over.empty();
+          with_left_over += k->left_over() > 0;
           expect_sums(*k, nullptr, taps, side, segment_pairs, 1, 0);
         }
   EXPECT_GT(served, 1000);
@@ -120,7 +128,7 @@ TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
 TEST_F(WordTaps, DivideAsTheContractSays) {
   int served = 0, with_ties = 0, saturating = 0;
   for (const int side : {3, 5, 7})
-    for (const int segment_pairs : {2, 3, side * (side / 2 + 1)})
+    for (const int segment_pairs : {2, 3, side * dot::windows_of(side)})
       for (const auto& [least, most] : ranges)
         for (int draws = 0; draws < 60; ++draws) {
           const std::vector<std::int32_t> taps = draw(side, least, most);
@@ -158,13 +166,18 @@ TEST_F(WordTaps, LeaveDivisionsThatTheyHaveNotTheBitsFor) {
 }
 
 TEST_F(WordTaps, LeaveOverWhatIsTooMuchForAPairOrASegment) {
-  EXPECT_TRUE(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3, 6)->left_over.empty());
-  // 128 + 128 beside the shared column, which is all that two pairs hold; 255 at the ends is more.
-  EXPECT_TRUE(dot::make_word_taps({80, 90, 80, 0, 0, 0, 0, 0, 0}, 3, 3, 6)->left_over.empty());
-  EXPECT_FALSE(dot::make_word_taps({100, 100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, 3)->left_over.empty());
-  // The last segment has no place for so much.
-  EXPECT_FALSE(dot::make_word_taps({100, 100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, 6));
-  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(9, 90), 3, 3, 3));
+  EXPECT_EQ(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3, 6)->left_over(), 0);
+  // A pair holds 128: of outputs at even places 100 + 28 and 40, of those at odd places 100 and 28 + 40.
+  EXPECT_EQ(dot::make_word_taps({100, 28, 40, 0, 0, 0, 0, 0, 0}, 3, 3, 6)->left_over(), 0);
+  EXPECT_EQ(dot::make_word_taps({100, 29, 40, 0, 0, 0, 0, 0, 0}, 3, 3, 6)->left_over(), 1);
+  EXPECT_EQ(dot::make_word_taps({100, -100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, 3)->left_over(), 0) << "of other signs";
+  // The last segment has no place for what is left over: one more has.
+  const auto one_more = dot::make_word_taps({100, 100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, 6);
+  ASSERT_TRUE(one_more);
+  EXPECT_TRUE(one_more->one_more);
+  EXPECT_EQ(one_more->segments(), 2);
+  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(9, 90), 3, 3, 6)) << "more than two segments hold";
+  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(9, 127), 3, 3, 3)) << "more than one holds is left over";
 }
 
 }  // namespace

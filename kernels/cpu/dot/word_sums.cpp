@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,22 +31,18 @@ constexpr TwoWords two_words(std::int32_t word) {
 
 struct WordFilter {
   WordTaps taps;
-  std::vector<TwoWords> start;  // of each segment
-  bool saturates;               // see WordQuotient
-  TwoWords ties, multiplier, divisor, half, less;
+  std::vector<TwoWords> start;  // [segment][parity]
+  bool saturates, ties;         // see WordQuotient
+  TwoWords multiplier, divisor, half, less;
 };
 
 // Bytes of both halves of a 128-bit part in turns.
 alignas(16) constexpr std::uint8_t in_turns[16] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
 
-constexpr int row_pairs(int side) {
-  return side / 2 + 1;
-}
-
 // The functions of a SIMD target; rows is 0 where it has none.
 struct WordFunctions {
   int rows = 0, samples = 0;
-  decltype(Kernel::run) (*filter)(int side, int segment_pairs) = nullptr;
+  decltype(Kernel::run) (*filter)(int side, int segment_pairs, bool one_more) = nullptr;
 };
 
 }  // namespace convolve::cpu::dot
@@ -58,186 +53,272 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX2 && !defined(CONVOLVE_EMULATE)
 namespace {
 
-using dot::row_pairs, dot::WordFilter, dot::WordTaps;
+using dot::windows_of, dot::WordFilter, dot::WordTaps;
 using Words = Vector<std::uint16_t>;
 
-constexpr int rows = 4;  // of a block
+constexpr int rows = 4;         // of a block
+constexpr int sums = 2 * rows;  // of a block: an output row's words at even places, and those at odd places
+constexpr int at_once = 4;      // of those that are divided
 
 // From memory where it stands: GCC would keep it in a general register, or in memory as a vector.
-HWY_INLINE Ints TwoFrom(const std::int32_t& two) {
-  Ints all;
+HWY_INLINE Words TwoWordsAt(const std::int32_t& two) {
+  Words all;
   asm volatile("vpbroadcastd %1, %0" : "=x"(all.raw) : "m"(two));
   return all;
 }
 
-HWY_INLINE Words WordsFrom(const dot::TwoWords& words) {
-  return hn::BitCast(Tag<std::uint16_t>(), TwoFrom(words));
+// Loaded where it stands: more would not stay in registers.
+HWY_INLINE Bytes BytesAt(const std::uint8_t* p) {
+  Bytes bytes = hn::LoadU(Tag<std::uint8_t>(), p);
+  asm volatile("" : "+x"(bytes.raw));
+  return bytes;
 }
 
-HWY_INLINE Words SetWords(std::uint16_t word) {
-  return hn::Set(Tag<std::uint16_t>(), word);
-}
+// Of one parity, each output row's segment on its way.
+using Segment = Words[rows];
 
-HWY_INLINE Words AddWords(Words a, Words b) {
-  return Held(hn::Add(a, b));  // or GCC adds up products first, and keeps them in memory
-}
-
-HWY_INLINE Words ProductsOf(Ints window, Ints taps) {
-  return hn::BitCast(Tag<std::uint16_t>(), MultiplyBytes(window, taps));
-}
-
-HWY_INLINE Ints BytesAt(const std::uint8_t* p) {
-  return hn::BitCast(Tag<std::int32_t>(), hn::LoadU(Tag<std::uint8_t>(), p));
-}
-
-// Words of the outputs at even places, and of those at odd places.
-using InTurns = Words[2];
-
-// An output row's sums on their way: of a segment, of all so far modulo 2^16, and averages of 1, 2, 4, ... segments
-// that wait for as many more. The last one of all is at average_levels().
-struct Sums {
-  InTurns segment, total, average[5];
+// The windows that output rows 0 to 3 have for a row of taps.
+struct Windows {
+  const Bytes &w0, &w1, &w2, &w3;
 };
 
-// Adds a segment that is summed up.
-template <int Segments, int S>
-HWY_INLINE void EndSegment(Sums& sums) {
-  constexpr int levels = dot::average_levels(Segments);
-  constexpr bool last = S == Segments - 1;
+// Adds a pair of taps. As text: GCC would add up products first and move sums about, for which there are no registers.
+HWY_INLINE void AddPair(Segment& sum, const Windows& in, const dot::TapPair& taps) {
+  Words tap, product;
+  asm("vpbroadcastd %[taps], %[tap]\n\t"
+      "vpmaddubsw %[tap], %[w0], %[product]\n\t"
+      "vpaddw %[product], %[s0], %[s0]\n\t"
+      "vpmaddubsw %[tap], %[w1], %[product]\n\t"
+      "vpaddw %[product], %[s1], %[s1]\n\t"
+      "vpmaddubsw %[tap], %[w2], %[product]\n\t"
+      "vpaddw %[product], %[s2], %[s2]\n\t"
+      "vpmaddubsw %[tap], %[w3], %[product]\n\t"
+      "vpaddw %[product], %[s3], %[s3]"
+      : [s0] "+x"(sum[0].raw), [s1] "+x"(sum[1].raw), [s2] "+x"(sum[2].raw), [s3] "+x"(sum[3].raw),
+        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw)
+      : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [taps] "m"(taps));
+}
+
+// Begins a segment with a pair of taps.
+HWY_INLINE void BeginWithPair(Segment& sum, const Windows& in, const dot::TapPair& taps, const dot::TwoWords& from) {
+  Words tap, start;
+  asm("vpbroadcastd %[taps], %[tap]\n\t"
+      "vpbroadcastd %[from], %[start]\n\t"
+      "vpmaddubsw %[tap], %[w0], %[s0]\n\t"
+      "vpaddw %[start], %[s0], %[s0]\n\t"
+      "vpmaddubsw %[tap], %[w1], %[s1]\n\t"
+      "vpaddw %[start], %[s1], %[s1]\n\t"
+      "vpmaddubsw %[tap], %[w2], %[s2]\n\t"
+      "vpaddw %[start], %[s2], %[s2]\n\t"
+      "vpmaddubsw %[tap], %[w3], %[s3]\n\t"
+      "vpaddw %[start], %[s3], %[s3]"
+      : [s0] "=&x"(sum[0].raw), [s1] "=&x"(sum[1].raw), [s2] "=&x"(sum[2].raw), [s3] "=&x"(sum[3].raw),
+        [tap] "=&x"(tap.raw), [start] "=&x"(start.raw)
+      : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [taps] "m"(taps),
+        [from] "m"(from));
+}
+
+// Segments that are summed up, in memory: of each, output row by output row, both parities.
+HWY_INLINE void KeepSegments(const Segment& even, const Segment& odd, Words* to) {
   CONVOLVE_UNROLL
-  for (int odd = 0; odd < 2; ++odd) {
-    Words& total = sums.total[odd];
-    total = S == 0 ? sums.segment[odd] : AddWords(total, sums.segment[odd]);
-    Words average = sums.segment[odd];
-    int level = 0;
-    CONVOLVE_UNROLL
-    for (; level < levels && (last || S >> level & 1); ++level)
-      average = S >> level & 1 ? hn::AverageRound(sums.average[level][odd], average)
-                               : hn::AverageRound(average, hn::Zero(Tag<std::uint16_t>()));
-    sums.average[level][odd] = average;
+  for (int i = 0; i < rows; ++i) {
+    to[2 * i] = even[i];
+    to[2 * i + 1] = odd[i];
   }
 }
 
-// What the kernel needs all the way, and where the block is. Stores of bytes may change anything, so that what is used
-// after them is copied.
+// A pair that is left over, and where its windows are in the rows of a block.
+struct LeftOverAt {
+  const std::uint8_t* row[rows];
+  dot::TapPair taps;
+};
+
+HWY_INLINE void AddLeftOver(Segment& sum, const LeftOverAt* from, const LeftOverAt* until, int x) {
+  for (; from != until; ++from) {
+    Bytes w[rows];
+    for (int i = 0; i < rows; ++i) w[i] = BytesAt(from->row[i] + x);
+    AddPair(sum, {w[0], w[1], w[2], w[3]}, from->taps);
+  }
+}
+
+// What the kernel needs all the way. Stores of bytes may change anything, so that what is used after them is copied.
 struct Frame {
-  const WordFilter& k;
   const dot::TapPair* taps;
   const dot::TwoWords* start;
-  std::span<const WordTaps::LeftOver> left_over;
+  const int* columns;
   const void* const* ring;
-  int x;
-  std::uint8_t* out[rows];
+  LeftOverAt left_over[dot::max_left_over];
+  const LeftOverAt* left_over_of[3] = {left_over};  // where those of each parity begin, and the end
+
+  Frame(const WordFilter& k, const void* const* ring_rows)
+      : taps(k.taps.pairs.data()), start(k.start.data()), columns(k.taps.columns.data()), ring(ring_rows) {
+    LeftOverAt* next = left_over;
+    for (int p = 0; p < 2; ++p) {
+      for (const WordTaps::LeftOver& pair : k.taps.parity[p].left_over) {
+        for (int i = 0; i < rows; ++i) next->row[i] = row(pair.row + i) + pair.column;
+        next++->taps = pair.taps;
+      }
+      left_over_of[p + 1] = next;
+    }
+  }
+
+  HWY_INLINE const std::uint8_t* row(int r) const { return static_cast<const std::uint8_t*>(ring[r]); }
 };
 
-// The pairs that are left over, of output row i.
-HWY_INLINE void AddLeftOver(const Frame& f, int i, InTurns& sum) {
-  for (const WordTaps::LeftOver& pair : f.left_over) {
-    const auto* p = static_cast<const std::uint8_t*>(f.ring[pair.row + i]) + f.x + pair.column;
-    const Ints two = TwoFrom(pair.taps);
-    sum[0] = AddWords(sum[0], ProductsOf(BytesAt(p), two));
-    sum[1] = AddWords(sum[1], ProductsOf(BytesAt(p + 1), two));
+// A block on its way: a segment of each parity, and the windows of ring rows r in w[r % rows].
+struct Sums {
+  Segment even, odd;
+  Bytes w[rows];
+  Words* kept;
+};
+
+// Adds the pairs of tap row R of the windows of number P, of which those of four neighbouring ring rows stay in
+// registers: each is loaded once for four rows of taps.
+template <int Side, int SegmentPairs, bool OneMore, int P, int R>
+HWY_INLINE void AddTapRow(const Frame& f, int at, Sums& to) {
+  constexpr int pair = P * Side + R, all = Side * windows_of(Side), segment = pair / SegmentPairs;
+  Bytes(&w)[rows] = to.w;
+  w[(R + 3) % rows] = BytesAt(f.row(R + 3) + at);
+  const Windows in{w[R % rows], w[(R + 1) % rows], w[(R + 2) % rows], w[(R + 3) % rows]};
+  if constexpr (pair % SegmentPairs == 0) {
+    BeginWithPair(to.even, in, f.taps[2 * pair], f.start[2 * segment]);
+    BeginWithPair(to.odd, in, f.taps[2 * pair + 1], f.start[2 * segment + 1]);
+  } else {
+    AddPair(to.even, in, f.taps[2 * pair]);
+    AddPair(to.odd, in, f.taps[2 * pair + 1]);
+  }
+  constexpr bool ends = pair == all - 1 ? OneMore : pair % SegmentPairs == SegmentPairs - 1;
+  if constexpr (ends) KeepSegments(to.even, to.odd, to.kept + segment * sums);
+}
+
+template <int Side, int SegmentPairs, bool OneMore, int P, int... R>
+HWY_INLINE void AddWindows(std::integer_sequence<int, R...>, const Frame& f, int x, Sums& to) {
+  const int at = x + f.columns[P];
+  for (int r = 0; r < 3; ++r) to.w[r] = BytesAt(f.row(r) + at);
+  (AddTapRow<Side, SegmentPairs, OneMore, P, R>(f, at, to), ...);
+}
+
+template <int Side, int SegmentPairs, bool OneMore, int... P>
+HWY_INLINE void SumUp(std::integer_sequence<int, P...>, const Frame& f, int x, Words* kept) {
+  constexpr int last = (Side * windows_of(Side) - 1) / SegmentPairs + OneMore;
+  Sums all;
+  all.kept = kept;
+  (AddWindows<Side, SegmentPairs, OneMore, P>(std::make_integer_sequence<int, Side>(), f, x, all), ...);
+  if constexpr (OneMore) {
+    CONVOLVE_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      all.even[i] = TwoWordsAt(f.start[2 * last]);
+      all.odd[i] = TwoWordsAt(f.start[2 * last + 1]);
+    }
+  }
+  AddLeftOver(all.even, f.left_over_of[0], f.left_over_of[1], x);
+  AddLeftOver(all.odd, f.left_over_of[1], f.left_over_of[2], x);
+  KeepSegments(all.even, all.odd, kept + last * sums);
+}
+
+// Averages segments [First, First + 2^Level), of which those beyond the last one are 0, and adds them up as well.
+template <int Segments, int First, int Level>
+HWY_INLINE Words Average(const Words* segment, Words& total) {
+  if constexpr (Level == 0) {
+    const Words one = Held(segment[First * sums]);
+    total = First == 0 ? one : Held(hn::Add(total, one));
+    return one;
+  } else {
+    constexpr int second = First + (1 << (Level - 1));
+    const Words average = Average<Segments, First, Level - 1>(segment, total);
+    if constexpr (second < Segments)
+      return Held(hn::AverageRound(average, Average<Segments, second, Level - 1>(segment, total)));
+    return Held(hn::AverageRound(average, hn::Zero(Tag<std::uint16_t>())));
   }
 }
 
-// The code values of an output row, not yet clamped to bytes; see dot::WordQuotient.
-template <int Segments>
-HWY_INLINE void MakeCodeWords(const WordFilter& k, const InTurns& total, const InTurns& average, Ints (&code)[2]) {
+struct Division {
+  Words multiplier, divisor, half, less;
+};
+
+// To code values that are not yet clamped to bytes; see dot::WordQuotient. Four at a time, step by step: one alone
+// would wait for itself.
+template <bool Ties>
+HWY_INLINE void Divide(const Division& by, const Words* total, const Words* average, Words (&code)[at_once]) {
   const Tag<std::int16_t> d;
-  const Tag<std::int32_t> d32;
-  const Words less = WordsFrom(k.less);
-  if (Segments == 1 && k.saturates) {
+  const Tag<std::uint16_t> du;
+  Words rest[at_once];
+  const auto each = [](auto step) {
     CONVOLVE_UNROLL
-    for (int odd = 0; odd < 2; ++odd)
-      code[odd] = hn::BitCast(d32, hn::Min(hn::SaturatedSub(total[odd], less), SetWords(255)));
-    return;
-  }
-  const Words multiplier = WordsFrom(k.multiplier), divisor = WordsFrom(k.divisor), ties = WordsFrom(k.ties);
-  const Words half = WordsFrom(k.half);
-  CONVOLVE_UNROLL
-  for (int odd = 0; odd < 2; ++odd) {
-    const Words quotient = hn::MulHigh(average[odd], multiplier);
-    const Words rest = hn::Sub(total[odd], hn::Mul(quotient, divisor));
-    const Words towards_even = hn::Add(rest, hn::And(quotient, ties));
-    const auto one_more = hn::VecFromMask(d, hn::Gt(hn::BitCast(d, towards_even), hn::BitCast(d, half)));
-    code[odd] = hn::BitCast(d32, hn::Sub(hn::BitCast(d, hn::Sub(quotient, less)), one_more));
-  }
+    for (int i = 0; i < at_once; ++i) step(i);
+  };
+  each([&](int i) { code[i] = Held(hn::MulHigh(average[i], by.multiplier)); });
+  each([&](int i) { rest[i] = Held(hn::Mul(code[i], by.divisor)); });
+  each([&](int i) { rest[i] = Held(hn::Sub(total[i], rest[i])); });
+  if (Ties) each([&](int i) { rest[i] = Held(hn::Add(rest[i], hn::And(code[i], hn::Set(du, 1)))); });
+  each([&](int i) { code[i] = Held(hn::Sub(code[i], by.less)); });
+  each([&](int i) {
+    const auto more = hn::Gt(hn::BitCast(d, rest[i]), hn::BitCast(d, by.half));
+    rest[i] = Held(hn::BitCast(du, hn::VecFromMask(d, more)));
+  });
+  each([&](int i) { code[i] = Held(hn::Sub(code[i], rest[i])); });
 }
 
+// Makes the bytes of a block from its segments.
 template <int Segments>
-HWY_INLINE void StoreRow(const Frame& f, int i, const Sums& sums) {
+HWY_INLINE void MakeBytes(const WordFilter& k, const Words* kept, std::uint8_t* const (&out)[rows]) {
   const Tag<std::uint8_t> d;
-  Ints code[2];
-  MakeCodeWords<Segments>(f.k, sums.total, sums.average[dot::average_levels(Segments)], code);
-  hn::StoreU(hn::TableLookupBytes(PackWords(code[0], code[1]), hn::LoadDup128(d, dot::in_turns)), d, f.out[i]);
-}
-
-// Adds pair P of all pairs of taps to output row i, and stores that after the last one.
-template <int Side, int SegmentPairs, int P>
-HWY_INLINE void AddPair(const Frame& f, int i, const Ints (&window)[2], Sums& sums) {
-  constexpr int pairs = Side * row_pairs(Side), segments = (pairs + SegmentPairs - 1) / SegmentPairs;
-  if constexpr (P >= 0 && P < pairs) {
-    constexpr bool last = P == pairs - 1;
-    if constexpr (P % SegmentPairs == 0) sums.segment[0] = sums.segment[1] = WordsFrom(f.start[P / SegmentPairs]);
-    const Ints two = TwoFrom(f.taps[P]);
+  const Tag<std::uint16_t> du;
+  const Tag<std::int32_t> d32;
+  const Division by{TwoWordsAt(k.multiplier), TwoWordsAt(k.divisor), TwoWordsAt(k.half), TwoWordsAt(k.less)};
+  CONVOLVE_UNROLL
+  for (int first = 0; first < sums; first += at_once) {
+    Words total[at_once], average[at_once];
     CONVOLVE_UNROLL
-    for (int odd = 0; odd < 2; ++odd) sums.segment[odd] = AddWords(sums.segment[odd], ProductsOf(window[odd], two));
-    if constexpr (last) AddLeftOver(f, i, sums.segment);
-    if constexpr (last || (P + 1) % SegmentPairs == 0) EndSegment<segments, P / SegmentPairs>(sums);
-    if constexpr (last) StoreRow<segments>(f, i, sums);
+    for (int i = 0; i < at_once; ++i)
+      average[i] = Average<Segments, 0, dot::average_levels(Segments)>(kept + first + i, total[i]);
+    Words code[at_once];
+    if (Segments == 1 && k.saturates) {
+      for (int i = 0; i < at_once; ++i) code[i] = hn::Min(hn::SaturatedSub(total[i], by.less), hn::Set(du, 255));
+    } else if (k.ties) {
+      Divide<true>(by, total, average, code);
+    } else {
+      Divide<false>(by, total, average, code);
+    }
+    for (int i = 0; i < at_once; i += 2) {
+      const Bytes bytes = PackWords(hn::BitCast(d32, code[i]), hn::BitCast(d32, code[i + 1]));
+      hn::StoreU(hn::TableLookupBytes(bytes, hn::LoadDup128(d, dot::in_turns)), d, out[(first + i) / 2]);
+    }
   }
 }
 
-// Adds the bytes of ring row R that pair Pair of a row of taps is over. They are loaded where they are used: more would
-// not stay in registers.
-template <int Side, int SegmentPairs, int R, int Pair, int... Row>
-HWY_INLINE void AddWindow(std::integer_sequence<int, Row...>, const Frame& f, const std::uint8_t* q,
-                          Sums (&sums)[rows]) {
-  constexpr int column = dot::pair_column(Pair, Side);
-  const Ints window[2] = {Held(BytesAt(q + column)), Held(BytesAt(q + column + 1))};
-  (AddPair<Side, SegmentPairs, (R - Row) * row_pairs(Side) + Pair>(f, Row, window, sums[Row]), ...);
-}
-
-template <int Side, int SegmentPairs, int R, int... Pair>
-HWY_INLINE void AddRingRow(std::integer_sequence<int, Pair...>, const Frame& f, Sums (&sums)[rows]) {
-  const auto* q = static_cast<const std::uint8_t*>(f.ring[R]) + f.x;
-  asm("" : "+r"(q));  // or GCC keeps x + 1, x + 2, ... in registers
-  (AddWindow<Side, SegmentPairs, R, Pair>(std::make_integer_sequence<int, rows>(), f, q, sums), ...);
-}
-
-template <int Side, int SegmentPairs, int... R>
-HWY_INLINE void AddRingRows(std::integer_sequence<int, R...>, const Frame& f, Sums (&sums)[rows]) {
-  (AddRingRow<Side, SegmentPairs, R>(std::make_integer_sequence<int, row_pairs(Side)>(), f, sums), ...);
-}
-
-template <int Side, int SegmentPairs>
+template <int Side, int SegmentPairs, bool OneMore>
 void FilterWords(const Kernel& kernel, const Block& block) {
+  constexpr int segments = (Side * windows_of(Side) - 1) / SegmentPairs + 1 + OneMore;
   const WordFilter& k = *static_cast<const WordFilter*>(kernel.packed.get());
   const Target to(block);
+  const Frame frame(k, block.rows);
+  Words kept[segments * sums];
   std::uint8_t rest[rows][samples];  // of a block that is not whole
   for (int x = 0; x < to.n; x += samples) {
     block.ahead.fetch<true>(x, samples);
     const int n = std::min(to.n - x, samples);
     const bool whole = to.out[rows - 1] && n == samples;
-    Frame frame{k, k.taps.pairs.data(), k.start.data(), k.taps.left_over, block.rows, x, {}};
-    for (int i = 0; i < rows; ++i) frame.out[i] = whole ? to.out[i] + x : rest[i];
-    Sums sums[rows];
-    AddRingRows<Side, SegmentPairs>(std::make_integer_sequence<int, Side + rows - 1>(), frame, sums);
-    if (whole) continue;
-    for (int i = 0; i < rows; ++i)
+    std::uint8_t* out[rows];
+    for (int i = 0; i < rows; ++i) out[i] = whole ? to.out[i] + x : rest[i];
+    SumUp<Side, SegmentPairs, OneMore>(std::make_integer_sequence<int, windows_of(Side)>(), frame, x, kept);
+    MakeBytes<segments>(k, kept, out);
+    for (int i = 0; i < rows && !whole; ++i)
       if (to.out[i]) std::memcpy(to.out[i] + x, rest[i], n);
   }
 }
 
 template <int Side>
-decltype(Kernel::run) WordFilterOf(int segment_pairs) {
-  constexpr int all = Side * row_pairs(Side);
-  return segment_pairs == 2 ? FilterWords<Side, 2> : segment_pairs == 3 ? FilterWords<Side, 3> : FilterWords<Side, all>;
+decltype(Kernel::run) WordFilterOf(int segment_pairs, bool one_more) {
+  constexpr int all = Side * windows_of(Side);
+  if (segment_pairs == 2) return one_more ? FilterWords<Side, 2, true> : FilterWords<Side, 2, false>;
+  if (segment_pairs == 3) return one_more ? FilterWords<Side, 3, true> : FilterWords<Side, 3, false>;
+  return one_more ? FilterWords<Side, all, true> : FilterWords<Side, all, false>;
 }
 
-decltype(Kernel::run) WordFilterOfSide(int side, int segment_pairs) {
-  if (side == 3) return WordFilterOf<3>(segment_pairs);
-  return side == 5 ? WordFilterOf<5>(segment_pairs) : WordFilterOf<7>(segment_pairs);
+decltype(Kernel::run) WordFilterOfSide(int side, int segment_pairs, bool one_more) {
+  if (side == 3) return WordFilterOf<3>(segment_pairs, one_more);
+  return side == 5 ? WordFilterOf<5>(segment_pairs, one_more) : WordFilterOf<7>(segment_pairs, one_more);
 }
 
 }  // namespace
@@ -262,8 +343,8 @@ namespace {
 
 // Instructions for 32 samples, on the scale of the other engines: for one of them each sample takes a sixteenth.
 double cost_of(const dot::WordTaps& taps) {
-  const double pairs = static_cast<double>(taps.pairs.size()) + 1.5 * static_cast<double>(taps.left_over.size());
-  return (4 * pairs + 6 * static_cast<double>(taps.start.size()) + 28) / 24;
+  const double pairs = static_cast<double>(taps.pairs.size()) / 2 + 0.75 * taps.left_over();
+  return (4 * pairs + 6 * taps.segments() + 25) / 24;
 }
 
 // The taps in segments of as many pairs as take the fewest instructions, and the division of their sums.
@@ -271,17 +352,18 @@ std::optional<dot::WordFilter> pack_words(const std::vector<std::int32_t>& taps,
                                           double constant, int& segment_pairs) {
   using namespace dot;
   std::optional<WordFilter> best;
-  for (const int pairs : {side * row_pairs(side), 3, 2}) {
+  for (const int pairs : {side * windows_of(side), 3, 2}) {
     std::optional<WordTaps> with = make_word_taps(taps, side, side, pairs);
     if (!with || (best && cost_of(*with) >= cost_of(best->taps))) continue;
     const std::optional<WordQuotient> q = make_word_quotient(*with, divisor, constant);
     if (!q) continue;
     segment_pairs = pairs;
     std::vector<TwoWords> start;
-    for (const std::int32_t word : with->start) start.push_back(two_words(word));
-    best = WordFilter{*std::move(with),          std::move(start),         q->saturates,
-                      two_words(q->ties),        two_words(q->multiplier), two_words(q->divisor),
-                      two_words(q->divisor / 2), two_words(q->less)};
+    for (int s = 0; s < with->segments(); ++s)
+      for (const WordTaps::Parity& of : with->parity) start.push_back(two_words(of.start[s]));
+    best = WordFilter{
+        *std::move(with),      std::move(start),          q->saturates,      q->ties, two_words(q->multiplier),
+        two_words(q->divisor), two_words(q->divisor / 2), two_words(q->less)};
   }
   return best;
 }
@@ -309,8 +391,8 @@ bool make_dot_word_sums(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   engine.block_rows = functions.rows;
   engine.block_samples = functions.samples;
   engine.reads_past = side - 1;
+  kernel.run = functions.filter(side, segment_pairs, packed->taps.one_more);
   kernel.packed = std::make_shared<WordFilter>(*std::move(packed));
-  kernel.run = functions.filter(side, segment_pairs);
   return true;
 }
 

@@ -5,14 +5,21 @@
 // sums.
 //
 // A multiply-add of bytes makes a 16-bit sum of two neighbouring products, which must not exceed 16 bits, or it
-// saturates. A row of an odd number of taps is in one pair more than half of them, so that the last column but one is
-// in two: its tap is shared out between them. A segment is so many pairs, one after the other, as 16 bits hold the sums
-// of: where the magnitudes of all its taps are 257 at the most, as 257 * 255 is the range of 16 bits. What is too much
-// for a pair or for a segment is left over, and becomes more pairs of the last segment.
+// saturates. Its 16-bit lanes begin at even samples. A *window*, the samples from an even column on, serves the outputs
+// at even places with the taps of that column and the next, and those at odd places, which begin a sample later, with
+// the tap before that column and its own.
 //
-//     taps of a row    80 90 70       pairs   80 48 | 42 70        80 + 48 is all that a pair holds
+//     samples               x0 x1   x2 x3   x4 x5
+//     output 0, taps abcde  a  b    c  d    e  .
+//     output 1              .  a    b  c    d  e
+//
+// The pairs of taps come column by column of windows, each down its rows. A segment is so many pairs, one after the
+// other, as 16 bits hold the sums of: where the magnitudes of all its taps are 257 at the most, as 257 * 255 is the
+// range of 16 bits. What is too much for a pair or for a segment is left over, and becomes more pairs of the last
+// segment, or of one more.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -22,24 +29,36 @@ namespace convolve::cpu::dot {
 /// Two neighbouring taps, the first in the low byte; twice, for a vector of 32-bit lanes.
 using TapPair = std::int32_t;
 
-/// Column of the first of the two taps of a row's pairs.
-constexpr int pair_column(int pair, int width) {
-  return 2 * pair < width - 2 ? 2 * pair : width - 2;
+/// Windows of a row of taps, which are odd in number.
+constexpr int windows_of(int width) {
+  return width / 2 + 1;
 }
+
+constexpr int max_left_over = 24;  ///< of both parities: with more, shuffles are as fast
 
 struct WordTaps {
   struct LeftOver {
-    int row, column;  ///< of the first of the two taps
+    int row, column;  ///< of the window
     TapPair taps;
   };
-  std::vector<TapPair> pairs;       ///< [row][pair]
-  std::vector<LeftOver> left_over;  ///< of the last segment
-  std::vector<std::int32_t> start;  ///< of each segment's sums, so that none is below 0
-  std::vector<std::int32_t> room;   ///< by how much more each segment may start
+  /// The outputs at even places, or those at odd places.
+  struct Parity {
+    std::vector<LeftOver> left_over;
+    std::vector<std::int32_t> start;  ///< of each segment's sums, so that none is below 0
+    std::vector<std::int32_t> room;   ///< by how much more each segment may start
+  };
+  std::vector<int> columns;    ///< of the windows, in the order of the pairs
+  std::vector<TapPair> pairs;  ///< [window][row][parity]
+  std::array<Parity, 2> parity;
+  bool one_more = false;  ///< segment, of what is left over alone
+
+  int segments() const { return static_cast<int>(parity[0].start.size()); }
+  int left_over() const { return static_cast<int>(parity[0].left_over.size() + parity[1].left_over.size()); }
 };
 
-/// The taps of a filter, [row][column], with so many pairs in a segment: of an odd number of columns, three or more.
-/// Nothing where more is left over than the last segment holds.
+/// The taps of a filter, [row][column], with so many pairs in a segment: of an odd number of columns, 7x7 at the
+/// most, none of a magnitude above 127. Windows come in the order that leaves the least over. Nothing where more is
+/// left over than one segment holds.
 std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width, int segment_pairs);
 
 /// How often segments are averaged, two by two, until there is one.
