@@ -34,21 +34,17 @@ struct Start {
 
 struct PackedDirect {
   std::vector<Start> start;
-  // Each tap twice, in the order in which the kernel takes them: [frame][ring row][window][output rows it is in], and
-  // then as in AddWindow().
+  // Each tap twice, in the order in which the kernel takes them: [frame][ring row][column][output rows it is in].
   std::vector<std::int32_t> taps;
   std::int16_t multiplier = 0;  // of a sum
-  int windows = 0;              // of a ring row
+  int width = 0;                // of a row of taps
 };
-
-// What of a window's taps there is: none before the first column, and none behind the last.
-enum class Place : std::uint8_t { first, middle, last_of_odd, last_of_even };
 
 // The functions of a SIMD target; rows is 0 where it has none.
 struct DirectFunctions {
   int rows = 0, samples = 0;
-  // By the windows of a row, and whether its taps are odd in number; of several components 0 windows.
-  decltype(Kernel::run) (*filter)(int windows, bool odd) = nullptr;
+  // By the taps of a row of one component; 0: of several components.
+  decltype(Kernel::run) (*filter)(int width) = nullptr;
 };
 
 }  // namespace convolve::cpu::fixed16
@@ -59,7 +55,7 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR && (HWY_TARGET != HWY_EMU128 || defined(CONVOLVE_EMULATE))
 namespace {
 
-using fixed16::PackedDirect, fixed16::Place, fixed16::Start;
+using fixed16::PackedDirect, fixed16::Start;
 using Word = Vector<std::int16_t>;
 using Bytes = Vector<std::uint8_t>;
 
@@ -89,20 +85,22 @@ struct Pair {
   }
 };
 
-// Adds what a window of samples of one component gives to output rows First..Last. Its samples at even places are
-// under the tap before `tap` for outputs at odd places, and so on.
-template <Place P, int First, int Last>
-HWY_INLINE void AddWindow(Sums& sum, const std::uint8_t* q, const std::int32_t*& taps) {
-  const Pair in(q);
+// Adds a row of taps of one component to output rows First..Last. The samples at even places from column k on and those
+// at odd places take turns: with tap k each makes outputs of its own parity, and the next one those of the other.
+template <int Width, int First, int Last>
+HWY_INLINE void AddColumns(Sums& sum, const std::uint8_t* q, const std::int32_t*& taps) {
+  Pair in(q);
   CONVOLVE_UNROLL
-  for (int i = First; i <= Last; ++i) {
-    if constexpr (P != Place::last_of_even) {
+  for (int k = 0; k < Width; ++k) {
+    const Word here = k % 2 ? in.odd : in.even;
+    if (k % 2) in = Pair(q + k + 1);
+    const Word next = k % 2 ? in.even : in.odd;
+    CONVOLVE_UNROLL
+    for (int i = First; i <= Last; ++i) {
       const Word tap = NextTap(taps);
-      AddProduct(sum[i][0], in.even, tap);
-      AddProduct(sum[i][1], in.odd, tap);
+      AddProduct(sum[i][0], here, tap);
+      AddProduct(sum[i][1], next, tap);
     }
-    if constexpr (P != Place::first) AddProduct(sum[i][1], in.even, NextTap(taps));
-    if constexpr (P == Place::first || P == Place::middle) AddProduct(sum[i][0], in.odd, NextTap(taps));
   }
 }
 
@@ -110,20 +108,17 @@ HWY_INLINE void AddWindow(Sums& sum, const std::uint8_t* q, const std::int32_t*&
 struct Walk {
   const void* const* ring;
   const std::int32_t* taps;
-  int x, windows, step;  // step: samples of a pixel
+  int x, width, step;  // step: samples of a pixel
 };
 
-// Adds ring row r to output rows First..Last. Windows: known to the compiler, or 0: of several components.
-template <int Windows, bool Odd, int First, int Last>
+// Adds ring row r to output rows First..Last. Width: known to the compiler, or 0: of several components.
+template <int Width, int First, int Last>
 HWY_INLINE void AddRingRow(Walk& w, int r, Sums& sum) {
   const auto* q = static_cast<const std::uint8_t*>(w.ring[r]) + w.x;
-  if constexpr (Windows > 0) {
-    AddWindow<Place::first, First, Last>(sum, q, w.taps);
-    CONVOLVE_UNROLL
-    for (int p = 1; p < Windows - 1; ++p) AddWindow<Place::middle, First, Last>(sum, q + 2 * p, w.taps);
-    AddWindow<Odd ? Place::last_of_odd : Place::last_of_even, First, Last>(sum, q + 2 * (Windows - 1), w.taps);
+  if constexpr (Width > 0) {
+    AddColumns<Width, First, Last>(sum, q, w.taps);
   } else {
-    for (int p = 0; p < w.windows; ++p, q += w.step) {
+    for (int p = 0; p < w.width; ++p, q += w.step) {
       const Pair in(q);
       CONVOLVE_UNROLL
       for (int i = First; i <= Last; ++i) {
@@ -136,16 +131,16 @@ HWY_INLINE void AddRingRow(Walk& w, int r, Sums& sum) {
 }
 
 // All ring rows of one frame: the first and the last three are not in all output rows.
-template <int Windows, bool Odd>
+template <int Width>
 HWY_INLINE void AddRows(Walk& w, int height, Sums& sum) {
   static_assert(rows == 4);
-  AddRingRow<Windows, Odd, 0, 0>(w, 0, sum);
-  AddRingRow<Windows, Odd, 0, 1>(w, 1, sum);
-  AddRingRow<Windows, Odd, 0, 2>(w, 2, sum);
-  for (int r = 3; r < height; ++r) AddRingRow<Windows, Odd, 0, 3>(w, r, sum);
-  AddRingRow<Windows, Odd, 1, 3>(w, height, sum);
-  AddRingRow<Windows, Odd, 2, 3>(w, height + 1, sum);
-  AddRingRow<Windows, Odd, 3, 3>(w, height + 2, sum);
+  AddRingRow<Width, 0, 0>(w, 0, sum);
+  AddRingRow<Width, 0, 1>(w, 1, sum);
+  AddRingRow<Width, 0, 2>(w, 2, sum);
+  for (int r = 3; r < height; ++r) AddRingRow<Width, 0, 3>(w, r, sum);
+  AddRingRow<Width, 1, 3>(w, height, sum);
+  AddRingRow<Width, 2, 3>(w, height + 1, sum);
+  AddRingRow<Width, 3, 3>(w, height + 2, sum);
 }
 
 // To bytes, saturated, in order.
@@ -167,7 +162,7 @@ HWY_INLINE Bytes Interleave(Word even, Word odd) {
 #endif
 }
 
-template <int Windows, bool Odd>
+template <int Width>
 void FilterFixed(const Kernel& kernel, const Block& block) {
   const Tag<std::int16_t> d;
   const Tag<std::uint8_t> db;
@@ -184,9 +179,8 @@ void FilterFixed(const Kernel& kernel, const Block& block) {
     if (position >= components) position -= components;
     Sums sum;
     for (int i = 0; i < rows; ++i) sum[i][0] = sum[i][1] = hn::Zero(d);
-    Walk walk{block.rows, k.taps.data(), x, k.windows, components};
-    for (int t = 0; t < kernel.depth; ++t, walk.ring += block.frame_rows)
-      AddRows<Windows, Odd>(walk, kernel.height, sum);
+    Walk walk{block.rows, k.taps.data(), x, k.width, components};
+    for (int t = 0; t < kernel.depth; ++t, walk.ring += block.frame_rows) AddRows<Width>(walk, kernel.height, sum);
     CONVOLVE_UNROLL
     for (int i = 0; i < rows; ++i) {
       if (!out[i]) continue;
@@ -204,15 +198,14 @@ void FilterFixed(const Kernel& kernel, const Block& block) {
   }
 }
 
-template <bool Odd, int... Windows>
-constexpr auto FiltersOf(std::integer_sequence<int, Windows...>) {
-  return std::array{FilterFixed < Windows == 1 ? 0 : Windows, Odd > ...};
+template <int... Width>
+constexpr auto FiltersOf(std::integer_sequence<int, Width...>) {
+  return std::array{FilterFixed < Width == 1 ? 0 : Width > ...};
 }
 
-decltype(Kernel::run) FixedFilterOf(int windows, bool odd) {
-  constexpr std::make_integer_sequence<int, max_compiled_taps / 2 + 2> counts;
-  static constexpr auto of_even = FiltersOf<false>(counts), of_odd = FiltersOf<true>(counts);
-  return odd ? of_odd[windows] : of_even[windows];
+decltype(Kernel::run) FixedFilterOf(int width) {
+  static constexpr auto filters = FiltersOf(std::make_integer_sequence<int, max_compiled_taps + 1>());
+  return filters[width];
 }
 
 }  // namespace
@@ -272,16 +265,6 @@ bool make_starts(PackedDirect& packed, const ComponentGroup& group, const std::v
   return true;
 }
 
-// The taps of a window in the order of AddWindow(): that of its first column, the one before and the one behind.
-void order_window(PackedDirect& packed, const std::int32_t* row, int width, int window, bool one_component) {
-  const auto add = [&](int column) {
-    packed.taps.push_back(static_cast<std::int32_t>(0x10001u * (static_cast<std::uint32_t>(row[column]) & 0xffff)));
-  };
-  if (!one_component) return add(window);
-  for (const int column : {2 * window, 2 * window - 1, 2 * window + 1})
-    if (column >= 0 && column < width) add(column);
-}
-
 // Measured, against the other engines of the same target.
 double cost_of(double taps, bool one_component, bool long_vectors) {
   if (!use_vnni()) return (one_component ? 0.2 : 0.25) * taps + 1.2;
@@ -314,13 +297,15 @@ bool make_fixed16_direct(Engine& engine, const PlanDesc& desc, const Arithmetic&
 
   const bool one_component = group.components == 1;
   packed->multiplier = static_cast<std::int16_t>(1 << (15 - bits));
-  packed->windows = one_component ? width / 2 + 1 : width;
+  packed->width = width;
   for (int t = 0; t < depth; ++t)
     for (int r = 0; r < height + functions.rows - 1; ++r)
-      for (int p = 0; p < packed->windows; ++p)
+      for (int column = 0; column < width; ++column)
         for (int i = 0; i < functions.rows; ++i)
-          if (r - i >= 0 && r - i < height)
-            order_window(*packed, rounded.data() + (t * height + r - i) * width, width, p, one_component);
+          if (r - i >= 0 && r - i < height) {
+            const auto tap = static_cast<std::uint32_t>(rounded[(t * height + r - i) * width + column]) & 0xffff;
+            packed->taps.push_back(static_cast<std::int32_t>(0x10001u * tap));
+          }
   engine.name = "16-bit fixed point";
   engine.cost = cost_of(static_cast<double>(taps.size()), one_component, functions.samples == 64) + 1.5 * (depth - 1);
   if (!group.all_filtered()) engine.cost += 1.5;  // put back in a pass of their own
@@ -332,7 +317,7 @@ bool make_fixed16_direct(Engine& engine, const PlanDesc& desc, const Arithmetic&
   kernel.depth = depth;
   kernel.height = height;
   kernel.components = group.components;
-  kernel.run = functions.filter(one_component ? packed->windows : 0, width % 2);
+  kernel.run = functions.filter(one_component ? width : 0);
   kernel.packed = std::move(packed);
   return true;
 }
