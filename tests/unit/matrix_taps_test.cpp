@@ -191,9 +191,9 @@ std::vector<std::vector<int>> samples_for(const U16Taps& taps, int max, std::mt1
 
 TEST(U16Taps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
   std::mt19937 random(7);
-  int up = 0, down = 0;
+  int up = 0, down = 0, two_limbs = 0;
   for (const int bits : {9, 10, 12, 15, 16})
-    for (const int side : {3, 5, 7, 9, 11, 15})
+    for (const int side : {3, 5, 7, 9, 11, 15, 31})
       for (const double zero : {0.0, std::ldexp(1.0, bits - 1)})
         for (const double low : {0.0, -0.3}) {
           std::vector<double> values(static_cast<std::size_t>(side) * side);
@@ -206,6 +206,7 @@ TEST(U16Taps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
           std::string why;
           ASSERT_TRUE(make_u16_taps(desc, 3, taps, why)) << bits << " bits, " << side << ": " << why;
           EXPECT_TRUE(bits >= 15 || taps.limbs == 2) << bits << " bits, " << side;
+          two_limbs += bits == 16 && taps.limbs == 2;
           const int max = (1 << bits) - 1;
           for (const std::vector<int>& samples : samples_for(taps, max, random)) {
             const double wanted = in_doubles(values, zero, samples);
@@ -218,6 +219,8 @@ TEST(U16Taps, RealSumsAreWithinTheirErrorAndNormalisedFiltersAreServed) {
   // Both ways are taken.
   EXPECT_GT(up, 50);
   EXPECT_GT(down, 15);
+  // Of 28.
+  EXPECT_GE(two_limbs, 20);
 }
 
 TEST(U16Taps, IntegerSumsAreExact) {

@@ -13,6 +13,9 @@ namespace convolve::cuda {
 
 /// True where all of these whole numbers fit so many limbs.
 bool in_limbs(const std::vector<double>& fixed, int limbs);
+/// A limb of a whole number, counted from the lowest.
+std::int32_t limb_of(std::int32_t fixed, int from_lowest);
+std::vector<std::int8_t> limbs_of(const std::vector<std::int32_t>& fixed, int from_lowest);
 /// The least and the greatest of some taps, of which there is at least one.
 struct TapRange {
   double least, most;

@@ -67,6 +67,18 @@ RoundedTaps round_taps(const std::vector<double>& taps, double units) {
   return rounded;
 }
 
+std::int32_t limb_of(std::int32_t fixed, int from_lowest) {
+  for (; from_lowest > 0; --from_lowest) fixed = (fixed + 128) >> 8;
+  return ((fixed + 128) & 255) - 128;
+}
+
+std::vector<std::int8_t> limbs_of(const std::vector<std::int32_t>& fixed, int from_lowest) {
+  std::vector<std::int8_t> limbs(fixed.size());
+  std::transform(fixed.begin(), fixed.end(), limbs.begin(),
+                 [&](std::int32_t tap) { return static_cast<std::int8_t>(limb_of(tap, from_lowest)); });
+  return limbs;
+}
+
 std::string too_coarse(int limbs) {
   return "real taps that " + std::to_string(limbs) + " 8-bit limbs do not hold to within " +
          std::to_string(MatrixTaps::max_error).substr(0, 4) + " code values";
@@ -85,18 +97,6 @@ bool joins(LimbSums how) {
 
 bool whole(double v) {
   return v == std::floor(v);
-}
-
-std::int32_t limb_of(std::int32_t fixed, int from_lowest) {
-  for (; from_lowest > 0; --from_lowest) fixed = (fixed + 128) >> 8;
-  return ((fixed + 128) & 255) - 128;
-}
-
-std::vector<std::int8_t> limbs_of(const std::vector<std::int32_t>& fixed, int from_lowest) {
-  std::vector<std::int8_t> limbs(fixed.size());
-  std::transform(fixed.begin(), fixed.end(), limbs.begin(),
-                 [&](std::int32_t tap) { return static_cast<std::int8_t>(limb_of(tap, from_lowest)); });
-  return limbs;
 }
 
 // Sum of levels, in units: what the sum of fixed taps times plain samples lacks.
@@ -244,84 +244,6 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int limbs, 
   return false;
 }
 
-// How far samples are moved up, and the levels of the low byte then.
-int u16_shift(const FrameLayout& layout) {
-  return 16 - layout.bits;
-}
-int largest_low_byte(const FrameLayout& layout) {
-  const int shift = u16_shift(layout);
-  return shift < 8 ? 256 - (1 << shift) : 0;
-}
-
-// Sums of samples that are moved up, in 32 bits.
-bool u16_sums_fit(double sum_of_magnitudes, double start) {
-  return sum_of_magnitudes * 65535 + std::abs(start) < 2147483647.0;
-}
-
-// Taps that are integers, as they are.
-bool integer_u16_taps(const PlanDesc& desc, const ExactTaps& exact, int max_limbs, U16Taps& taps) {
-  const std::vector<double> values(exact.taps.begin(), exact.taps.end());
-  taps.down = true;
-  taps.limbs = 1;
-  taps.lowest = 0;
-  while (taps.limbs < max_limbs && !in_limbs(values, taps.limbs)) ++taps.limbs;
-  taps.fixed = exact.taps;
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0), magnitude = magnitude_of(values);
-  return in_limbs(values, taps.limbs) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-           const double start = -std::ldexp(k.zero, u16_shift(desc.layout)) * sum;
-           taps.start[p][c] = static_cast<std::int32_t>(std::clamp(start, -0x1p31, 0x1p31 - 1));
-           return whole(start) && u16_sums_fit(magnitude, start);
-         });
-}
-
-// Taps as multiples of 2^-shift. Returns how far off a sample can be, in code values.
-double round_u16_taps(const PlanDesc& desc, const std::vector<double>& values, int shift, U16Taps& taps) {
-  const int up = u16_shift(desc.layout), max = desc.layout.max_value();
-  const int last = taps.down ? taps.lowest : taps.limbs;
-  // One unit of a sum of this weight, in code values.
-  const auto unit = [&](int weight) { return std::ldexp(1.0, 8 * weight - shift - up); };
-  const RoundedTaps rounded = round_taps(values, std::ldexp(1.0, shift));
-  taps.fixed = rounded.fixed;
-  taps.scale = static_cast<float>(unit(last));
-  double low_sum = 0, low_magnitude = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    low_sum += taps.limb(0, i);
-    low_magnitude += std::abs(taps.limb(0, i));
-  }
-  // The taps' own error, and that of rounding a sum, its start and the value as a float.
-  double error = max * rounded.off + 0.5 * unit(last) + max * 0x1p-21;
-  for (int weight = taps.lowest + 1; weight <= last; ++weight) error += 0.5 * unit(weight);
-  // Low bytes by low limbs, as if all were in the middle of their range.
-  const double middle = taps.lowest > 0 ? largest_low_byte(desc.layout) / 2.0 : 0;
-  error += middle * low_magnitude * unit(0);
-  all_filtered(desc.layout, [&](const Component& k, int p, int c) {
-    const double start = middle * low_sum * unit(0) - k.zero * std::ldexp(rounded.sum, -shift);
-    taps.start[p][c] = static_cast<std::int32_t>(std::llround(start / unit(last)));
-    return true;
-  });
-  return error;
-}
-
-bool real_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps) {
-  const std::vector<double>& values = desc.filter.taps();
-  const double magnitude = magnitude_of(values);
-  const TapRange range(values);
-  // Levels are no larger than sums can be.
-  const auto fit = [&](int shift) {
-    return rounded_in_limbs(range, std::ldexp(1.0, shift), taps.limbs) &&
-           (!taps.down || u16_sums_fit(std::ldexp(2 * magnitude, shift - 8 * taps.lowest), 0));
-  };
-  for (taps.limbs = 2; taps.limbs <= max_limbs; ++taps.limbs)
-    for (taps.lowest = 1; taps.lowest >= 0; --taps.lowest)
-      for (const bool down : {false, true}) {
-        taps.down = down;
-        int shift = 30;
-        while (shift > 0 && !fit(shift)) --shift;
-        if (fit(shift) && round_u16_taps(desc, values, shift, taps) <= U16Taps::max_error) return true;
-      }
-  return false;
-}
-
 }  // namespace
 
 std::int32_t MatrixTaps::limb(int d, std::size_t tap) const {
@@ -353,44 +275,6 @@ bool make_matrix_taps(const PlanDesc& desc, LimbSums how, MatrixTaps& taps, std:
     return false;
   }
   return real_taps(desc, arithmetic, taps, why);
-}
-
-std::int32_t U16Taps::limb(int d, std::size_t tap) const {
-  return limb_of(fixed[tap], d);
-}
-
-std::vector<std::int8_t> U16Taps::limbs_from_highest(int d) const {
-  return limbs_of(fixed, limbs - 1 - d);
-}
-
-Arithmetic u16_arithmetic(const PlanDesc& desc) {
-  Arithmetic arithmetic = choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border));
-  if (arithmetic.accumulator == Accumulator::double_) arithmetic.accumulator = Accumulator::single;
-  return arithmetic;
-}
-
-bool make_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps, std::string& why) {
-  taps = {};
-  const Arithmetic arithmetic = u16_arithmetic(desc);
-  if (arithmetic.exact_taps && arithmetic.accumulator != Accumulator::exact) {
-    why = "components that are exact beside others whose sums need double precision";
-    return false;
-  }
-  const bool exact = arithmetic.accumulator == Accumulator::exact;
-  const auto& integers = desc.filter.exact();
-  if (integers && integer_u16_taps(desc, *integers, max_limbs, taps)) {
-    // Else a float is near enough to the sum.
-    const double divisor = exact ? 1 : static_cast<double>(integers->divisor);
-    taps.scale = static_cast<float>(std::ldexp(1 / divisor, -u16_shift(desc.layout)));
-    return true;
-  }
-  if (exact)
-    why = "integer taps or sums beyond 32 bits";
-  else if (real_u16_taps(desc, max_limbs, taps))
-    return true;
-  else
-    why = too_coarse(max_limbs);
-  return false;
 }
 
 }  // namespace convolve::cuda
