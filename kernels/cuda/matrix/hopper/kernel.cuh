@@ -118,4 +118,13 @@ WgmmaKernel u8_kernel(int components) {
                            : wgmma_kernel<std::uint8_t, shape.height, shape.margin, 4>;
 }
 
+/// The same for planes of 16-bit samples, the most bytes of a pixel being so many.
+template <WgmmaShape shape>
+WgmmaKernel u16_kernel(int bytes) {
+  if constexpr (!shape.has_long_windows())
+    if (bytes == 8) return wgmma_kernel<std::uint16_t, shape.height, shape.margin, 8>;
+  return bytes == 2 ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 2>
+                    : wgmma_kernel<std::uint16_t, shape.height, shape.margin, 4>;
+}
+
 }  // namespace convolve::cuda::group

@@ -4,8 +4,8 @@
 // matrix on compute capability 9.0: banded (Toeplitz) matrix products by warpgroups, 8-bit samples, or the bytes of
 // 16-bit ones, by 8-bit limbs of the taps. The kernels of this file serve filters of one frame and up to 15 taps an
 // axis: over 8-bit samples those of more than 7x9 taps, and all where pixels have three components; all over 16-bit
-// samples. The plans are those of wgmma_422.cu and wgmma_long.cu, too. What a warpgroup makes of a tile is in
-// u8_tile.cuh and u16_tile.cuh.
+// samples. The plans are those of wgmma_422.cu, wgmma_long.cu and wgmma_long_u16.cu, too. What a warpgroup makes of a
+// tile is in u8_tile.cuh and u16_tile.cuh.
 //
 // A block makes tiles of 128 pixels by 64 rows, 32 rows a warpgroup, one after the other; one or two more warpgroups
 // load the input rows of the next ones into shared memory, each component by itself, in which it is then made. The two
@@ -37,10 +37,7 @@ using namespace group;
 
 template <WgmmaShape shape>
 WgmmaKernel kernel_of(SampleType type, int components) {
-  if (type == SampleType::u8) return u8_kernel<shape>(components);
-  return components == 2   ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 2>
-         : components == 4 ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 4>
-                           : wgmma_kernel<std::uint16_t, shape.height, shape.margin, 8>;
+  return type == SampleType::u8 ? u8_kernel<shape>(components) : u16_kernel<shape>(components);
 }
 
 /// `number`: of the shape.
@@ -51,7 +48,8 @@ WgmmaKernel kernel_for(WgmmaShape shape, SampleType type, int components, std::i
   return kernel;
 }
 WgmmaKernel kernel_for(WgmmaShape shape, SampleType type, int components) {
-  if (shape.has_long_windows()) return long_windows_kernel(shape, components);
+  if (shape.has_long_windows())
+    return type == SampleType::u8 ? long_windows_kernel(shape, components) : u16_long_windows_kernel(shape, components);
   return kernel_for(shape, type, components, std::make_index_sequence<std::size(short_windows)>{});
 }
 
@@ -202,7 +200,7 @@ bool serves_shape(const Device& device, const PlanDesc& desc, std::string& why) 
               : "16-bit samples, or planes of three components, on GPUs of a compute capability other than 9.0";
   else if (filter.depth() > 1)
     why = "several frames of 16-bit samples, of planes of three components, or of more than 15 taps an axis";
-  else if (shape.height == 0 || (shape.has_long_windows() && desc.layout.type != SampleType::u8))
+  else if (shape.height == 0 || (shape.has_long_windows() && max_bytes(desc.layout) > 4))
     why = "a filter that reaches farther";
   for (int p = 0; p < desc.layout.planes && why.empty(); ++p) {
     const Component& component = desc.layout.plane[p].component[0];
