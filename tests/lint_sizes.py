@@ -21,7 +21,7 @@ KERNELS = {
     "kernels/cuda/matrix/sparse.cu make_tile": 84,
     "kernels/cuda/matrix/temporal.cuh make_tile_from": 85,
     "kernels/cuda/regions/effect.cu treat_any": 68,
-    "kernels/cuda/register/row_stream.cuh stream_strip": 100,
+    "kernels/cuda/register/row_stream.cuh stream_strip": 94,
     "kernels/cuda/separable/tensor.cuh filter_tile": 159,
     "kernels/cuda/separable/triples.cuh filter_triples": 98,
 }

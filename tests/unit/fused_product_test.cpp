@@ -79,5 +79,49 @@ TEST(FusedProduct, ServesBoxesAndTrianglesOf16Bits) {
   EXPECT_EQ(bias(100, 0.25), std::nullopt) << "does not keep to halves";
 }
 
+TEST(TwoProducts, AreRightWhereTheyAreSaidToDivide) {
+  std::mt19937_64 random(13);
+  std::size_t checked = 0;
+  for (const int bits : {10, 12, 16}) {
+    const FrameLayout l = layout(bits, 0);
+    for (int divisor = 2; divisor <= 4096; ++divisor) {
+      Arithmetic arithmetic;
+      arithmetic.accumulator = Accumulator::exact;
+      arithmetic.divisor = divisor;
+      if (!two_products_divide(arithmetic, l, l.plane[0].component[0])) continue;
+      const auto gain = static_cast<float>(1.0 / divisor), gain_low = static_cast<float>(1.0 / divisor - double{gain});
+      const double max = l.max_value();
+      for (int trial = 0; trial < 200; ++trial) {
+        const double target = trial == 0 ? max - 0.5 : std::floor(max * (random() % 65536 / 65535.0)) + 0.5;
+        const auto nearest = static_cast<std::int64_t>(std::nearbyint(target * divisor));
+        for (std::int64_t sum = nearest - 2; sum <= nearest + 2; ++sum) {
+          if (std::abs(sum) >= 1 << 24) continue;
+          const volatile float low = static_cast<float>(sum) * gain_low;
+          const float value = std::fma(static_cast<float>(sum), gain, low);
+          ASSERT_EQ(std::clamp(std::nearbyint(double{value}), 0.0, max),
+                    std::clamp(static_cast<double>(oracle::rounded_quotient(sum, divisor, 0)), 0.0, max))
+              << bits << " bits, " << sum << "/" << divisor;
+          ++checked;
+        }
+      }
+    }
+  }
+  EXPECT_GT(checked, 1000000u);
+}
+
+TEST(TwoProducts, ServeBoxesOf15x15) {
+  Arithmetic arithmetic;
+  arithmetic.accumulator = Accumulator::exact;
+  const auto divide = [&](double divisor, double offset) {
+    arithmetic.divisor = divisor;
+    const FrameLayout l = layout(16, offset);
+    return two_products_divide(arithmetic, l, l.plane[0].component[0]);
+  };
+  EXPECT_TRUE(divide(225, 0));
+  EXPECT_TRUE(divide(300, 0));
+  EXPECT_FALSE(divide(257, 0)) << "quotients are too near to ties";
+  EXPECT_FALSE(divide(225, 32768)) << "the offset is rounded by itself";
+}
+
 }  // namespace
 }  // namespace convolve::cuda

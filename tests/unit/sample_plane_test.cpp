@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <utility>
 
 namespace convolve::cuda {
@@ -59,11 +60,68 @@ TEST(SampleNumbers, DivideByOneProductWhereThatIsRight) {
   EXPECT_EQ(offset, 32768);
   const SampleNumbers remainder = numbers(223, 0, offset);
   EXPECT_EQ(remainder.divisor, 225);
+  EXPECT_EQ(remainder.gain_low, 0);
   EXPECT_EQ(offset, 32768);
   const SampleNumbers small = numbers(8, 0, offset);
   EXPECT_EQ(small.divisor, 0);
   EXPECT_GT(small.rounding_bias, 0);
   EXPECT_EQ(offset, 32768 + small.rounding_bias);
+}
+
+TEST(FoldedPlanes, HaveLevelsInWhatSumsStartFrom) {
+  const auto folded = [](const PlanDesc& desc) {
+    return folded_planes(desc, choose_arithmetic(desc.filter, desc.layout, has_ghost_cells(desc.border)), 5);
+  };
+  // Taps that add up to the divisor leave every level where it is.
+  PlanDesc desc = luma_beside_chroma(98);
+  desc.layout.plane[0].component[1].bias = 7;
+  std::optional<FoldedPlanes> planes = folded(desc);
+  ASSERT_TRUE(planes);
+  EXPECT_EQ(planes->numbers.rounding_bias, 65536);
+  for (int c = 0; c < 2; ++c) {
+    EXPECT_EQ(planes->plane[0].zero[c], 0);
+    EXPECT_EQ(planes->plane[0].offset[c], 65536);
+    EXPECT_EQ(planes->plane[0].start[c], c == 0 ? 0 : 700);
+  }
+  // Others do not: an edge is at the level itself.
+  desc.filter = Filter(TapArray{1, 1, 3, {Tap::integer(-1), Tap::integer(0), Tap::integer(1)}}, {});
+  planes = folded(desc);
+  ASSERT_TRUE(planes);
+  EXPECT_EQ(planes->plane[0].start[0], 4096);
+  EXPECT_EQ(planes->plane[0].start[1], 32775);
+  // Sums of plain samples may need more bits than those of samples less their level.
+  EXPECT_TRUE(folded(luma_beside_chroma(240)));
+  EXPECT_FALSE(folded(luma_beside_chroma(262)));
+  // A box's quotient is one of two products.
+  planes = folded(luma_beside_chroma(223));
+  ASSERT_TRUE(planes);
+  EXPECT_EQ(planes->numbers.divisor, -225);
+  EXPECT_EQ(planes->numbers.rounding_bias, 0);
+  EXPECT_NE(planes->numbers.gain_low, 0);
+  const SampleNumbers remainder = by_remainder(planes->numbers);
+  EXPECT_EQ(remainder.divisor, 225);
+  EXPECT_EQ(remainder.gain_low, 0);
+}
+
+TEST(FoldedPlanes, KeepToGhostsThatSubnormalFloatsHold) {
+  PlanDesc desc = luma_beside_chroma(98);
+  desc.border = Border::constant;
+  const auto folded = [&](double ghost, int bits, int shift) {
+    desc.layout.bits = bits, desc.layout.shift = shift;
+    for (int c = 0; c < 2; ++c) {
+      desc.layout.plane[0].component[c].zero = 64;
+      desc.layout.plane[0].component[c].ghost = ghost;
+    }
+    return folded_planes(desc, choose_arithmetic(desc.filter, desc.layout, true), 5);
+  };
+  const std::optional<FoldedPlanes> planes = folded(1000, 16, 0);
+  ASSERT_TRUE(planes);
+  EXPECT_EQ(planes->plane[0].ghost[0] * first_factor(0) * second_factor, 1000);
+  EXPECT_FALSE(folded(1000.5, 16, 0));
+  const std::optional<FoldedPlanes> shifted = folded(100.5, 10, 6);
+  if (shifted) {
+    EXPECT_EQ(shifted->plane[0].ghost[0] * first_factor(6) * second_factor, 100.5);
+  }
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ std::optional<BankStreamCase> make_bank_stream_case(const PlanDesc& desc, std::s
   if (!has_sample_planes(planes->layout, arithmetic, why)) return std::nullopt;
   BankStreamArgs& args = stream.args;
   args.planes = planes->layout.planes;
-  args.numbers = make_sample_numbers(planes->layout, arithmetic);
+  args.numbers = by_remainder(make_sample_numbers(planes->layout, arithmetic));
   for (int p = 0; p < args.planes; ++p)
     args.plane[p] = make_sample_plane(planes->layout, planes->layout.plane[p], arithmetic);
   args.kernels = static_cast<int>(desc.bank.kernels().size());

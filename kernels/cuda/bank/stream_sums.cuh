@@ -129,13 +129,13 @@ __device__ __forceinline__ typename Plane::Own finished(const Combined<Plane::sa
   typename Plane::Own group;
   if constexpr (way == BankSum::exact_root) {
     static_assert(sizeof(typename Plane::Sample) == 2);
-    const int most = static_cast<int>(numbers.max);
-    const auto code = [&](int n) {
-      const int level = static_cast<int>(plane.offset[n % C]) - 0x4B400000;
-      return static_cast<std::uint32_t>(max(min(combined.whole_root(n, level), most), 0));
-    };
+    const auto code = [&](int n) { return combined.whole_root(n, static_cast<int>(plane.offset[n % C]) - 0x4B400000); };
+    const std::uint32_t most = static_cast<std::uint32_t>(numbers.max) * 0x10001u;
 #pragma unroll
-    for (int i = 0; i < Plane::Own::words; ++i) group.word[i] = code(2 * i) | code(2 * i + 1) << 16;
+    for (int i = 0; i < Plane::Own::words; ++i) group.word[i] = ptx::pack_words(code(2 * i), code(2 * i + 1));
+    if (numbers.max != 65535.f)
+#pragma unroll
+      for (int i = 0; i < Plane::Own::words; ++i) group.word[i] = __vminu2(group.word[i], most);
   } else if constexpr (way == BankSum::root) {
     float value[Plane::samples];
 #pragma unroll
@@ -143,7 +143,7 @@ __device__ __forceinline__ typename Plane::Own finished(const Combined<Plane::sa
       value[n] = fmaf(ptx::approximate_root(combined.all[n]), numbers.gain, plane.offset[n % C]);
     group.put(value, numbers.max, numbers.shift);
   } else {
-    group = quantized<typename Plane::Own, C>(combined.all, plane.offset, numbers);
+    group = quantized<typename Plane::Own, C, false>(combined.all, plane.offset, numbers);
   }
   return group;
 }

@@ -78,7 +78,7 @@ bool serves_plane(const FrameLayout& layout, bool ghosts, int filtered) {
 /// True where a product with the reciprocal and one with what that lacks divide exact sums right, the quotient being
 /// rounded to an integer before the component's offset is added. As a float it is rounded once: ties are where they
 /// were, and no other value may come onto one.
-bool two_products_divide(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {
+bool two_products_divide_before_offset(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {
   const double offset = component.zero + component.bias, divisor = arithmetic.divisor, max = layout.max_value();
   if (arithmetic.accumulator != Accumulator::exact || divisor < 8 || divisor != std::floor(divisor) ||
       std::fmod(offset, 2) != 0 || std::abs(offset) > max)
@@ -135,10 +135,10 @@ bool FourStream::lay_out(const Device& device, const PlanDesc& desc, const Arith
     args.ghost[i] = std::ldexp(plane.ghost[c], four_stream_sample + layout.shift);
     args.offset[i] = plane.offset[c];
   }
-  args.numbers = make_sample_numbers(layout, arithmetic);
+  args.numbers = by_remainder(make_sample_numbers(layout, arithmetic));
   args.gain = std::ldexp(args.numbers.gain, four_stream_gain);
   const bool two_products = args.numbers.divisor != 0 && std::ranges::all_of(from.component, [&](const Component& k) {
-                              return !k.filtered || two_products_divide(arithmetic, layout, k);
+                              return !k.filtered || two_products_divide_before_offset(arithmetic, layout, k);
                             });
   if (two_products) {
     const double lacks = 1 / arithmetic.divisor - static_cast<double>(args.numbers.gain);

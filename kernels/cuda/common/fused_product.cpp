@@ -34,4 +34,15 @@ std::optional<float> fused_product_bias(const Arithmetic& arithmetic, const Fram
   return {};
 }
 
+bool two_products_divide(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {
+  const double divisor = arithmetic.divisor;
+  if (layout.type == SampleType::f32 || arithmetic.accumulator != Accumulator::exact || divisor < 2 ||
+      component.zero + component.bias != 0)
+    return false;
+  const double half_grid = std::ldexp(1.0, layout.bits - 25);  // of quotients in range
+  const bool has_ties = std::fmod(divisor, 2) == 0;
+  const double from_tie = (has_ties ? 1 : 0.5) / divisor;
+  return from_tie > half_grid * (1 + 0x1p-16);
+}
+
 }  // namespace convolve::cuda

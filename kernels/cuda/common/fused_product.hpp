@@ -19,4 +19,9 @@ namespace convolve::cuda {
 std::optional<float> fused_product_bias(const Arithmetic& arithmetic, const FrameLayout& layout,
                                         const Component& component);
 
+/// Whether fma(sum, gain, sum * gain_low), rounded to an integer and clamped, is right for a component's exact sums,
+/// ties included, whose offset is 0. All that it rounds is the quotient, to the nearest float: ties are floats, and no
+/// other quotient is so near to one.
+bool two_products_divide(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component);
+
 }  // namespace convolve::cuda

@@ -32,13 +32,11 @@ __device__ __forceinline__ void hide(T& value) {
   else
     asm("" : "+r"(value));
 }
-
 /// Hides five values of 4 bytes at once, without an order among them.
 template <class A, class B, class C, class D, class E>
 __device__ __forceinline__ void hide(A& a, B& b, C& c, D& d, E& e) {
   asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e));
 }
-
 /// Hides a value, and keeps its place among the other volatile statements: the value is there from here on.
 template <class T>
 __device__ __forceinline__ void hide_here(T& value) {
@@ -47,7 +45,6 @@ __device__ __forceinline__ void hide_here(T& value) {
   else
     asm volatile("" : "+r"(value));
 }
-
 /// Hides a value, and no access to memory moves past this statement.
 template <class T>
 __device__ __forceinline__ void hide_behind_memory(T& value) {
@@ -64,35 +61,30 @@ __device__ __forceinline__ const T* multiply_add_address(int x, int y, const T* 
   asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(sum) : "r"(x), "r"(y), "l"(a));
   return sum;
 }
-
 /// Rounds to two halves, ties to even, `a` lowest. PTX ISA, Data Movement and Conversion Instructions: cvt.
 __device__ __forceinline__ std::uint32_t pack_halves(float a, float b) {
   std::uint32_t pair;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(b), "f"(a));
   return pair;
 }
-
 /// Rounds to nearest, ties to even, within 0..255. PTX ISA, Data Movement and Conversion Instructions: cvt.
 __device__ __forceinline__ std::uint32_t round_to_u8(float value) {
   std::uint32_t code;
   asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(code) : "f"(value));
   return code;
 }
-
 /// Rounds to nearest, ties to even, within 0..65535. PTX ISA, Data Movement and Conversion Instructions: cvt.
 __device__ __forceinline__ std::uint32_t round_to_u16(float value) {
   std::uint32_t code;
   asm("cvt.rni.sat.u16.f32 %0, %1;" : "=r"(code) : "f"(value));
   return code;
 }
-
 /// The square root, off by 2^-23 of it at the most; 0 of subnormal numbers. PTX ISA, Floating Point Instructions: sqrt.
 __device__ __forceinline__ float approximate_root(float square) {
   float root;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(square));
   return root;
 }
-
 /// Clamps four integers to 0..255 and packs them, `a` lowest. PTX ISA, Data Movement and Conversion Instructions:
 /// cvt.pack.
 __device__ __forceinline__ std::uint32_t pack_bytes(int a, int b, int c, int d) {
@@ -100,6 +92,12 @@ __device__ __forceinline__ std::uint32_t pack_bytes(int a, int b, int c, int d) 
   asm("cvt.pack.sat.u8.s32.b32 %0,%1,%2,%3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
   asm("cvt.pack.sat.u8.s32.b32 %0,%1,%2,%3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
   return all;
+}
+/// Clamps two integers to 0..65535 and packs them. PTX ISA, Data Movement and Conversion Instructions: cvt.pack.
+__device__ __forceinline__ std::uint32_t pack_words(int low, int high) {
+  std::uint32_t pair;
+  asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(pair) : "r"(high), "r"(low));
+  return pair;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

@@ -3,6 +3,8 @@
 #include "cuda/common/sample_plane.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "cuda/common/fused_product.hpp"
@@ -15,19 +17,39 @@ struct FrameDivision {
   Division division = Division::product;
   std::optional<float> bias;  ///< of a product, in the place of Quantizer::rounding_bias
 };
-FrameDivision division_of(const FrameLayout& layout, const Arithmetic& arithmetic) {
+/// `folded`: sums have offsets in them.
+FrameDivision division_of(const FrameLayout& layout, const Arithmetic& arithmetic, bool folded = false) {
   FrameDivision how;
-  bool fused = layout.type == SampleType::u16;
+  bool fused = layout.type == SampleType::u16, two = fused;
   for (int p = 0; p < layout.planes; ++p)
     for (int c = 0; c < layout.plane[p].components; ++c) {
-      const Component& component = layout.plane[p].component[c];
+      Component component = layout.plane[p].component[c];
       if (!component.filtered) continue;
+      if (folded) component.zero = component.bias = 0;
       how.division = std::max(how.division, make_quantizer(arithmetic, layout, component).division);
       how.bias = fused_product_bias(arithmetic, layout, component);
       fused &= how.bias.has_value();
+      two &= two_products_divide(arithmetic, layout, component);
     }
-  if (how.division == Division::product || !fused) return {how.division, {}};
-  return {Division::product, how.bias};
+  if (how.division == Division::product) return {Division::product, {}};
+  if (fused) return {Division::product, how.bias};
+  return {two ? Division::two_products : std::max(how.division, Division::remainder), {}};
+}
+
+SampleNumbers numbers_of(const FrameLayout& layout, const Arithmetic& arithmetic, const FrameDivision& how) {
+  SampleNumbers numbers{};
+  numbers.shift = layout.type == SampleType::f32 ? 0 : layout.shift;
+  for (const Component* component : all_components(layout)) {
+    if (!component->filtered) continue;
+    const Quantizer q = make_quantizer(arithmetic, layout, *component);
+    numbers.gain = q.gain;
+    numbers.rounding_bias = how.division == Division::two_products ? 0 : how.bias.value_or(q.rounding_bias);
+    numbers.max = q.max;
+    if (how.division == Division::two_products) numbers.gain_low = q.gain_low;
+  }
+  const auto divisor = static_cast<float>(arithmetic.divisor);
+  if (how.division != Division::product) numbers.divisor = how.division == Division::two_products ? -divisor : divisor;
+  return numbers;
 }
 
 }  // namespace
@@ -105,20 +127,44 @@ SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& from
 }
 
 SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& arithmetic) {
-  const FrameDivision how = division_of(layout, arithmetic);
-  SampleNumbers numbers{};
-  numbers.shift = layout.type == SampleType::f32 ? 0 : layout.shift;
-  for (int p = 0; p < layout.planes; ++p)
-    for (int c = 0; c < layout.plane[p].components; ++c) {
-      const Component& component = layout.plane[p].component[c];
-      if (!component.filtered) continue;
-      const Quantizer q = make_quantizer(arithmetic, layout, component);
-      numbers.gain = q.gain;
-      numbers.rounding_bias = how.bias.value_or(q.rounding_bias);
-      numbers.max = q.max;
-    }
-  if (how.division != Division::product) numbers.divisor = static_cast<float>(arithmetic.divisor);
+  return numbers_of(layout, arithmetic, division_of(layout, arithmetic));
+}
+
+SampleNumbers by_remainder(SampleNumbers numbers) {
+  numbers.divisor = std::abs(numbers.divisor);
+  numbers.gain_low = 0;
   return numbers;
+}
+
+std::optional<FoldedPlanes> folded_planes(const PlanDesc& desc, const Arithmetic& arithmetic, int start_roundings) {
+  const FrameLayout& layout = desc.layout;
+  if (layout.type != SampleType::u16 || arithmetic.accumulator == Accumulator::double_) return {};
+  const FrameDivision how = division_of(layout, arithmetic, true);
+  if (how.division > Division::two_products) return {};
+  FoldedPlanes folded{};
+  folded.numbers = numbers_of(layout, arithmetic, how);
+  const bool exact = arithmetic.exact_taps, ghosts = has_ghost_cells(desc.border);
+  const double sum = std::accumulate(arithmetic.coefficients.begin(), arithmetic.coefficients.end(), 0.0);
+  const double magnitude = magnitude_of(arithmetic.coefficients);
+  for (int p = 0; p < layout.planes; ++p) {
+    SamplePlane& plane = folded.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
+    for (int c = 0; c < plane.components; ++c) {
+      const Component& component = layout.plane[p].component[c];
+      const double start = (component.zero + component.bias) * arithmetic.divisor - component.zero * sum;
+      const double input = std::max(1.0 * layout.max_value(), ghosts ? std::abs(component.ghost) : 0.0);
+      const double rounded = roundings(desc.filter) * input + start_roundings * std::abs(start) / arithmetic.divisor;
+      // A component whose sums do not fit 24 bits beside one whose do: as floats_arithmetic() has it.
+      const bool fits = exact && start == std::floor(start) && magnitude * input + std::abs(start) < 0x1p24;
+      const double ghost = std::ldexp(component.ghost, layout.shift);
+      if (component.filtered && ((exact && !fits) || (!exact && rounded * 0x1p-24 >= 0.95))) return {};
+      if (ghosts && (ghost != std::floor(ghost) || std::abs(ghost) >= 0x1p23)) return {};
+      plane.zero[c] = 0;
+      plane.ghost[c] = static_cast<float>(std::ldexp(ghost, -subnormal_exponent));
+      plane.offset[c] = folded.numbers.rounding_bias;
+      plane.start[c] = component.filtered ? static_cast<float>(start) : 0;
+    }
+  }
+  return folded;
 }
 
 }  // namespace convolve::cuda

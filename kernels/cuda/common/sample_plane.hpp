@@ -4,7 +4,9 @@
 // Planes of evenly interleaved components as the kernels that stream rows through registers see them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "convolve/arithmetic.hpp"
@@ -21,13 +23,15 @@ struct SamplePlane {
       passthrough[3];       ///< their bits in a row's words, repeating after three words (of three components) or two
   float zero[4], ghost[4];  ///< ghost: less zero
   float offset[4];          ///< the quantizer's offset; where a product divides, with its rounding bias
+  float start[4];           ///< what sums start from, of folded_planes() alone
 };
 
 /// The sample type's numbers, and the quantizer's that all components of a frame share.
 struct SampleNumbers {
   int shift;
   float gain, rounding_bias, max;
-  float divisor;  ///< by which remainder_value() divides; 0: a product does. Of 16-bit samples
+  float divisor;   ///< by which remainder_value() divides; 0: a product does; less: two products. Of 16-bit samples
+  float gain_low;  ///< of two products: what `gain` lacks; else 0
 };
 
 /// The alignment that a group of so many bytes asks for.
@@ -65,5 +69,26 @@ bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, 
 /// A plane of the layout, and what all planes share.
 SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& plane, const Arithmetic& arithmetic);
 SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& arithmetic);
+/// The same for kernels that know no two products.
+SampleNumbers by_remainder(SampleNumbers numbers);
+
+/// Planes of 16-bit samples for kernels that read samples as subnormal floats (SubnormalWord in pixels.cuh): no zero
+/// level is taken from samples, but sums start from what that comes to, levels and bias included, and `offset` is the
+/// rounding bias alone. Ghosts are subnormal, too.
+struct FoldedPlanes {
+  SamplePlane plane[max_planes];
+  SampleNumbers numbers;
+};
+/// `start_roundings`: how often a sum that has `start` in it is rounded. Null where sums would not be exact any more,
+/// or not near enough, or where ghosts are no whole numbers.
+std::optional<FoldedPlanes> folded_planes(const PlanDesc& desc, const Arithmetic& arithmetic, int start_roundings);
+
+/// A subnormal sample times a tap that carries this factor, and then times the other, is the value times the tap. The
+/// first takes `shift` off, for which samples are not shifted.
+inline constexpr float unshifted_factor = 0x1p100f, second_factor = 0x1p49f;
+inline constexpr int subnormal_exponent = 149;
+inline float first_factor(int shift) {
+  return std::ldexp(unshifted_factor, -shift);
+}
 
 }  // namespace convolve::cuda

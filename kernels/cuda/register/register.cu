@@ -90,6 +90,7 @@ class RegisterPlan final : public Plan {
     if (!stream_) return;
     pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width, top,
              stream_args_.taps);
+    read_as_subnormal(desc, arithmetic);
     stream_blocks_ = lay_out_row_stream(stream_args_, desc.border, layout.type, padded_.width, row_stream_pixels,
                                         device.multiprocessors, stream_->resident());
   }
@@ -152,6 +153,21 @@ class RegisterPlan final : public Plan {
     std::copy_n(stream_args_.plane, max_planes, frame_args_.plane);
     std::copy_n(stream_args_.grid, max_planes, frame_args_.grid);
     frame_args_.numbers = stream_args_.numbers;
+  }
+  /// Lets the row stream read samples as subnormal floats, where that is right.
+  void read_as_subnormal(const PlanDesc& desc, const Arithmetic& arithmetic) {
+    const FrameLayout& layout = desc.layout;
+    const RowStreamKernel* const kernel = find_subnormal_row_stream(plane_mix(layout), padded_.index);
+    if (!kernel || layout.type != SampleType::u16) return;
+    const auto folded = folded_planes(desc, arithmetic, desc.filter.count() + 2);
+    if (!folded) return;
+    stream_ = kernel;
+    stream_args_.numbers = folded->numbers;
+    stream_args_.numbers.gain *= second_factor, stream_args_.numbers.gain_low *= second_factor;
+    std::copy_n(folded->plane, layout.planes, stream_args_.plane);
+    for (int p = 0; p < layout.planes; ++p)
+      for (float& start : stream_args_.plane[p].start) start /= second_factor;
+    for (float& tap : stream_args_.taps) tap *= first_factor(layout.shift);
   }
   void lay_out_half_stream(const Device& device, const PlanDesc& desc) {
     stream_blocks_ = lay_out_row_stream(

@@ -30,6 +30,20 @@ constexpr KernelRow row{&kernel<Sample, mix, register_classes[0]>, &kernel<Sampl
 
 }  // namespace
 
+const RowStreamKernel* find_subnormal_row_stream(PlaneMix mix, std::size_t width_class) {
+  if (width_class >= row_stream_classes) return nullptr;
+  switch (mix) {
+    case PlaneMix::one:
+      return row<SubnormalWord, PlaneMix::one>[width_class];
+    case PlaneMix::one_and_two:
+      return row<SubnormalWord, PlaneMix::one_and_two>[width_class];
+    case PlaneMix::four:
+      return row<SubnormalWord, PlaneMix::four>[width_class];
+    default:
+      return nullptr;
+  }
+}
+
 const RowStreamKernel* find_row_stream(SampleType type, PlaneMix mix, std::size_t width_class) {
   struct TableRow {
     SampleType type;

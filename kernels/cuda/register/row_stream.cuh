@@ -29,6 +29,10 @@ struct RowStreamRow {
   Side left, right;
   Own own;
 
+  __device__ __forceinline__ void clear_padding(std::uint32_t keep) {
+    if (keep == 0) return;
+    left.clear_padding(keep), own.clear_padding(keep), right.clear_padding(keep);
+  }
   /// Turns what was read into floats, and takes their zero level away.
   __device__ __forceinline__ void convert(Floats& f, const float* zero, int shift) const {
 #pragma unroll
@@ -58,6 +62,23 @@ struct RowStreamRow {
   }
 };
 
+/// A row's sums as samples.
+template <class Sample, int C, class Own>
+__device__ __forceinline__ Own complete_row(const float (&sum)[Own::samples], const SamplePlane& plane,
+                                            const SampleNumbers& numbers) {
+  Own complete;
+  if constexpr (std::is_floating_point_v<Sample>)
+    complete.put(sum, numbers.max, numbers.shift);
+  else if constexpr (is_subnormal<Sample>)
+    by_division_and_bits(numbers, [&]<WordDivision how, bool whole>(std::integral_constant<WordDivision, how>,
+                                                                    std::bool_constant<whole>) {
+      complete = quantized_words<Own, C, how, whole>(sum, plane.offset, numbers);
+    });
+  else
+    complete = quantized<Own, C>(sum, plane.offset, numbers);
+  return complete;
+}
+
 template <class Sample, int C, int width>
 __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
   using Row = RowStreamRow<Sample, C, width>;
@@ -68,8 +89,9 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
   const RowStreamPlane& grid = args.grid[p];
   const int shift = args.numbers.shift;
   float zero[C] = {};
-  if constexpr (!std::is_floating_point_v<Sample>)
+  if constexpr (!std::is_floating_point_v<Sample> && !is_subnormal<Sample>)
     for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
+  const std::uint32_t padding = is_subnormal<Sample> ? padding_mask(shift) : 0;
 
   const int warp = row_stream_warp(grid);
   if (warp >= grid.warps) return;
@@ -102,10 +124,10 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
         for (int c = 0; c < C; ++c) f[k * C + c] = plane.ghost[c];
   };
 
-  // Floats' sums start from what integers' are moved by when they are rounded.
+  // Floats' sums start from what integers' are moved by when they are rounded, those of subnormal samples from levels.
   float begin[C] = {};
-  if constexpr (std::is_floating_point_v<Sample>)
-    for (int c = 0; c < C; ++c) begin[c] = plane.offset[c];
+  if constexpr (std::is_floating_point_v<Sample> || is_subnormal<Sample>)
+    for (int c = 0; c < C; ++c) begin[c] = is_subnormal<Sample> ? plane.start[c] : plane.offset[c];
   float sum[width][span * C] = {};
   const std::ptrdiff_t out_stride = args.out[p].stride;
   char* to = static_cast<char*>(args.out[p].data) + strip.top * out_stride + x * pixel;
@@ -123,6 +145,7 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
       const int i = first + a;
       if (ahead > 1 && i >= rows) break;
       typename Row::Floats f;
+      if constexpr (is_subnormal<Sample>) next[a].clear_padding(padding);
       next[a].convert(f, zero, shift);
       if (edges) mend(f, next[a], i);
       if constexpr (!late) load(next[a], i + ahead);
@@ -138,15 +161,7 @@ __device__ __forceinline__ void stream_strip(const RowStreamArgs& args, int p) {
               sum[j][n] = fmaf(args.taps[(width - 1 - j) * width + k], f[n + k * C], sum[j][n]);
         }
       if (live & 1) {
-        auto group = [&] {
-          if constexpr (std::is_floating_point_v<Sample>) {
-            typename Row::Own complete;
-            complete.put(sum[0], args.numbers.max, shift);
-            return complete;
-          } else {
-            return quantized<typename Row::Own, C>(sum[0], plane.offset, args.numbers);
-          }
-        }();
+        auto group = complete_row<Sample, C, typename Row::Own>(sum[0], plane, args.numbers);
         if (has_passthrough) {
           typename Row::Own from;
           from.load(reinterpret_cast<const Sample*>(from_own + strip.row_offset(i - radius)));

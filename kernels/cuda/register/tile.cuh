@@ -244,7 +244,7 @@ __device__ __forceinline__ void filter_register_tile(const RegisterTileArgs& arg
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(left) * C;
       Sample* to = row_of<Sample>(out, top + j) + at;
       const Sample* from = row_of<Sample>(centre, top + j) + at;
-      Group group = quantized<Group, C>(tile.sum[j] + 4 * C * n, plane.offset, args.numbers);
+      Group group = quantized<Group, C, false>(tile.sum[j] + 4 * C * n, plane.offset, args.numbers);
       const bool vectors = grid.vectors && left + 4 <= plane.width;
       if (plane.has_passthrough) {
         Group raw;

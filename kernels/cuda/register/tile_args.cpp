@@ -69,7 +69,7 @@ int fill_register_tile(RegisterTileArgs& args, const PlanDesc& desc, const Arith
   std::copy(weights.begin(), weights.end(), args.time);
   pad_taps(spatial_coefficients(filter, arithmetic), filter, padded.width, filter.height(), 0, args.taps);
   for (int p = 0; p < layout.planes; ++p) args.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
-  args.numbers = make_sample_numbers(layout, arithmetic);
+  args.numbers = by_remainder(make_sample_numbers(layout, arithmetic));
   return lay_out_register_tile(args, layout.type, padded.width);
 }
 

@@ -6,6 +6,7 @@
 #include "cuda/separable/single.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ bool copies_components(const FrameLayout& layout, std::size_t terms) {
 /// The kernel of a size that serves the filter, centred, and that size; null where there is none.
 struct Found {
   const SingleKernel* kernel = nullptr;
+  const SingleKernel* subnormal = nullptr;  ///< the same by subnormal samples, where there is one
   int width = 0;
 };
 Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t terms) {
@@ -36,15 +38,16 @@ Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t t
     SampleType type;
     PlaneMix mix;
     const SingleKernels* kernels;
+    const SingleKernels* subnormal = nullptr;
   };
   static constexpr TableRow table[]{
       {SampleType::u8, PlaneMix::one, &single_u8_one},
       {SampleType::u8, PlaneMix::one_and_two, &single_u8_one_and_two},
       {SampleType::u8, PlaneMix::three, &single_u8_three},
       {SampleType::u8, PlaneMix::four, &single_u8_four},
-      {SampleType::u16, PlaneMix::one, &single_u16_one},
-      {SampleType::u16, PlaneMix::one_and_two, &single_u16_one_and_two},
-      {SampleType::u16, PlaneMix::four, &single_u16_four},
+      {SampleType::u16, PlaneMix::one, &single_u16_one, &single_subnormal_one},
+      {SampleType::u16, PlaneMix::one_and_two, &single_u16_one_and_two, &single_subnormal_one_and_two},
+      {SampleType::u16, PlaneMix::four, &single_u16_four, &single_subnormal_four},
       {SampleType::f32, PlaneMix::one, &single_f32_one},
   };
   const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
@@ -53,9 +56,17 @@ Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t t
       for (std::size_t i = 0; i < single_sizes.size(); ++i) {
         const SingleSize size = single_sizes[i];
         const SingleKernel& kernel = (copies_components(layout, terms) ? single_u16_four_copying : *row.kernels)[i];
-        if (kernel.run && size.width >= width && size.terms == static_cast<int>(terms)) return {&kernel, size.width};
+        if (!kernel.run || size.width < width || size.terms != static_cast<int>(terms)) continue;
+        const SingleKernels* const subnormal =
+            copies_components(layout, terms) ? &single_subnormal_four_copying : row.subnormal;
+        return {&kernel, subnormal && terms == 1 ? &(*subnormal)[i] : nullptr, size.width};
       }
   return {};
+}
+
+/// Of pairs of components under 7 columns, one frame, the kernel of subnormal samples takes 4 % longer than the other.
+bool is_slower(const FrameLayout& layout, int width, int depth) {
+  return plane_mix(layout) == PlaneMix::one_and_two && width == 7 && depth == 1;
 }
 
 class SingleTilesPlan final : public Plan {
@@ -66,8 +77,13 @@ class SingleTilesPlan final : public Plan {
     const std::vector<SpaceFactors>& terms = factors.space;
     const Found found = find_kernel(layout, desc.filter, terms.size());
     const int width = found.width;
-    run_ = desc.filter.depth() == 1 ? found.kernel->run : found.kernel->combine;
-    shared_ = found.kernel->shared;
+    // Sums have their levels in them while columns are added up.
+    std::optional<FoldedPlanes> folded;
+    if (found.subnormal && !is_slower(layout, width, desc.filter.depth()))
+      folded = folded_planes(desc, arithmetic, desc.filter.height() + 2);
+    const SingleKernel& kernel = folded ? *found.subnormal : *found.kernel;
+    run_ = desc.filter.depth() == 1 ? kernel.run : kernel.combine;
+    shared_ = kernel.shared;
     if (cudaFuncSetAttribute(reinterpret_cast<const void*>(run_), cudaFuncAttributeMaxDynamicSharedMemorySize,
                              shared_) != cudaSuccess)
       throw PlanError(std::string("separable: shared memory: ") + launch_error());
@@ -75,17 +91,19 @@ class SingleTilesPlan final : public Plan {
     args_.planes = layout.planes;
     args_.frames = desc.filter.depth();
     args_.centre_t = desc.filter.centre_t();
-    args_.numbers = make_sample_numbers(layout, arithmetic);
+    args_.numbers = folded ? folded->numbers : make_sample_numbers(layout, arithmetic);
     std::copy(factors.time.begin(), factors.time.end(), args_.time);
     for (std::size_t r = 0; r < terms.size(); ++r) {
       std::copy(terms[r].row.begin(), terms[r].row.end(), args_.row[r] + width / 2 - desc.filter.centre_x());
       std::copy(terms[r].column.begin(), terms[r].column.end(), args_.column[r] + width / 2 - desc.filter.centre_y());
     }
+    if (folded) carry_factors(layout.shift);
     const bool copies = copies_components(layout, terms.size());
     std::int64_t blocks = 0;
     for (int p = 0; p < layout.planes; ++p) {
-      SamplePlane& plane = args_.plane[p] = make_sample_plane(layout, layout.plane[p], arithmetic);
-      if (copies) set_components(layout.plane[p], plane, width);
+      SamplePlane& plane = args_.plane[p] =
+          folded ? folded->plane[p] : make_sample_plane(layout, layout.plane[p], arithmetic);
+      if (copies) set_components(layout.plane[p], plane, width, folded.has_value());
       SinglePlane& grid = args_.grid[p];
       grid.first_block = static_cast<int>(blocks);
       grid.tiles_x = (plane.width * plane.components - 1) / SingleTile::width + 1;
@@ -105,7 +123,8 @@ class SingleTilesPlan final : public Plan {
       for (int t = 0; t < args_.frames; ++t) {
         const PlaneView view = window.image[t] ? window.image[t]->plane[p] : PlaneView{};
         args_.in[t][p] = view;
-        grid.vectors = grid.vectors && aligned(view, group_alignment(8 * bytes_));
+        // Tiles that are read at once have all their frames.
+        grid.vectors = grid.vectors && view.data && aligned(view, group_alignment(8 * bytes_));
       }
       args_.out[p] = out.plane[p];
       grid.out_vectors = aligned(out.plane[p], group_alignment(4 * bytes_));
@@ -127,8 +146,9 @@ class SingleTilesPlan final : public Plan {
     const Filter& filter = desc.filter;
     const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
     const bool one = args_.frames == 1;
-    // Beyond, tiles are faster where nothing is copied and a product divides.
-    if (width > 11 && !args_.plane[0].has_passthrough && args_.numbers.divisor == 0) return;
+    // Beyond, tiles are faster where two products divide, and where one does and nothing is copied.
+    const float divisor = args_.numbers.divisor;
+    if (width > 11 && (divisor < 0 || (divisor == 0 && !args_.plane[0].has_passthrough))) return;
     if (!four_.lay_out(device, desc, arithmetic, width, one ? find_separable_four : find_separable_four_frames)) return;
     const SpaceFactors& space = factors.space.front();
     FourStreamArgs& to = four_.args;
@@ -142,19 +162,29 @@ class SingleTilesPlan final : public Plan {
     else
       std::transform(factors.time.begin(), factors.time.end(), to.time, first_factor);
   }
+  /// Gives the taps what turns subnormal samples into values: what meets the samples first, and what comes after it.
+  void carry_factors(int shift) {
+    const bool several = args_.frames > 1;
+    for (float& weight : args_.time) weight *= first_factor(shift);
+    for (float& tap : args_.row[0]) tap *= several ? second_factor : first_factor(shift);
+    if (!several)
+      for (float& tap : args_.column[0]) tap *= second_factor;
+  }
   /// The numbers of each component of the one plane, some of which are copied.
-  void set_components(const PlaneLayout& layout, SamplePlane& plane, int width) {
+  void set_components(const PlaneLayout& layout, SamplePlane& plane, int width, bool subnormal) {
     for (int c = 0; c < 4; ++c) {
       ComponentNumbers& to = args_.component[c];
       to.copied = !layout.component[c].filtered;
       if (!to.copied) {
         std::copy(std::begin(args_.time), std::end(args_.time), to.time);
         std::copy(std::begin(args_.column[0]), std::end(args_.column[0]), to.column);
-        to.gain = args_.numbers.gain, to.divisor = args_.numbers.divisor;
+        to.gain = args_.numbers.gain, to.gain_low = args_.numbers.gain_low, to.divisor = args_.numbers.divisor;
         continue;
       }
-      to.time[args_.centre_t] = to.column[width / 2] = to.gain = to.divisor = 1;
-      plane.zero[c] = 0;
+      to.gain = to.divisor = 1;
+      to.time[args_.centre_t] = subnormal ? unshifted_factor : 1;
+      to.column[width / 2] = subnormal ? second_factor : 1;
+      plane.zero[c] = plane.start[c] = 0;
       plane.offset[c] = args_.numbers.divisor == 0 ? args_.numbers.rounding_bias : 0;
     }
   }

@@ -46,37 +46,81 @@ __device__ __forceinline__ void ask_for_tile(const PlaneView& view, int left, in
         row_of<const Sample>(view, top) + left, view.stride, threadIdx.x, height - top, (samples - left) * bytes);
 }
 
-/// A pixel from its sums, each component by its own numbers.
+/// Values as four neighbouring samples of a row. That it asks for each row whether they have all their 16 bits also
+/// keeps rows in order: each is stored while the next one is rounded, not all at the end.
 template <class Sample>
-__device__ __forceinline__ PixelGroup<Sample, 1, 4> rounded_apart(const float (&sums)[4], const float (&offset)[4],
-                                                                  const SingleArgs& args) {
-  float value[4];
-  const bool remainder = args.numbers.divisor != 0;
-#pragma unroll
-  for (int c = 0; c < 4; ++c) {
-    const ComponentNumbers& numbers = args.component[c];
-    value[c] = remainder ? remainder_value(sums[c], numbers.gain, offset[c], numbers.divisor)
-                         : __fadd_rn(__fmaf_rn(sums[c], numbers.gain, offset[c]), -args.numbers.rounding_bias);
-  }
+__device__ __forceinline__ PixelGroup<Sample, 1, 4> packed_words(const float (&value)[4], const SingleArgs& args) {
   PixelGroup<Sample, 1, 4> group;
-  group.put(value, args.numbers.max, args.numbers.shift);
+  if (args.numbers.max == 65535.f)
+    group.put_whole(value);
+  else
+    group.put(value, args.numbers.max, args.numbers.shift);
   return group;
 }
 
-/// Four neighbouring samples of a row, from their sums.
-template <class Sample, int C, bool copies>
-__device__ __forceinline__ PixelGroup<Sample, 1, 4> rounded(const float (&sums)[4], const float (&offset)[C],
-                                                            const SingleArgs& args) {
+/// A pixel from its sums, each component by its own numbers.
+template <class Sample, WordDivision how>
+__device__ __forceinline__ PixelGroup<Sample, 1, 4> rounded_apart(const float (&sums)[4], const float (&offset)[4],
+                                                                  const SingleArgs& args) {
+  float value[4];
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    const ComponentNumbers& numbers = args.component[c];
+    value[c] = how == WordDivision::remainder ? remainder_value(sums[c], numbers.gain, offset[c], numbers.divisor)
+               : how == WordDivision::two_products
+                   ? __fmaf_rn(sums[c], numbers.gain, __fmul_rn(sums[c], numbers.gain_low))
+                   : __fadd_rn(__fmaf_rn(sums[c], numbers.gain, offset[c]), -args.numbers.rounding_bias);
+  }
+  return packed_words<Sample>(value, args);
+}
+
+/// Calls what(a function that makes four neighbouring samples of a row from their sums), once for all rows.
+template <class Sample, int C, bool copies, class What>
+__device__ __forceinline__ void by_rounding(const float (&offset)[C], const SingleArgs& args, const What& what) {
   using Group = PixelGroup<Sample, 1, 4>;
   if constexpr (std::is_floating_point_v<Sample>) {
-    Group group;
-    group.put(sums, args.numbers.max, 0);
-    return group;
-  } else if constexpr (copies) {
-    return rounded_apart<Sample>(sums, offset, args);
+    what([&](const float(&sums)[4]) {
+      Group group;
+      group.put(sums, args.numbers.max, 0);
+      return group;
+    });
+  } else if constexpr (sizeof(Sample) == 2) {
+    by_division(args.numbers, [&]<WordDivision how>(std::integral_constant<WordDivision, how>) {
+      what([&](const float(&sums)[4]) {
+        if constexpr (copies) {
+          return rounded_apart<Sample, how>(sums, offset, args);
+        } else {
+          float value[4];
+          divide_words<C, how>(value, sums, offset, args.numbers);
+          return packed_words<Sample>(value, args);
+        }
+      });
+    });
   } else {
-    return quantized<Group, C>(sums, offset, args.numbers);
+    what([&](const float(&sums)[4]) { return quantized<Group, C>(sums, offset, args.numbers); });
   }
+}
+
+/// Four neighbouring samples, of which there are `count`, or what is left of a row; at once where that is possible.
+template <class Sample>
+__device__ __forceinline__ PixelGroup<Sample, 1, 4> load_some(const Sample* from, bool at_once, int count) {
+  PixelGroup<Sample, 1, 4> group;
+  if (at_once)
+    group.load(from);
+  else
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      if (n < count) group.put_one(n, from[n]);
+  return group;
+}
+template <class Sample>
+__device__ __forceinline__ void store_some(const PixelGroup<Sample, 1, 4>& group, Sample* to, bool at_once, int count) {
+  if (at_once)
+    group.store(to);
+  else
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      if (n < count) to[n] = group.one(n);
 }
 
 /// Rounds and stores a lane's four samples from `x` on of each of a warp's rows, of those that the frame has.
@@ -85,7 +129,6 @@ template <class Sample, int C, int made, bool copies>
 __device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x, int top, int first, int out_rows,
                                            const float (&offset)[C], const float (&sum)[made][4]) {
   using Group = PixelGroup<Sample, 1, 4>;
-  const auto made_of = [&](const float(&sums)[4]) { return rounded<Sample, C, copies>(sums, offset, args); };
   const SamplePlane& plane = args.plane[p];
   const SinglePlane& grid = args.grid[p];
   const int samples = plane.width * C, y = top + first;
@@ -96,8 +139,10 @@ __device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x,
   const bool whole = all && grid.out_vectors && first + made <= out_rows;
   const bool reads = !copies && plane.has_passthrough;  // the samples to copy
   if (whole && !reads) {
+    by_rounding<Sample, C, copies>(offset, args, [&](const auto& rounded) {
 #pragma unroll
-    for (int j = 0; j < made; ++j) made_of(sum[j]).store(out_row(j));
+      for (int j = 0; j < made; ++j) rounded(sum[j]).store(out_row(j));
+    });
     return;
   }
   const auto in_row = [&](int j) { return row_of<const Sample>(args.in[args.centre_t][p], y + j) + x; };
@@ -111,35 +156,26 @@ __device__ __forceinline__ void store_rows(const SingleArgs& args, int p, int x,
         for (int i = 0; i < batch; ++i) raw[i].load(in_row(j + i));
 #pragma unroll
         for (int i = 0; i < batch; ++i) {
-          Group group = made_of(sum[j + i]);
+          Group group = quantized<Group, C>(sum[j + i], offset, args.numbers);
           group.take(raw[i], plane.passthrough);
           group.store(out_row(j + i));
         }
       }
       return;
     }
+  const auto store = [&](const auto& rounded) {
 #pragma unroll
-  for (int j = 0; j < made; ++j) {
-    if (first + j >= out_rows) break;
-    Group group = made_of(sum[j]);
-    if (reads) {
-      const Sample* const was = in_row(j);
-      Group raw;
-      if (all && grid.vectors)
-        raw.load(was);
-      else
-#pragma unroll
-        for (int n = 0; n < 4; ++n)
-          if (x + n < samples) raw.put_one(n, was[n]);
-      group.take(raw, plane.passthrough);
+    for (int j = 0; j < made; ++j) {
+      if (first + j >= out_rows) break;
+      Group group = rounded(sum[j]);
+      if (reads) group.take(load_some(in_row(j), all && grid.vectors, samples - x), plane.passthrough);
+      store_some(group, out_row(j), all && grid.out_vectors, samples - x);
     }
-    if (all && grid.out_vectors)
-      group.store(out_row(j));
-    else
-#pragma unroll
-      for (int n = 0; n < 4; ++n)
-        if (x + n < samples) out_row(j)[n] = group.one(n);
-  }
+  };
+  if constexpr (sizeof(Sample) == 2 && !copies)  // a function for each division would be much code for little use
+    store([&](const float(&sums)[4]) { return quantized<Group, C>(sums, offset, args.numbers); });
+  else
+    by_rounding<Sample, C, copies>(offset, args, store);
 }
 
 template <class Sample, int C, int width, int terms, SingleFrames frames, bool copies = false>
@@ -169,16 +205,20 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   pass_rows<frames>(pass, inside && grid.vectors && top >= radius && top + tile_rows + radius <= plane.height);
   __syncthreads();
 
-  // A warp's rows of the tile, four samples of each to a lane. Only floats' sums start from their offset.
+  // A warp's rows of the tile, four samples of each to a lane. Floats' sums start from their offset, those of subnormal
+  // samples from their levels.
   const int first = warp * made;
   if (first >= out_rows) return;
-  float offset[C], sum[made][4];
+  float offset[C], start[C], sum[made][4];
 #pragma unroll
-  for (int c = 0; c < C; ++c) offset[c] = plane.offset[c];
+  for (int c = 0; c < C; ++c) {
+    offset[c] = plane.offset[c];
+    start[c] = std::is_floating_point_v<Sample> ? offset[c] : is_subnormal<Sample> ? plane.start[c] : 0;
+  }
 #pragma unroll
   for (int j = 0; j < made; ++j)
 #pragma unroll
-    for (int e = 0; e < 4; ++e) sum[j][e] = std::is_floating_point_v<Sample> ? offset[e % C] : 0;
+    for (int e = 0; e < 4; ++e) sum[j][e] = start[e % C];
 #pragma unroll
   for (int r = 0; r < terms; ++r)
 #pragma unroll

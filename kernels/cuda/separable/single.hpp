@@ -26,7 +26,7 @@ struct SinglePlane {
 /// out as they went in. Row passes know `copied`.
 struct ComponentNumbers {
   float time[max_taps], column[max_taps];
-  float gain, divisor;
+  float gain, gain_low, divisor;
   bool copied;
 };
 
@@ -60,8 +60,10 @@ using SingleKernels = std::array<SingleKernel, single_sizes.size()>;
 /// The tables, by sample type and what the planes hold.
 extern const SingleKernels single_u8_one, single_u8_one_and_two, single_u8_four, single_u8_three;
 extern const SingleKernels single_u16_one, single_u16_one_and_two, single_u16_four;
+/// Of rank 1, by samples that are read as subnormal floats, where folded_planes() has their levels.
+extern const SingleKernels single_subnormal_one, single_subnormal_one_and_two, single_subnormal_four;
 /// Of rank 1, where some components are copied whose samples have all their 16 bits.
-extern const SingleKernels single_u16_four_copying;
+extern const SingleKernels single_u16_four_copying, single_subnormal_four_copying;
 extern const SingleKernels single_f32_one;
 
 }  // namespace convolve::cuda

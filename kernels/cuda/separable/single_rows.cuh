@@ -94,7 +94,7 @@ struct RowReader {
     if (!inside)
 #pragma unroll
       for (int n = 0; n < span; ++n) ghosts |= static_cast<unsigned>(at_own(n) < 0) << n;
-    if constexpr (!std::is_floating_point_v<Sample>)
+    if constexpr (!std::is_floating_point_v<Sample> && !is_subnormal<Sample>)
 #pragma unroll
       for (int c = 0; c < C; ++c) zero[c] = plane.zero[c];
   }
@@ -123,13 +123,15 @@ struct RowReader {
       to.own.load(row + own);
     else
 #pragma unroll
-      for (int n = 0; n < span; ++n) to.own.put_one(n, __ldg(row + max(at_own(n), 0)));
+      for (int n = 0; n < span; ++n) to.own.put_one(n, load_one(row + max(at_own(n), 0)));
     return row;
   }
   /// Turns what was read into floats less their zero level; put_own_ghosts() then has those that are ghosts.
   __device__ __forceinline__ void convert_own(float (&f)[span], const OwnSamples& from) const {
+    auto samples = from.own;
+    if constexpr (is_subnormal<Sample>) samples.clear_padding(padding_mask(args.numbers.shift));
 #pragma unroll
-    for (int n = 0; n < span; ++n) f[n] = from.own.value(n, args.numbers.shift, zero[n % C]);
+    for (int n = 0; n < span; ++n) f[n] = samples.value(n, args.numbers.shift, zero[n % C]);
   }
   __device__ __forceinline__ void put_own_ghosts(float (&f)[span], unsigned which) const {
 #pragma unroll
@@ -185,7 +187,7 @@ struct RowPass : RowReader<Sample, C, width, SingleRow<C, width>::extras> {
       extra[k] = max(from, 0);
       extra_cell[k] = Row::at(cell / 4) + cell % 4;
     }
-    if constexpr (!std::is_floating_point_v<Sample>)
+    if constexpr (!std::is_floating_point_v<Sample> && !is_subnormal<Sample>)
 #pragma unroll
       for (int k = 0; k < extras; ++k) extra_zero[k] = plane.zero[component_of(k)];
   }
@@ -207,15 +209,14 @@ struct RowPass : RowReader<Sample, C, width, SingleRow<C, width>::extras> {
   __device__ __forceinline__ void load(Samples& to, const PlaneView& view, int i) const {
     const Sample* row = this->template load_own<inner>(to, view, i);
 #pragma unroll
-    for (int k = 0; k < extras; ++k) to.extra[k] = __ldg(row + extra[k]);
+    for (int k = 0; k < extras; ++k) to.extra[k] = load_one(row + extra[k]);
   }
   /// Turns what was read into floats, and takes their zero level away.
   template <bool inner>
   __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
     this->convert_own(f, from);
 #pragma unroll
-    for (int k = 0; k < extras; ++k)
-      g[k] = static_cast<float>(one_value(from.extra[k], args.numbers.shift)) - extra_zero[k];
+    for (int k = 0; k < extras; ++k) g[k] = float_of(from.extra[k], args.numbers.shift, extra_zero[k]);
     if (!inner && from.ghosts) {
       this->put_own_ghosts(f, from.ghosts);
 #pragma unroll
@@ -340,11 +341,55 @@ __device__ __forceinline__ void combine_rows(const Pass& pass) {
   }
 }
 
+/// The same of a tile that reaches nothing beyond the frame, of frames that are there. Frames of all rows are one
+/// sequence, of which two are under way: each step asks for the one after the next, whatever becomes of it.
+template <class Pass>
+__device__ __forceinline__ void combine_inner_rows(const Pass& pass) {
+  constexpr int all_rows = single_rows(1) + 2 * Pass::radius;
+  int next_frame = 0, next_row = first_single_row(), t = 0, i = first_single_row();
+  const auto load_next = [&](typename Pass::Samples& to) {
+    pass.template load<true>(to, pass.args.in[next_frame][pass.p], min(next_row, all_rows - 1));
+    const bool last = ++next_frame == pass.args.frames;
+    next_row += last ? single_step : 0;
+    next_frame = last ? 0 : next_frame;
+  };
+  float sum[Pass::span] = {}, side[Pass::extras] = {};
+  /// Adds a frame of a row. Returns whether all is done.
+  const auto add = [&](typename Pass::Samples& samples) {
+    float f[Pass::span], g[Pass::extras];
+    pass.template convert<true>(f, g, samples);
+    load_next(samples);
+    const float weight = pass.args.time[t];
+#pragma unroll
+    for (int n = 0; n < Pass::span; ++n)
+      sum[n] = fmaf(Pass::copies ? pass.args.component[n % 4].time[t] : weight, f[n], sum[n]);
+#pragma unroll
+    for (int k = 0; k < Pass::extras; ++k) side[k] = fmaf(weight, g[k], side[k]);
+    if (++t < pass.args.frames) return false;
+    __syncwarp();  // the row before has been read by all
+    pass.put(sum, side);
+    __syncwarp();
+    pass.filter(i);
+#pragma unroll
+    for (int n = 0; n < Pass::span; ++n) sum[n] = 0;
+#pragma unroll
+    for (int k = 0; k < Pass::extras; ++k) side[k] = 0;
+    t = 0, i += single_step;
+    return (i & ~1) >= all_rows;
+  };
+  typename Pass::Samples one, other;
+  load_next(one);
+  load_next(other);
+  for (bool done = false; !done;) done = add(one) || add(other);
+}
+
 /// All rows of a tile. `inner`: it reaches nothing beyond the frame, and may be read at once; `Pass::has_inner`: this
 /// is worth a path of its own.
 template <SingleFrames frames, class Pass>
 __device__ __forceinline__ void pass_rows(const Pass& pass, bool inner) {
-  if (frames == SingleFrames::several || (frames == SingleFrames::any && pass.args.frames > 1))
+  if (frames == SingleFrames::several && Pass::has_inner && inner)
+    combine_inner_rows(pass);
+  else if (frames == SingleFrames::several || (frames == SingleFrames::any && pass.args.frames > 1))
     combine_rows(pass);
   else if (Pass::has_inner && inner)
     filter_inner_rows(pass);

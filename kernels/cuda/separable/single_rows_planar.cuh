@@ -74,7 +74,8 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
   };
   int extra[places], extra_cell[places];
   float extra_zero;
-  bool copied = false;  ///< the component that this lane filters
+  bool copied = false;    ///< the component that this lane filters
+  float copy_factor = 1;  ///< what turns its samples into what row passes leave of others'
 
   __device__ __forceinline__ RowPassPlanar(const SingleArgs& args, int p, float* passed, float* cells,
                                            const int* position, int left, int top, int rows, bool inside)
@@ -89,6 +90,8 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
     }
     extra_zero = plane.zero[lane % C];
     if constexpr (copies) copied = args.component[lane >> 2].copied;
+    if constexpr (copies && is_subnormal<Sample>)
+      if (args.frames == 1) copy_factor = unshifted_factor;  // of several frames their weights have it
   }
 
   /// Row i of a frame.
@@ -101,9 +104,9 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
 #pragma unroll
       for (int k = 0; k < extras; ++k) {
         if (by_pixel)
-          to.pixel.put_one(k, __ldg(row + extra[0] + k));
+          to.pixel.put_one(k, load_one(row + extra[0] + k));
         else
-          to.extra[k] = __ldg(row + extra[k]);
+          to.extra[k] = load_one(row + extra[k]);
       }
   }
   /// As floats less their zero level.
@@ -111,10 +114,11 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
   __device__ __forceinline__ void convert(float (&f)[span], float (&g)[extras], const Samples& from) const {
     const int shift = args.numbers.shift;
     this->convert_own(f, from);
+    auto pixel = from.pixel;
+    if constexpr (by_pixel && is_subnormal<Sample>) pixel.clear_padding(padding_mask(shift));
 #pragma unroll
     for (int k = 0; k < extras; ++k)
-      g[k] = by_pixel ? from.pixel.value(k, shift, zero[k % C])
-                      : static_cast<float>(one_value(from.extra[k], shift)) - extra_zero;
+      g[k] = by_pixel ? pixel.value(k, shift, zero[k % C]) : float_of(from.extra[k], shift, extra_zero);
     if (!inner && from.ghosts) {
       this->put_own_ghosts(f, from.ghosts);
 #pragma unroll
@@ -155,7 +159,7 @@ struct RowPassPlanar : RowReader<Sample, C, width, PlanarSides<C, width>::extras
     });
     if constexpr (copies) {
 #pragma unroll
-      for (int n = 0; n < span; ++n) h[0][n] = copied ? own[n] : h[0][n];
+      for (int n = 0; n < span; ++n) h[0][n] = !copied ? h[0][n] : is_subnormal<Sample> ? own[n] * copy_factor : own[n];
     }
     const int swap = threadIdx.x & lanes ? Passed::swap : 0;  // odd rows are the second half warp's
 #pragma unroll

@@ -11,11 +11,12 @@
 
 namespace convolve::cuda {
 
-/// Bytes are the tensor cores' as a rule: of several terms there is but the largest, for taps that `matrix` does not
-/// hold, except where there are three components.
+/// Subnormal samples are of rank 1. Bytes are the tensor cores' as a rule: of several terms there is but the largest,
+/// for taps that `matrix` does not hold, except where there are three components.
 template <class Sample, PlaneMix mix, SingleSize size>
 constexpr SingleKernel single_kernel_of() {
-  if constexpr (sizeof(Sample) == 1 && mix != PlaneMix::three && size.terms > 1 && size.width < max_taps) {
+  if constexpr ((sizeof(Sample) == 1 && mix != PlaneMix::three && size.terms > 1 && size.width < max_taps) ||
+                (is_subnormal<Sample> && size.terms > 1)) {
     return {};
   } else {
     constexpr int shared = 4 * single_shared<Sample, max_components_of(mix), size.width>(size.terms);

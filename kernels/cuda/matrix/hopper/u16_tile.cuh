@@ -66,13 +66,17 @@ __device__ __forceinline__ void make_u16_tile(const WgmmaArgs& args, const Tile&
     int sum[8 * group_rows];
     make_u16_sums<shape>(args, moved(part.left, bytes), right, plane.start[c], sum);
     if (c == C / 2 - 1) done();
+    by_division_and_bits(args.numbers, [&]<WordDivision how, bool whole>(std::integral_constant<WordDivision, how>,
+                                                                         std::bool_constant<whole>) {
+      const float unit = how == WordDivision::remainder ? args.gain : 1;  // else it is in the numbers' gain
 #pragma unroll
-    for (int r = 0; r < 2 * group_rows; ++r) {
-      const int* of = sum + first_sum<shape>(r);
-      const float four[4] = {__int2float_rn(of[0]) * args.gain, __int2float_rn(of[1]) * args.gain,
-                             __int2float_rn(of[4]) * args.gain, __int2float_rn(of[5]) * args.gain};
-      made[c][r] = quantized<Four, 1>(four, &plane.level[c], args.numbers);
-    }
+      for (int r = 0; r < 2 * group_rows; ++r) {
+        const int* of = sum + first_sum<shape>(r);
+        const float four[4] = {__int2float_rn(of[0]) * unit, __int2float_rn(of[1]) * unit, __int2float_rn(of[4]) * unit,
+                               __int2float_rn(of[5]) * unit};
+        made[c][r] = quantized_words<Four, 1, how, whole>(four, &plane.level[c], args.numbers);
+      }
+    });
   }
 
   store_part<std::uint16_t, C>(tile, part, [&](int r) -> Word<C> {

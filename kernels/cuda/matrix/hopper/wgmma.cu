@@ -119,6 +119,10 @@ WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, WgmmaShape shape) {
   args.limbs = taps.limbs;
   args.gain = taps.scale;
   args.numbers = make_sample_numbers(layout, arithmetic);
+  if (args.numbers.divisor <= 0) {  // sums are scaled while they are divided
+    args.numbers.gain = static_cast<float>(static_cast<double>(args.numbers.gain) * taps.scale);
+    args.numbers.gain_low *= taps.scale;
+  }
   const int weights = taps.limbs + 1 - taps.lowest;
   for (int n = 0; n < weights; ++n) {
     const int weight = taps.down ? taps.limbs - n : taps.lowest + n;
