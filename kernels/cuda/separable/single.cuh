@@ -84,7 +84,7 @@ __device__ __forceinline__ void by_rounding(const float (&offset)[C], const Sing
       group.put(sums, args.numbers.max, 0);
       return group;
     });
-  } else if constexpr (sizeof(Sample) == 2) {
+  } else if constexpr (copies || is_subnormal<Sample>) {
     by_division(args.numbers, [&]<WordDivision how>(std::integral_constant<WordDivision, how>) {
       what([&](const float(&sums)[4]) {
         if constexpr (copies) {

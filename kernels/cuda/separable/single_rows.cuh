@@ -301,8 +301,7 @@ __device__ __forceinline__ void filter_inner_rows(const Pass& pass) {
   }
 }
 
-/// The same with the window's frames combined while they are loaded; frames that are none are ghost cells. Two of a
-/// row's frames are under way, the next row's while this one is filtered.
+/// The same with the window's frames combined while they are loaded, two under way; frames that are none are ghosts.
 template <class Pass>
 __device__ __forceinline__ void combine_rows(const Pass& pass) {
   int next_frame = 0, next_row = first_single_row();
@@ -341,20 +340,20 @@ __device__ __forceinline__ void combine_rows(const Pass& pass) {
   }
 }
 
-/// The same of a tile that reaches nothing beyond the frame, of frames that are there. Frames of all rows are one
-/// sequence, of which two are under way: each step asks for the one after the next, whatever becomes of it.
+/// The same of a tile that reaches nothing beyond the frame. Frames of all rows are one sequence, of which two are
+/// under way: each step adds one and asks for the one after the next.
 template <class Pass>
 __device__ __forceinline__ void combine_inner_rows(const Pass& pass) {
   constexpr int all_rows = single_rows(1) + 2 * Pass::radius;
+  const int frames = pass.args.frames;
   int next_frame = 0, next_row = first_single_row(), t = 0, i = first_single_row();
   const auto load_next = [&](typename Pass::Samples& to) {
     pass.template load<true>(to, pass.args.in[next_frame][pass.p], min(next_row, all_rows - 1));
-    const bool last = ++next_frame == pass.args.frames;
-    next_row += last ? single_step : 0;
-    next_frame = last ? 0 : next_frame;
+    ++next_frame;
+    next_row += next_frame == frames ? single_step : 0;
+    next_frame = next_frame == frames ? 0 : next_frame;
   };
   float sum[Pass::span] = {}, side[Pass::extras] = {};
-  /// Adds a frame of a row. Returns whether all is done.
   const auto add = [&](typename Pass::Samples& samples) {
     float f[Pass::span], g[Pass::extras];
     pass.template convert<true>(f, g, samples);
@@ -365,7 +364,7 @@ __device__ __forceinline__ void combine_inner_rows(const Pass& pass) {
       sum[n] = fmaf(Pass::copies ? pass.args.component[n % 4].time[t] : weight, f[n], sum[n]);
 #pragma unroll
     for (int k = 0; k < Pass::extras; ++k) side[k] = fmaf(weight, g[k], side[k]);
-    if (++t < pass.args.frames) return false;
+    if (++t < frames) return false;
     __syncwarp();  // the row before has been read by all
     pass.put(sum, side);
     __syncwarp();
@@ -380,7 +379,8 @@ __device__ __forceinline__ void combine_inner_rows(const Pass& pass) {
   typename Pass::Samples one, other;
   load_next(one);
   load_next(other);
-  for (bool done = false; !done;) done = add(one) || add(other);
+  while (!add(one) && !add(other)) {
+  }
 }
 
 /// All rows of a tile. `inner`: it reaches nothing beyond the frame, and may be read at once; `Pass::has_inner`: this
