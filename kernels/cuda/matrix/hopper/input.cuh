@@ -119,7 +119,7 @@ struct Input {
   static constexpr int height = shape.height, margin = shape.margin, pitch = shape.pitch(), rows = shape.input_rows();
   static constexpr int group = C >= 4 ? 4 : 8, groups = pitch / group;  ///< pixels that are loaded at a time
   static constexpr int threads = 128 * warpgroups;
-  static constexpr int rows_at_once = threads / groups, batch = C == 3 ? 4 : 6;
+  static constexpr int rows_at_once = threads / groups, batch = C != 3 ? 6 : shape.has_long_windows() ? 4 : 3;
   struct Loaded {
     std::uint32_t word[group * C / 4];
   };
