@@ -78,7 +78,8 @@ bool serves_plane(const FrameLayout& layout, bool ghosts, int filtered) {
 /// True where a product with the reciprocal and one with what that lacks divide exact sums right, the quotient being
 /// rounded to an integer before the component's offset is added. As a float it is rounded once: ties are where they
 /// were, and no other value may come onto one.
-bool two_products_divide_before_offset(const Arithmetic& arithmetic, const FrameLayout& layout, const Component& component) {
+bool two_products_divide_before_offset(const Arithmetic& arithmetic, const FrameLayout& layout,
+                                       const Component& component) {
   const double offset = component.zero + component.bias, divisor = arithmetic.divisor, max = layout.max_value();
   if (arithmetic.accumulator != Accumulator::exact || divisor < 8 || divisor != std::floor(divisor) ||
       std::fmod(offset, 2) != 0 || std::abs(offset) > max)
