@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// More asm statements, as ptx.cuh has them: what kernels of warpgroups need whose left matrices are in registers, and
+// whose warpgroups wait for each other at barriers in shared memory. Compute capability 9.0 alone.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "cuda/common/ptx.cuh"
+
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+namespace convolve::cuda::ptx {
+
+/// Arrives at a barrier. PTX ISA, mbarrier.arrive.
+__device__ __forceinline__ void arrive_at_barrier(std::uint32_t barrier) {
+  asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(barrier) : "memory");
+}
+/// Waits for the end of the barrier's phase of this parity; that before its first has parity 1. PTX ISA,
+/// mbarrier.try_wait.
+__device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, unsigned parity) {
+  asm volatile(
+      "{.reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+      "@!done bra again;}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+/// Makes barriers that were set up known to all that waits for them. PTX ISA, fence.
+__device__ __forceinline__ void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+/// As hide_behind_memory(), of a float.
+__device__ __forceinline__ void hide_behind_memory(float& value) {
+  asm volatile("" : "+f"(value)::"memory");
+}
+/// Stores 16 bytes. PTX ISA, st.
+__device__ __forceinline__ void store_shared(std::uint32_t to, uint4 v) {
+  asm volatile("st.shared.v4.u32 [%0],{%1,%2,%3,%4};" ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+/// Loads a byte, or a word, in a volatile statement. PTX ISA, ld.
+__device__ __forceinline__ std::uint32_t load_shared_byte(std::uint32_t from) {
+  std::uint32_t byte;
+  asm volatile("ld.shared.u8 %0,[%1];" : "=r"(byte) : "r"(from));
+  return byte;
+}
+__device__ __forceinline__ std::uint32_t load_shared_word(std::uint32_t from) {
+  std::uint32_t word;
+  asm volatile("ld.shared.u32 %0,[%1];" : "=r"(word) : "r"(from));
+  return word;
+}
+/// Copies the first `bytes` of 16 bytes past the first level cache; zeros are in the place of the others. PTX ISA,
+/// cp.async.
+__device__ __forceinline__ void copy_async_past_l1(std::uint32_t to, const void* from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+/// Stores four 8 x 8 matrices of byte pairs, whose rows go to the lanes' addresses. PTX ISA, stmatrix.
+__device__ __forceinline__ void store_matrices_as_they_are(std::uint32_t row_of_lane, const std::uint32_t (&m)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0],{%1,%2,%3,%4};" ::"r"(row_of_lane), "r"(m[0]), "r"(m[1]),
+               "r"(m[2]), "r"(m[3])
+               : "memory");
+}
+
+// sum = left * right + (adds ? sum : 0), 64 rows by 64 columns; the left matrix is in registers as for mma of a warp,
+// each warp with 16 rows. Sums lie as those of wgmma_u8_s8(). PTX ISA, wgmma.mma_async.
+#define CONVOLVE_SUMS(c, i)                                                                                          \
+  c(sum[(i)]), c(sum[(i) + 1]), c(sum[(i) + 2]), c(sum[(i) + 3]), c(sum[(i) + 4]), c(sum[(i) + 5]), c(sum[(i) + 6]), \
+      c(sum[(i) + 7])
+#define CONVOLVE_INTEGER(x) "+r"(x)
+#define CONVOLVE_SINGLE(x) "+f"(x)
+#define CONVOLVE_PRODUCT(shape_and_types, more, c)                                                               \
+  asm volatile(                                                                                                  \
+      "{.reg .pred p; .reg .b64 b; setp.ne.b32 p, %38, 0; mov.b64 b, {%36,%37};\n"                               \
+      "wgmma.mma_async.sync.aligned." shape_and_types                                                            \
+      " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27," \
+      "%28,%29,%30,%31},{%32,%33,%34,%35},b,p" more ";}"                                                         \
+      : CONVOLVE_SUMS(c, 0), CONVOLVE_SUMS(c, 8), CONVOLVE_SUMS(c, 16), CONVOLVE_SUMS(c, 24)                     \
+      : "r"(left.x), "r"(left.y), "r"(left.z), "r"(left.w), "r"(right.low), "r"(right.high),                     \
+        "r"(static_cast<int>(adds)))
+
+/// 32 columns of signed bytes by 32 rows of unsigned ones.
+__device__ __forceinline__ void group_s8_u8(int (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+  CONVOLVE_PRODUCT("m64n64k32.s32.s8.u8", "", CONVOLVE_INTEGER);
+}
+/// 32 columns of signed bytes by 32 rows of signed ones.
+__device__ __forceinline__ void group_s8_s8(int (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+  CONVOLVE_PRODUCT("m64n64k32.s32.s8.s8", "", CONVOLVE_INTEGER);
+}
+/// 32 columns of unsigned bytes by 32 rows of unsigned ones.
+__device__ __forceinline__ void group_u8_u8(int (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+  CONVOLVE_PRODUCT("m64n64k32.s32.u8.u8", "", CONVOLVE_INTEGER);
+}
+/// 16 columns of halves by 16 rows of them, with sums in single precision.
+__device__ __forceinline__ void group_f16(float (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+  CONVOLVE_PRODUCT("m64n64k16.f32.f16.f16", ",1,1,0", CONVOLVE_SINGLE);
+}
+#undef CONVOLVE_PRODUCT
+#undef CONVOLVE_SINGLE
+#undef CONVOLVE_INTEGER
+#undef CONVOLVE_SUMS
+
+}  // namespace convolve::cuda::ptx
+
+#endif

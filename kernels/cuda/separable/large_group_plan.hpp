@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plans of separable by warpgroups, which only compute capability 9.0 has: large_groups.cu. Host code only.
+#pragma once
+
+#include <memory>
+
+#include "cuda/common/entry.hpp"
+#include "cuda/separable/large_taps.hpp"
+
+namespace convolve::cuda {
+
+#ifdef CONVOLVE_WARPGROUPS
+/// Null where it does not serve the case, which has these taps.
+std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const FrameFactors& frame,
+                                            const LargeTaps& taps);
+#else  // built without code for that chip
+inline std::unique_ptr<Plan> make_separable_groups(const Device&, const PlanDesc&, const FrameFactors&,
+                                                   const LargeTaps&) {
+  return nullptr;
+}
+#endif
+
+}  // namespace convolve::cuda

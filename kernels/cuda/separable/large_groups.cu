@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The plans of separable by warpgroups for large filters of bytes, compute capability 9.0: see large_groups.cuh.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "cuda/common/byte_planes.hpp"
+#include "cuda/common/table.hpp"
+#include "cuda/separable/factors.hpp"
+#include "cuda/separable/large_group_plan.hpp"
+#include "cuda/separable/large_group_taps.hpp"
+#include "cuda/separable/large_groups.cuh"
+
+namespace convolve::cuda {
+namespace {
+
+using namespace large_groups;
+
+struct Kernel {
+  void (*kernel)(Args) = nullptr;
+  int units = 0, threads = 0, memory = 0;
+};
+
+template <LargeNumbers numbers, int units, int most>
+Kernel kernel_of() {
+  constexpr int makers = makers_of(numbers, units, most);
+  constexpr int own = Shape{numbers, units, most, makers}.memory(), single = Shape{numbers, units, 1, makers}.memory();
+  constexpr int memory = most == 2 ? std::max(own, single) : own;
+  if constexpr (memory > Shape::most_memory)
+    return {};
+  else
+    return {group_kernel<numbers, units, most>, units, 128 * (makers + 1), memory};
+}
+template <LargeNumbers numbers, int most>
+Kernel kernel_of(int units) {
+  return units <= 3    ? kernel_of<numbers, 3, most>()
+         : units <= 4  ? kernel_of<numbers, 4, most>()
+         : units <= 6  ? kernel_of<numbers, 6, most>()
+         : units <= 10 ? kernel_of<numbers, 10, most>()
+                       : Kernel{};
+}
+template <LargeNumbers numbers>
+Kernel kernel_of(PlaneMix mix, int units) {
+  return mix == PlaneMix::one           ? kernel_of<numbers, 1>(units)
+         : mix == PlaneMix::one_and_two ? kernel_of<numbers, 2>(units)
+         : mix == PlaneMix::four        ? kernel_of<numbers, 4>(units)
+                                        : Kernel{};
+}
+Kernel kernel_of(LargeNumbers numbers, PlaneMix mix, int units) {
+  return numbers == LargeNumbers::halves ? kernel_of<LargeNumbers::halves>(mix, units)
+                                         : kernel_of<LargeNumbers::limbs>(mix, units);
+}
+
+int strips_of(int width) {
+  return (width - 1) / 64 + 1;
+}
+int steps_of(int height) {
+  return (height - 1) / step_rows + 1;
+}
+
+/// How long a block of so many output steps takes, as it were: V of some more rows than that, and the beginning.
+int time_of(int steps, int delay, int components) {
+  return components * (2 * steps + delay) + 3;
+}
+
+/// The steps of the planes' blocks with which all are over soonest, a multiprocessor taking one block after the other.
+void set_steps(Args& args, int delay, int multiprocessors) {
+  int best[max_planes] = {};
+  std::int64_t least = 0;
+  const std::function<void(int, std::vector<int>)> choose = [&](int p, std::vector<int> times) {
+    if (p == args.planes) {
+      std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> busy;
+      std::int64_t end = 0;
+      for (const int time : times) {
+        std::int64_t begin = 0;
+        if (static_cast<int>(busy.size()) == multiprocessors) begin = busy.top(), busy.pop();
+        busy.push(begin + time);
+        end = std::max(end, begin + time);
+      }
+      if (least != 0 && end >= least) return;
+      least = end;
+      for (int i = 0; i < args.planes; ++i) best[i] = args.plane[i].steps;
+      return;
+    }
+    Plane& plane = args.plane[p];
+    const int all = steps_of(plane.height), same = p > 1 && plane.height == args.plane[p - 1].height;
+    for (int slabs = 1; slabs <= std::min(all, 8); ++slabs) {
+      const int steps = (all - 1) / slabs + 1;
+      if (same && steps != args.plane[p - 1].steps) continue;
+      plane.steps = steps;
+      std::vector<int> more = times;
+      for (int first = 0; first < all; first += steps)
+        more.insert(more.end(), plane.strips_x, time_of(std::min(steps, all - first), delay, plane.components));
+      choose(p + 1, std::move(more));
+    }
+  };
+  choose(0, {});
+  for (int p = 0; p < args.planes; ++p) args.plane[p].steps = best[p];
+}
+
+class GroupPlan final : public Plan {
+ public:
+  GroupPlan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const GroupTaps& group)
+      : shape_(desc.filter.shape()), centre_x_(desc.filter.centre_x()), kernel_(kernel), numbers_(group.taps.numbers) {
+    const Filter& filter = desc.filter;
+    const LargeTaps& taps = group.taps;
+    args_.planes = desc.layout.planes;
+    args_.before_x = group_before(filter.centre_x());
+    args_.centre_y = filter.centre_y(), args_.reach_x = filter.reach_x();
+    args_.repeats = desc.border == Border::replicate, args_.passes_round = desc.border == Border::wrap;
+    args_.row_start = group.row_start, args_.v_gain = group.v_gain, args_.v_level = group.v_level;
+    args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor;
+    args_.centre = taps.centre, args_.whole = taps.whole;
+    for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc, taps, p);
+    const Shape shape{numbers_, kernel.units, 1, 1};
+    set_steps(args_, shape.slots_of_step() - 1, device.multiprocessors);
+    std::int64_t blocks = 0;
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      plane.first_block = static_cast<int>(checked_blocks(blocks));
+      blocks += std::int64_t{plane.strips_x} * ((steps_of(plane.height) - 1) / plane.steps + 1);
+    }
+    blocks_ = checked_blocks(blocks);
+    set_matrices(device, group);
+    if (cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.memory) != cudaSuccess)
+      throw PlanError(std::string("shared memory for the filter: ") + launch_error());
+  }
+
+  const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
+    if (const char* error = matrices_.send(stream)) return error;
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
+      plane.wide = bits % 16 == 0 && (!args_.passes_round || plane.row_bytes % 16 == 0);
+    }
+    launch_pdl(90, kernel_.kernel, blocks_, dim3(static_cast<unsigned>(kernel_.threads)), stream, args_,
+               static_cast<unsigned>(kernel_.memory));
+    return launch_error();
+  }
+  Algorithm algorithm() const override { return Algorithm::separable; }
+  std::string describe() const override {
+    return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") + ", tensor cores, " +
+           (numbers_ == LargeNumbers::halves ? "half precision" : "8-bit integers") + ", warpgroups";
+  }
+
+ private:
+  void set_plane(Plane& to, const PlanDesc& desc, const LargeTaps& taps, int p) const {
+    const PlaneLayout& from = desc.layout.plane[p];
+    to.components = from.components;
+    to.width = from.component[0].width, to.height = from.component[0].height;
+    to.row_bytes = to.width * to.components;
+    to.strips_x = strips_of(to.width);
+    to.columns = edge_axis(desc.border, to.width), to.rows = edge_axis(desc.border, to.height);
+    const PlaneMasks masks = plane_masks(from);
+    to.passthrough = masks.passthrough, to.ghost = masks.ghost;
+    for (int b = 0; b < 4; ++b)
+      to.level[b] = taps.level[p][b % to.components], to.start[b] = taps.start[p][b % to.components];
+  }
+  void set_matrices(const Device& device, const GroupTaps& group) {
+    std::vector<std::uint32_t> words = group_column_matrices(group, kernel_.units);
+    std::size_t first[2];
+    const int most = args_.plane[args_.planes - 1].components;
+    for (int several = 0; several < 2; ++several) {
+      const auto rows = group_row_matrices(group, centre_x_, kernel_.units, several ? most : 1);
+      first[several] = words.size() / 4;
+      words.insert(words.end(), rows.begin(), rows.end());
+    }
+    std::vector<uint4> table(words.size() / 4);
+    std::memcpy(table.data(), words.data(), table.size() * sizeof(uint4));
+    matrices_ = Table<uint4>(device.tables, table);
+    args_.column_taps = matrices_.get();
+    for (int several = 0; several < 2; ++several) args_.row_taps[several] = matrices_.get() + first[several];
+  }
+
+  std::string shape_;
+  int centre_x_;
+  Kernel kernel_;
+  LargeNumbers numbers_;
+  Args args_{};
+  Table<uint4> matrices_;
+  unsigned blocks_ = 0;
+};
+
+/// True where one fold leads from all that the taps reach into the frame, and within what a strip reads.
+bool folds_within_windows(const PlanDesc& desc) {
+  const Filter& filter = desc.filter;
+  for (int p = 0; p < desc.layout.planes; ++p) {
+    const Component& component = desc.layout.plane[p].component[0];
+    if (!edge_folds_once(component.width, filter.reach_x()) || !edge_folds_once(component.height, filter.reach_y()))
+      return false;
+  }
+  const int after = filter.width() - 1 - filter.centre_x();
+  return desc.border != Border::reflect_101 || after <= group_before(filter.centre_x());
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const FrameFactors& frame,
+                                            const LargeTaps& taps) {
+  const Filter& filter = desc.filter;
+  if (device.capability != 90 || !folds_within_windows(desc)) return nullptr;
+  const Kernel kernel =
+      kernel_of(taps.numbers, plane_mix(desc.layout), group_units(filter.width(), filter.centre_x(), filter.height()));
+  GroupTaps group;
+  if (!kernel.kernel || kernel.memory > device.shared_bytes || !make_group_taps(desc, frame, taps, group))
+    return nullptr;
+  return std::make_unique<GroupPlan>(device, desc, kernel, group);
+}
+
+}  // namespace convolve::cuda
