@@ -37,24 +37,19 @@ Kernel kernel_of() {
   else
     return {group_kernel<numbers, units, most>, units, 128 * (makers + 1), memory};
 }
-template <LargeNumbers numbers, int most>
-Kernel kernel_of(int units) {
-  return units <= 3    ? kernel_of<numbers, 3, most>()
-         : units <= 4  ? kernel_of<numbers, 4, most>()
-         : units <= 6  ? kernel_of<numbers, 6, most>()
-         : units <= 10 ? kernel_of<numbers, 10, most>()
-                       : Kernel{};
-}
+/// The kernels are compiled for what they are faster at than strips, and than two passes (one H100, 2026-11-26).
 template <LargeNumbers numbers>
-Kernel kernel_of(PlaneMix mix, int units) {
-  return mix == PlaneMix::one           ? kernel_of<numbers, 1>(units)
-         : mix == PlaneMix::one_and_two ? kernel_of<numbers, 2>(units)
-         : mix == PlaneMix::four        ? kernel_of<numbers, 4>(units)
-                                        : Kernel{};
+Kernel kernel_of(int units) {
+  return units <= 6 ? kernel_of<numbers, 6, 1>() : units <= 10 ? kernel_of<numbers, 10, 1>() : Kernel{};
 }
-Kernel kernel_of(LargeNumbers numbers, PlaneMix mix, int units) {
-  return numbers == LargeNumbers::halves ? kernel_of<LargeNumbers::halves>(mix, units)
-                                         : kernel_of<LargeNumbers::limbs>(mix, units);
+Kernel kernel_of(LargeNumbers numbers, int units) {
+  return numbers == LargeNumbers::halves ? kernel_of<LargeNumbers::halves>(units)
+                                         : kernel_of<LargeNumbers::limbs>(units);
+}
+bool is_faster(const PlanDesc& desc) {
+  constexpr int least_taps = 96;
+  return desc.layout.planes == 1 && plane_mix(desc.layout) == PlaneMix::one &&
+         std::min(desc.filter.width(), desc.filter.height()) >= least_taps;
 }
 
 int strips_of(int width) {
@@ -204,9 +199,8 @@ bool folds_within_windows(const PlanDesc& desc) {
 std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const FrameFactors& frame,
                                             const LargeTaps& taps) {
   const Filter& filter = desc.filter;
-  if (device.capability != 90 || !folds_within_windows(desc)) return nullptr;
-  const Kernel kernel =
-      kernel_of(taps.numbers, plane_mix(desc.layout), group_units(filter.width(), filter.centre_x(), filter.height()));
+  if (device.capability != 90 || !is_faster(desc) || !folds_within_windows(desc)) return nullptr;
+  const Kernel kernel = kernel_of(taps.numbers, group_units(filter.width(), filter.centre_x(), filter.height()));
   GroupTaps group;
   if (!kernel.kernel || kernel.memory > device.shared_bytes || !make_group_taps(desc, frame, taps, group))
     return nullptr;

@@ -21,7 +21,6 @@
 
 #include "cuda/common/epilogue.cuh"
 #include "cuda/common/launch.hpp"
-#include "cuda/common/prefetch.cuh"
 #include "cuda/matrix/hopper/products.cuh"
 #include "cuda/separable/large_groups_loader.cuh"
 
@@ -53,8 +52,7 @@ struct Layout {
   __device__ std::uint32_t made(int slot) const { return base + 128 + 8 * slot; }
   __device__ std::uint32_t slot(int i) const { return base + Shape::barrier_bytes + i * shape.slot_bytes(); }
   __device__ std::uint32_t stage(int i) const { return slot(slots) + i * shape.stage_bytes(); }
-  __device__ std::uint32_t raw() const { return stage(stages); }
-  __device__ std::uint32_t raw(int i) const { return raw() + i * shape.chunk_bytes(); }
+  __device__ std::uint32_t raw(int i) const { return stage(stages) + i * shape.chunk_bytes(); }
   __device__ void init() const {
     for (int i = 0; i < stages; ++i) ptx::init_barrier(full(i), 128), ptx::init_barrier(empty(i), 4 * C);
     for (int i = 0; i < slots; ++i) ptx::init_barrier(made(i), 4 * C);
