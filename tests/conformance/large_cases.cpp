@@ -94,6 +94,17 @@ void add_boxes(CaseList& list) {
   }
 }
 
+// From 96 taps an axis on, of frames that are as large as what the taps reach, and of several strips.
+void add_wide(CaseList& list) {
+  constexpr std::array wide{Shape{1, 97, 97}, Shape{1, 96, 127}, Shape{1, 128, 101}};
+  constexpr std::array names{"gray8"};
+  for (int turn = 0; turn < 2; ++turn)
+    add_each_factored(list, names, wide, [](CaseOptions& o, std::size_t at) {
+      o.width = rotate(std::array{208, 133, 300}, at / 2);
+      o.height = rotate(std::array{75, 131}, at / 2);
+    });
+}
+
 }  // namespace
 
 std::vector<Case> cases_of_large_filters(Random& random) {
@@ -102,6 +113,7 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_factored(list);
   add_tiles_of_factored(list);
   add_boxes(list);
+  add_wide(list);
   return list.cases;
 }
 
