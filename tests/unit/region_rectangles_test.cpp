@@ -37,7 +37,7 @@ struct List {
     layer.y = grid.y;
     layer.box = layer.window = rect;
   }
-  bool served() { return convolve::cuda::RectangleList().set(args, layers, 1); }
+  bool served() { return convolve::cuda::RectangleList().set(args, layers, 1, 90); }
 };
 
 TEST(RectangleList, ServesRectanglesThatShareNoSample) {
@@ -68,6 +68,21 @@ TEST(RectangleList, LeavesSmallCellsAndLongListsToOthers) {
   EXPECT_FALSE(many.served());
 }
 
+TEST(RectangleList, TilesCoverEachRowOnce) {
+  for (const int capability : {75, 90})
+    for (const int side : {64, 600, 2100}) {
+      List rectangle(3840, 2160);
+      rectangle.add({3, 5, 3 + side, 5 + side}, 6);
+      convolve::cuda::RectangleList list;
+      ASSERT_TRUE(list.set(rectangle.args, rectangle.layers, 1, capability));
+      const convolve::cuda::RectangleArgs& args = list.args();
+      const int rows = args.tile_rows, columns = (3 + side + 127) / 128;
+      EXPECT_EQ(rows % convolve::cuda::rectangle_warps, 0);
+      EXPECT_LE(rows, capability == 90 ? convolve::cuda::max_rectangle_rows : 32);
+      EXPECT_EQ(args.blocks - args.means_blocks, columns * ((side + rows - 1) / rows));
+    }
+}
+
 TEST(RectangleList, FactorsDivideToWithinTwoUnits) {
   std::mt19937 random(2);
   for (int turn = 0; turn < 300; ++turn) {
@@ -75,7 +90,7 @@ TEST(RectangleList, FactorsDivideToWithinTwoUnits) {
     List rectangle(width, height);
     rectangle.add({0, 0, width, height}, 1 + static_cast<int>(random() % 2));
     convolve::cuda::RectangleList list;
-    ASSERT_TRUE(list.set(rectangle.args, rectangle.layers, 1));
+    ASSERT_TRUE(list.set(rectangle.args, rectangle.layers, 1, 90));
     const convolve::cuda::RectangleAxis& axis = list.args().item[0].x;
     const convolve::CellAxis& cells = rectangle.layers[0].x;
     ASSERT_EQ(axis.count, cells.count());

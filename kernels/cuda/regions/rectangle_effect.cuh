@@ -2,51 +2,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What hides rectangles: values between the means of four cells, as in effect.cu. It writes each of their samples and
-// reads none of the frame's. A block has a tile, a warp eight of its rows, and a lane a word of each row.
+// reads none of the frame's. A block has a tile, a warp a quarter of its rows, and a lane a word of each row.
 //
 // Between two rows of cells' centres, what a column shows changes by the same step from row to row. A run is a warp's
-// rows up to the next centre: a lane finds its samples of the run's first row and their steps, and then adds.
+// rows up to the next centre: a lane finds its samples of the run's first row and their steps, and then adds
+// (rectangle_columns.cuh).
 //
-//      centre -   row 3   value            one addition a sample, in 32 bits of which the upper 8 are the code value,
-//                 row 4   value + step     so that a byte permutation packs four samples
+//      centre -   row 3   value
+//                 row 4   value + step
 //                 row 5   value + 2 step
 //      centre -   row 6   the next run begins
 //
-// How exact that is: tile_means.cuh. In units of 2^-24, values of 8-bit samples are at most
-//   10 too small or 6 too large at a centre's row (means are rounded, and weights up to two units of 2^-31 too small),
-//    5 or 4 more in a run's first row, and
-//    5 or 4 more with each further row, of which there are seven: 50 too small or 38 too large.
-// A word with a sample that is so near to a tie is computed again, exactly, once the run is written.
+// All that does not depend on the means is found before the block waits for the launch before and for the sums.
 #pragma once
 
+#include "cuda/regions/rectangle_columns.cuh"
 #include "cuda/regions/rectangles.cuh"
 #include "cuda/regions/tile_means.cuh"
 
 namespace convolve::cuda {
 
 #ifdef __CUDACC__
-
-inline constexpr int value_bits = 24;    ///< fraction bits of an 8-bit sample's value
-inline constexpr int value_margin = 64;  ///< units that such a value may be off by, and more
-
-/// A column or a row of a tile: the two neighbouring cells' centres that it lies between, `along` half pixels from the
-/// first one's on. Beyond the outer centres, both are the same.
-struct alignas(16) RectangleLine {
-  std::int16_t first, second;  ///< cells; of columns, times the number of components, and the component added
-  int along;
-  int weight;          ///< along / their distance, with 31 fraction bits
-  std::uint8_t which;  ///< of the axis's distances
-  std::uint8_t held;   ///< the column's samples are the rectangle's
-};
-
-/// In shared memory. Means: [row of cells][column][component]. Before the sums are there, 1 / the number of samples.
-struct RectangleMeans {
-  double exact[max_rectangle_means];
-  int short_mean[max_rectangle_means];  ///< of 8-bit samples; before, where the sum lies
-  RectangleLine column[tile_bytes], row[rectangle_tile_rows];
-  int cell_x[2];             ///< the first and last cells that the tile's columns see
-  double by_distance[2][2];  ///< 1 / the distances of an axis, x and y
-};
 
 __device__ __forceinline__ int centre(const RectangleAxis& axis, int cell) {
   const int at = (axis.first + cell) * axis.size;
@@ -74,14 +50,22 @@ __device__ __forceinline__ int distance_of(const RectangleAxis& axis, int which)
   return which == 1 && last > 0 ? centre(axis, last) - centre(axis, last - 1) : 2 * axis.size;
 }
 
+/// 1 / a positive number, off by less than two units in the last place: each step doubles the number of right bits.
+__device__ __forceinline__ double reciprocal(double value) {
+  double inverse = __fdividef(1, static_cast<float>(value));
+#pragma unroll
+  for (int step = 0; step < 2; ++step) inverse = inverse * (2 - value * inverse);
+  return inverse;
+}
+
 /// Fills in the lines, the cells and the distances. Complete after the next barrier.
 template <class Sample>
 __device__ __forceinline__ void set_lines(const RectangleArgs& args, const RectangleItem& item, const RegionPart& part,
                                           const RectangleTile& tile, RectangleMeans& means) {
-  constexpr int columns = tile_columns<Sample>, ends = 32, distances = 64;
+  constexpr int columns = tile_columns<Sample>, ends = max_rectangle_rows, distances = 96;
   const bool blurred = args.effect == RegionEffect::blur;
   const int id = static_cast<int>(threadIdx.x);
-  static_assert(columns <= rectangle_threads && rectangle_tile_rows <= ends && distances + 4 <= rectangle_threads);
+  static_assert(columns <= rectangle_threads && ends + 2 <= distances && distances + 4 <= rectangle_threads);
   if (id < columns) {
     const RegionSlot* slot;
     const int pixel = pixel_of(part, tile.x + id, slot);
@@ -92,9 +76,9 @@ __device__ __forceinline__ void set_lines(const RectangleArgs& args, const Recta
     line.held = holds(args, item, pixel, *slot) ? 1 : 0;
     means.column[id] = line;
   }
-  if (id < rectangle_tile_rows) {
+  if (id < args.tile_rows) {
     means.row[id] = line_of(item.y, min(tile.y + id, tile.bottom - 1) << part.shift_y, blurred);
-  } else if (id < ends + 2) {
+  } else if (id >= ends && id < ends + 2) {
     const bool last = id > ends;
     const int period = quotient(tile.x + (last ? columns - 1 : 0), part.by_period);
     const int pixel = last ? ((period + 1) << part.period_shift) - 1 : period << part.period_shift;
@@ -102,15 +86,15 @@ __device__ __forceinline__ void set_lines(const RectangleArgs& args, const Recta
     means.cell_x[last ? 1 : 0] = last ? line.second : line.first;
   } else if (id >= distances && id < distances + 4) {
     const int axis = (id - distances) / 2, which = id % 2;
-    means.by_distance[axis][which] = 1 / static_cast<double>(distance_of(axis ? item.y : item.x, which));
+    means.by_distance[axis][which] = reciprocal(static_cast<double>(distance_of(axis ? item.y : item.x, which)));
   }
 }
 
 /// Finds out where the tile's sums lie, and of how many samples they are: each thread of its own ones.
 __device__ __forceinline__ void place_sums(const RectangleArgs& args, const RectangleItem& item, const RegionPart& part,
                                            const RectangleTile& tile, RectangleMeans& means) {
-  const float by_components = 1 / static_cast<float>(tile.components),
-              by_columns = 1 / static_cast<float>(tile.columns);
+  const float by_components = __fdividef(1, static_cast<float>(tile.components)),
+              by_columns = __fdividef(1, static_cast<float>(tile.columns));
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x); i < tile.all; i += rectangle_threads) {
     const int cell = divided(i, by_components), down = divided(cell, by_columns),
@@ -120,9 +104,14 @@ __device__ __forceinline__ void place_sums(const RectangleArgs& args, const Rect
     const SampleRange rows = range_of(item.y, y, part.shift_y, args.height);
     // Below 2^31 rows and columns, but not their product.
     means.exact[i] =
-        1 / (static_cast<double>(columns.last - columns.first) * static_cast<double>(rows.last - rows.first));
+        reciprocal(static_cast<double>(columns.last - columns.first) * static_cast<double>(rows.last - rows.first));
     means.short_mean[i] = (item.first_sum + (y * item.x.count + x) * tile.components + component) * args.sum_words;
   }
+}
+
+/// Of a whole number below 2^52.
+__device__ __forceinline__ double as_double(RegionWord sum) {
+  return __longlong_as_double(static_cast<long long>(sum | 0x4330000000000000)) - 0x1p52;
 }
 
 /// Complete after the next barrier.
@@ -133,21 +122,17 @@ __device__ __forceinline__ void load_means(const RectangleArgs& args, const Rect
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x); i < tile.all; i += rectangle_threads) {
     const RegionWord sum = complete_sum(args.sums + means.short_mean[i], item.warps);
-    const double mean = static_cast<double>(sum) * means.exact[i];
+    double mean = as_double(sum) * means.exact[i];
+    if (wide_columns && !blurred) mean = rounded(mean);
     means.exact[i] = mean;
-    if (sizeof(Sample) == 1)
+    if (!wide_columns && sizeof(Sample) == 1)
       means.short_mean[i] = blurred ? __double2int_rn(mean * (1 << fraction)) : rounded(mean) << fraction;
   }
 }
 
-/// Where the means of a row of cells begin, less those of the cells before the tile's.
-__device__ __forceinline__ int means_place(const RectangleTile& tile, int cell_y) {
-  return ((cell_y - tile.cell_y) * tile.columns - tile.cell_x) * tile.components;
-}
-
 /// A word's samples in a row, exactly.
 template <class Sample>
-static __device__ __noinline__ unsigned exact_word(const RectangleMeans& means, const RectangleTile& tile, int row) {
+static __device__ __noinline__ unsigned exact_word(const RectangleMeans& means, RectangleTile tile, int row) {
   constexpr int n = word_samples<Sample>;
   const RectangleLine& line = means.row[row];
   const double down = line.along * means.by_distance[1][line.which];
@@ -165,94 +150,8 @@ static __device__ __noinline__ unsigned exact_word(const RectangleMeans& means, 
   return samples;
 }
 
-/// A lane's columns.
-template <class Sample>
-struct LaneColumns;
-
-template <>
-struct LaneColumns<std::uint8_t> {
-  static constexpr int n = 4;
-  int first[n], second[n], weight[n];
-  unsigned value[n];  ///< of the next row, and what is added from row to row
-  unsigned step[n];
-
-  __device__ __forceinline__ void set(const RectangleMeans&, int j, const RectangleLine& line) {
-    first[j] = line.first;
-    second[j] = line.second;
-    weight[j] = line.weight;
-  }
-  /// A difference of means times a weight, modulo 2^32.
-  __device__ __forceinline__ static unsigned scaled(int difference, int weight) {
-    return static_cast<unsigned>(static_cast<long long>(difference) * weight >> (fraction + 31 - value_bits));
-  }
-  /// Begins a run of a warp's rows: `row` is the first, and `further` the
-  /// weight of a row's height. The next row is the first of the warp.
-  __device__ __forceinline__ void begin(const RectangleMeans& means, const RectangleAxis& axis,
-                                        const RectangleLine& row, int row_height, int above, int below) {
-    const int further = row.second == row.first
-                            ? 0
-                            : static_cast<int>(__umulhi(static_cast<unsigned>(row_height) << axis.shift[row.which],
-                                                        axis.factor[row.which]));
-#pragma unroll
-    for (int j = 0; j < n; ++j) {
-      const auto between_columns = [&](int from) {
-        return interpolate(means.short_mean[from + first[j]], means.short_mean[from + second[j]], weight[j]);
-      };
-      const int upper = between_columns(above), difference = between_columns(below) - upper;
-      value[j] = (static_cast<unsigned>(upper) << (value_bits - fraction)) + scaled(difference, row.weight) +
-                 (1u << (value_bits - 1)) + value_margin;
-      step[j] = scaled(difference, further);
-    }
-  }
-  /// The samples of a row, then goes on to the next. `tie`: whether one may be another code.
-  __device__ __forceinline__ unsigned next(bool& tie) {
-    constexpr int code_bits = 32 - value_bits;
-    const unsigned least =
-        min(min(value[0] << code_bits, value[1] << code_bits), min(value[2] << code_bits, value[3] << code_bits));
-    tie = least < 2u * value_margin << code_bits;
-    const unsigned samples =
-        __byte_perm(__byte_perm(value[0], value[1], 0x0073), __byte_perm(value[2], value[3], 0x0073), 0x5410);
-#pragma unroll
-    for (int j = 0; j < n; ++j) value[j] += step[j];
-    return samples;
-  }
-};
-
-template <>
-struct LaneColumns<std::uint16_t> {
-  static constexpr int n = 2;
-  int first[n], second[n];
-  double weight[n], value[n], step[n];
-
-  __device__ __forceinline__ void set(const RectangleMeans& means, int j, const RectangleLine& line) {
-    first[j] = line.first;
-    second[j] = line.second;
-    weight[j] = line.along * means.by_distance[0][line.which];
-  }
-  __device__ __forceinline__ void begin(const RectangleMeans& means, const RectangleAxis&, const RectangleLine& row,
-                                        int row_height, int above, int below) {
-    const double by_distance = row.second == row.first ? 0 : means.by_distance[1][row.which];
-#pragma unroll
-    for (int j = 0; j < n; ++j) {
-      const auto between_columns = [&](int from) {
-        return interpolate(means.exact[from + first[j]], means.exact[from + second[j]], weight[j]);
-      };
-      const double upper = between_columns(above), difference = between_columns(below) - upper;
-      step[j] = row_height * by_distance * difference;
-      value[j] = upper + row.along * by_distance * difference;
-    }
-  }
-  __device__ __forceinline__ unsigned next(bool& tie) {
-    tie = false;
-    const unsigned samples = static_cast<unsigned>(rounded(value[0])) | static_cast<unsigned>(rounded(value[1])) << 16;
-    value[0] += step[0];
-    value[1] += step[1];
-    return samples;
-  }
-};
-
 /// The rows of a warp that begin a run, a bit each.
-__device__ __forceinline__ unsigned runs_of(const RectangleMeans& means, int from) {
+__device__ __forceinline__ unsigned runs_of(const RectangleMeans& means, int from, int warp_rows) {
   const int lane = static_cast<int>(threadIdx.x) % 32, row = from + min(lane, warp_rows - 1);
   const RectangleLine &here = means.row[row], &before = means.row[max(row - 1, 0)];
   return __ballot_sync(~0u,
@@ -262,49 +161,102 @@ __device__ __forceinline__ unsigned runs_of(const RectangleMeans& means, int fro
 /// Writes the rows from <= k < end of a warp, the first of which lies at `to`. Returns those in which a sample may be
 /// another code, a bit each. `parts`: of words, too.
 template <class Sample, bool parts>
-__device__ __forceinline__ unsigned write_run(LaneColumns<Sample>& columns, const LaneWord<Sample>& word,
+__device__ __forceinline__ unsigned write_run(TileColumns<Sample>& columns, const LaneWord<Sample>& word,
                                               std::uint8_t* to, std::ptrdiff_t stride, int shift, int from, int end) {
   unsigned ties = 0;
   to += from * stride;
-#pragma unroll 1
-  for (int k = from; k < end; ++k) {
-    bool tie;
-    const unsigned samples = columns.next(tie) << shift;
-    if (tie) ties |= 1u << k;
+  const auto store = [&](unsigned samples) {
     if (parts)
       store_samples(reinterpret_cast<Sample*>(to), samples, word.held, word.whole);
-    else if (word.whole)
+    else
       *reinterpret_cast<unsigned*>(to) = samples;
-    to += stride;
+  };
+  if constexpr (wide_columns) {
+    // Of two rows together it is known whether a sample may be another code, which is rare.
+    ptx::hide_here(to);
+    __builtin_assume(__isGlobal(to));
+#pragma unroll 1
+    for (int k = from; k < end; k += 2) {
+      unsigned least = ~0u;
+      store(columns.next(least) << shift);
+      to += stride;
+      const unsigned samples = columns.next(least) << shift;
+      if (k + 1 < end) store(samples);
+      to += stride;
+      if (least < 2 * TileColumns<Sample>::margin) ties |= 3u << k;
+    }
+    return ties & ((2u << (end - 1)) - 1);
+  } else {
+#pragma unroll 1
+    for (int k = from; k < end; ++k) {
+      bool tie;
+      store(columns.next(tie) << shift);
+      if (tie) ties |= 1u << k;
+      to += stride;
+    }
+    return ties;
   }
-  return ties;
 }
 
-/// Writes a warp's rows by means.
+/// What a warp has to know of its rows.
+struct WarpRows {
+  std::uint8_t* to;  ///< the lane's word of the first
+  std::ptrdiff_t stride;
+  int top, rows;  ///< the first, in the tile, and how many are the rectangle's
+  unsigned runs;  ///< a bit for each that begins a run
+  bool parts;     ///< some lane has a part of a word
+};
+
+template <class Sample>
+__device__ __forceinline__ WarpRows warp_rows_of(const RectangleArgs& args, const RegionPart& part,
+                                                 const RectangleTile& tile, const LaneWord<Sample>& word,
+                                                 const RectangleMeans& means) {
+  const PlaneView& frame = args.frame[part.plane];
+  WarpRows warp;
+  const int warp_rows = args.tile_rows / rectangle_warps;
+  warp.top = static_cast<int>(threadIdx.x) / 32 * warp_rows;
+  warp.rows = min(warp_rows, tile.bottom - tile.y - warp.top);
+  warp.stride = frame.stride;
+  warp.to = reinterpret_cast<std::uint8_t*>(row_of<Sample>(frame, tile.y + warp.top) + word.at);
+  warp.runs = runs_of(means, warp.top, warp_rows);
+  warp.parts = __any_sync(~0u, word.held && !word.whole);
+  return warp;
+}
+
+template <class Sample>
+__device__ __forceinline__ auto start_of(const RectangleItem& item, const RegionPart& part, const RectangleTile& tile,
+                                         const RectangleMeans& means, int row) {
+  const RectangleLine line = means.row[row];
+  return TileColumns<Sample>::start(means, tile, item.y, line, 2 << part.shift_y);
+}
+
+/// Writes a warp's rows by means. `start`: of the first run.
 template <class Sample>
 __device__ __forceinline__ void write_means(const RectangleArgs& args, const RectangleItem& item,
                                             const RegionPart& part, const RectangleTile& tile,
-                                            const LaneWord<Sample>& word, LaneColumns<Sample>& columns, unsigned runs,
-                                            const RectangleMeans& means) {
-  const PlaneView frame = args.frame[part.plane];
-  const int top = static_cast<int>(threadIdx.x) / 32 * warp_rows, rows = min(warp_rows, tile.bottom - tile.y - top);
-  std::uint8_t* to = reinterpret_cast<std::uint8_t*>(row_of<Sample>(frame, tile.y + top) + word.at);
-  const bool parts = __any_sync(~0u, word.held && !word.whole);
+                                            const LaneWord<Sample>& word, TileColumns<Sample>& columns,
+                                            const WarpRows& warp, typename TileColumns<Sample>::Start start,
+                                            RectangleMeans& means) {
 #pragma unroll 1
-  for (int from = 0, end; from < rows; from = end) {
-    const RectangleLine row = means.row[top + from];
-    columns.begin(means, item.y, row, 2 << part.shift_y, means_place(tile, row.first), means_place(tile, row.second));
-    end = min(__ffs(static_cast<int>(runs >> (from + 1) | 1u << (warp_rows - 1 - from))) + from, rows);
-    unsigned ties = parts ? write_run<Sample, true>(columns, word, to, frame.stride, args.shift, from, end)
-                          : write_run<Sample, false>(columns, word, to, frame.stride, args.shift, from, end);
+  for (int from = 0, end; from < warp.rows; from = end) {
+    if (from > 0) start = start_of<Sample>(item, part, tile, means, warp.top + from);
+    columns.begin(means, tile, start);
+    end = min(__ffs(static_cast<int>(warp.runs >> (from + 1) | 1u << (warp.rows - 1 - from))) + from, warp.rows);
+
+    unsigned ties = 0;
+    if (warp.parts)
+      ties = write_run<Sample, true>(columns, word, warp.to, warp.stride, args.shift, from, end);
+    else if (word.whole)
+      ties = write_run<Sample, false>(columns, word, warp.to, warp.stride, args.shift, from, end);
+    if (ties == 0) continue;
     // Beyond the outer centres all rows are alike.
-    const bool alike = row.second == row.first;
+    const bool alike = means.row[warp.top + from].second == means.row[warp.top + from].first;
     unsigned samples = 0;
 #pragma unroll 1
     for (bool first = true; ties != 0; ties &= ties - 1, first = false) {
       const int k = __ffs(static_cast<int>(ties)) - 1;
-      if (first || !alike) samples = exact_word<Sample>(means, tile, top + k) << args.shift;
-      store_samples(reinterpret_cast<Sample*>(to + k * frame.stride), samples, word.held, word.whole);
+      if (first || !alike) samples = exact_word<Sample>(means, tile, warp.top + k) << args.shift;
+      store_samples(reinterpret_cast<Sample*>(warp.to + k * warp.stride), samples, word.held, word.whole);
     }
   }
 }
@@ -314,28 +266,30 @@ __device__ __forceinline__ void hide_tile(const RectangleArgs& args, const Recta
                                           RectangleMeans& means) {
   constexpr int n = word_samples<Sample>;
   const RegionPart& part = args.part[item.part];
-  RectangleTile tile = find_tile<Sample>(item, part, block);
+  RectangleTile tile = find_tile<Sample>(args, item, part, block);
   set_lines<Sample>(args, item, part, tile, means);
   __syncthreads();
   tile.cell_x = means.cell_x[0];
   tile.cell_y = means.row[0].first;
   tile.columns = means.cell_x[1] - tile.cell_x + 1;
-  tile.all = tile.columns * (means.row[rectangle_tile_rows - 1].second - tile.cell_y + 1) * tile.components;
+  tile.all = tile.columns * (means.row[args.tile_rows - 1].second - tile.cell_y + 1) * tile.components;
   place_sums(args, item, part, tile, means);
   LaneWord<Sample> word(tile);
-  LaneColumns<Sample> columns;
+  TileColumns<Sample> columns;
 #pragma unroll
   for (int j = 0; j < n; ++j) {
     const RectangleLine line = means.column[word.at - tile.x + j];
-    columns.set(means, j, line);
+    columns.set(means, tile, j, line);
     word.held |= static_cast<unsigned>(line.held) << j;
   }
   word.set_whole(args.frame[part.plane]);
-  const unsigned runs = runs_of(means, static_cast<int>(threadIdx.x) / 32 * warp_rows);
+  const WarpRows warp = warp_rows_of(args, part, tile, word, means);
+  const auto start = start_of<Sample>(item, part, tile, means, warp.top);
   pdl_wait();
+  clear_stale(args);
   load_means<Sample>(args, item, tile, means);
   __syncthreads();
-  write_means(args, item, part, tile, word, columns, runs, means);
+  write_means(args, item, part, tile, word, columns, warp, start, means);
 }
 
 #endif

@@ -106,38 +106,61 @@ template <class Sample, int components>
 __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positions (&positions)[max_components],
                                          const LaneRows& lane, int at, RegionWord* to, int sum_words) {
   constexpr unsigned bits = 8 * sizeof(Sample);
-  const unsigned value = ~(~0u / ((1u << bits) - 1) * ((1u << args.shift) - 1));
-  unsigned selector[components][vector_words], sum[components] = {};
+  // Sums of their own for words that lie side by side: else each addition would wait for the one before.
+  constexpr int chains = components <= 2 ? vector_words : 1;
+  unsigned selector[components][vector_words], sum[components][chains] = {};
 #pragma unroll
   for (int c = 0; c < components; ++c) select<Sample>(positions[c], at, selector[c]);
+  const auto add = [&](const uint4& vector) {
+    const unsigned word[vector_words] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+    for (int i = 0; i < vector_words; ++i)
+#pragma unroll
+      for (int c = 0; c < components; ++c)
+        sum[c][i % chains] = add_selected<Sample>(word[i], selector[c][i], sum[c][i % chains]);
+  };
+  const unsigned value = ~(~0u / ((1u << bits) - 1) * ((1u << args.shift) - 1));
+  const auto shorten = [&](uint4& vector) {
+    vector.x &= value, vector.y &= value, vector.z &= value, vector.w &= value;
+  };
   pdl_wait();
-  // All rows at once, as far as registers hold them.
-  constexpr int batch = components <= 2 ? vector_rows : vector_rows / 2;
+  if (lane.whole) {
+    // All rows at once, as far as registers hold them.
+    constexpr int batch = components <= 2 ? 8 : 4;
 #pragma unroll
-  for (int first = 0; first < vector_rows; first += batch) {
-    uint4 vector[batch];
+    for (int first = 0; first < vector_rows; first += batch) {
+      uint4 vector[batch];
 #pragma unroll
-    for (int k = 0; k < batch; ++k) {
-      vector[k] = {};
-      if (first + k >= lane.rows) continue;
-      const std::uint8_t* from = lane.from + (first + k) * lane.stride;
-      vector[k] = lane.whole ? *reinterpret_cast<const uint4*>(from) : load_samples_of_vector<Sample>(from, lane.bytes);
+      for (int k = 0; k < batch; ++k) {
+        vector[k] = {};
+        if (first + k < lane.rows) vector[k] = *reinterpret_cast<const uint4*>(lane.from + (first + k) * lane.stride);
+      }
+      if (args.shift != 0) {
+#pragma unroll
+        for (int k = 0; k < batch; ++k) shorten(vector[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < batch; ++k) add(vector[k]);
     }
-#pragma unroll
-    for (int k = 0; k < batch; ++k) {
-      const unsigned word[vector_words] = {vector[k].x & value, vector[k].y & value, vector[k].z & value,
-                                           vector[k].w & value};
-#pragma unroll
-      for (int i = 0; i < vector_words; ++i)
-#pragma unroll
-        for (int c = 0; c < components; ++c) sum[c] = add_selected<Sample>(word[i], selector[c][i], sum[c]);
+  } else {
+#pragma unroll 1
+    for (int k = 0; k < lane.rows && k < vector_rows; ++k) {
+      uint4 vector = load_samples_of_vector<Sample>(lane.from + k * lane.stride, lane.bytes);
+      shorten(vector);
+      add(vector);
     }
   }
+  unsigned all = 0;
 #pragma unroll
   for (int c = 0; c < components; ++c) {
-    const unsigned all = sum_of_warp(sum[c]) >> args.shift;
-    if (threadIdx.x % 32 == 0) atomicAdd(to + c * sum_words, RegionWord{1} << sum_bits | all);
+#pragma unroll
+    for (int i = 1; i < chains; ++i) sum[c][0] += sum[c][i];
+    const unsigned of_warp = sum_of_warp(sum[c][0]);
+    if (threadIdx.x % 32 == c) all = of_warp;
   }
+  if (threadIdx.x % 32 < components)
+    atomicAdd(to + static_cast<int>(threadIdx.x) % 32 * sum_words, RegionWord{1} << sum_bits | all >> args.shift);
+  clear_stale(args);
 }
 
 template <class Sample, int components>
@@ -176,6 +199,7 @@ __device__ __forceinline__ void sum_item(const RectangleArgs& args, const Rectan
     if (k < lane.rows) prefetch_line(lane.from + k * lane.stride);
   if (cell_y >= item.y.count) {
     pdl_wait();
+    clear_stale(args);
     return;
   }
   sum_rows<Sample, components>(args, positions, lane, at / bytes,

@@ -9,8 +9,12 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int max_item_blocks = 1 << 16;  // the kernels divide their numbers in single precision
-constexpr int smallest_cell = 8;          ///< pixels: of smaller ones, most lanes of a cell's warps would idle
+constexpr int max_item_blocks = 1 << 16;                    // the kernels divide their numbers in single precision
+constexpr int usual_rows = 32;                              ///< of a tile
+constexpr int wave_blocks = 6 * 132;                        ///< of a launch, as many as an H100 holds at once
+constexpr int few_tiles = 256;                              ///< of 16 rows
+constexpr int few_blocks = 3 * 132, full_blocks = 8 * 132;  ///< of the filter's output
+constexpr int smallest_cell = 8;  ///< pixels: of smaller ones, most lanes of a cell's warps would idle
 
 void set_factor(RectangleAxis& axis, int which, std::int64_t distance) {
   // `distance` << shift is at least 2^31, so that the quotient fits 32 bits but for that of a power of two.
@@ -69,10 +73,10 @@ std::int64_t cell_warps(const RegionPart& part, const RegionLayer& layer, int by
   return (vectors * groups + 31) / 32;
 }
 
-/// The most means that a tile of a plane sees.
-int tile_means(const RegionPart& part, const RegionLayer& layer, int bytes) {
+/// The most means that a tile of so many rows of a plane sees.
+int tile_means(const RegionPart& part, const RegionLayer& layer, int bytes, int rows) {
   const int across = (tile_bytes / bytes / part.period + 1) << part.period_shift;
-  const int down = rectangle_tile_rows << part.shift_y;
+  const int down = rows << part.shift_y;
   const auto seen = [](int pixels, const CellAxis& axis) {
     return static_cast<int>(std::min<std::int64_t>(pixels / axis.size() + 3, axis.count()));
   };
@@ -114,7 +118,7 @@ bool treats(RegionEffect effect) {
 
 }  // namespace
 
-bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes) {
+bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes, int capability) {
   if (!treats(args.effect) || args.feather > 0 || args.wide) return false;
   if (layers.size() * static_cast<std::size_t>(args.parts) > max_items) return false;
   for (const RegionLayer& layer : layers)
@@ -131,6 +135,7 @@ bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> lay
   for (const RegionLayer& layer : layers)
     for (int p = 0; p < args.parts; ++p)
       if (!add(args, layer, p, bytes)) return false;
+  if (!place_tiles(bytes, rows_of_tiles(args, layers, bytes, capability))) return false;
   args_.sum_words = sums_ <= max_lines ? line_words : 1;
   return true;
 }
@@ -139,20 +144,18 @@ bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> lay
 bool RectangleList::add(const RegionArgs& args, const RegionLayer& layer, int index, int bytes) {
   const RegionPart& part = args.part[index];
   const SampleRect samples = samples_in(part, layer.window, bytes);
-  const int columns = samples.columns(bytes);
-  const int rows = (samples.bottom - samples.top + rectangle_tile_rows - 1) / rectangle_tile_rows;
   RectangleItem item{};
   item.left = samples.left;
   item.top = samples.top;
   item.right = samples.right;
   item.bottom = samples.bottom;
-  item.by_columns = 1 / static_cast<float>(columns);
+  item.by_columns = 1 / static_cast<float>(samples.columns(bytes));
   item.part = index;
   item.x.begin = layer.box.left, item.x.end = layer.box.right;
   item.y.begin = layer.box.top, item.y.end = layer.box.bottom;
   std::int64_t blocks = 0;
   if (hides_by_means(args.effect)) {
-    if (layer.x.size() < smallest_cell || tile_means(part, layer, bytes) > max_rectangle_means ||
+    if (layer.x.size() < smallest_cell || tile_means(part, layer, bytes, usual_rows) > max_rectangle_means ||
         !all_have_samples(args, part, layer))
       return false;
     item.x = make_axis(layer.x, layer.box.left, layer.box.right);
@@ -165,14 +168,59 @@ bool RectangleList::add(const RegionArgs& args, const RegionLayer& layer, int in
     item.first_sum = sums_;
     sums_ += cells * part.components;
   }
-  const std::int64_t tiles = std::int64_t{columns} * rows;
-  if (blocks >= max_item_blocks || tiles >= max_item_blocks) return false;
+  if (blocks >= max_item_blocks) return false;
   args_.item[items_] = item;
-  args_.first_tile[items_] = tiles_;
   args_.first_means[items_] = args_.means_blocks;
   ++items_;
-  tiles_ += static_cast<int>(tiles);
   args_.means_blocks += static_cast<int>(blocks);
+  return true;
+}
+
+std::int64_t RectangleList::tiles_of(int item, int bytes, int rows) const {
+  const RectangleItem& of = args_.item[item];
+  const SampleRect samples{of.left, of.top, of.right, of.bottom};
+  return std::int64_t{samples.columns(bytes)} * ((of.bottom - of.top + rows - 1) / rows);
+}
+
+// The rows of a tile. Low tiles are done sooner, high ones find out less often what they see; the blocks of a launch
+// are best in one wave, and a few launches of small ones at once. Other capabilities were not measured.
+int RectangleList::rows_of_tiles(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes,
+                                 int capability) const {
+  if (!hides_by_means(args.effect) || capability != 90) return usual_rows;
+  const auto blocks = [&](int rows) {
+    std::int64_t all = args_.means_blocks;
+    for (int i = 0; i < items_; ++i) all += tiles_of(i, bytes, rows);
+    return all;
+  };
+  const auto served = [&](int rows) {
+    for (const RegionLayer& layer : layers)
+      for (int p = 0; p < args.parts; ++p)
+        if (tile_means(args.part[p], layer, bytes, rows) > max_rectangle_means) return false;
+    return true;
+  };
+  if (blocks(16) - args_.means_blocks <= few_tiles) return 16;
+  int rows = usual_rows;
+  for (const int more : {24, 32, 40, 48, max_rectangle_rows})
+    if (more <= rows || served(more)) {
+      rows = more;
+      if (blocks(more) <= wave_blocks) break;
+    }
+  return rows;
+}
+
+// Numbers the tiles of all items. False where other kernels are to treat them.
+bool RectangleList::place_tiles(int bytes, int rows) {
+  args_.tile_rows = rows;
+  for (int i = 0; i < items_; ++i) {
+    const std::int64_t tiles = tiles_of(i, bytes, rows);
+    if (tiles >= max_item_blocks) return false;
+    args_.first_tile[i] = tiles_;
+    tiles_ += static_cast<int>(tiles);
+  }
+  args_.blocks = args_.means_blocks + tiles_;
+  // Behind the filter's output comes the filter of the next frame. Its blocks take the place of this launch's where
+  // those are many, but would fit the GPU at once.
+  args_.early = args_.effect != RegionEffect::filter || args_.blocks <= few_blocks || args_.blocks > full_blocks;
   return true;
 }
 

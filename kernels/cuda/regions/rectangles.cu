@@ -15,7 +15,7 @@ namespace {
 template <class Sample>
 __device__ __forceinline__ void write_tile(const RectangleArgs& args, const RectangleItem& item, int block) {
   const RegionPart& part = args.part[item.part];
-  const RectangleTile tile = find_tile<Sample>(item, part, block);
+  const RectangleTile tile = find_tile<Sample>(args, item, part, block);
   LaneWord<Sample> word(tile);
   unsigned fill = 0;
 #pragma unroll
@@ -30,6 +30,7 @@ __device__ __forceinline__ void write_tile(const RectangleArgs& args, const Rect
   pdl_wait();
   const bool filters = args.effect == RegionEffect::filter, whole = word.whole && in_words(filtered);
   const unsigned value = ~(~0u / ((1u << sample_bits<Sample>)-1) * ((1u << args.shift) - 1));
+  const int warp_rows = args.tile_rows / rectangle_warps;
   const int top = tile.y + static_cast<int>(threadIdx.x) / 32 * warp_rows, rows = min(warp_rows, tile.bottom - top);
   if (word.held == 0) return;
 #pragma unroll 4
@@ -42,12 +43,17 @@ __device__ __forceinline__ void write_tile(const RectangleArgs& args, const Rect
 
 /// Effects made of means: the first blocks add to the sums of cells, and the others, each a tile, wait for the sums
 /// that they need. A sample is overwritten when its cell's sum is complete, that is, when it has been read.
-template <class Sample>
-__global__ void __launch_bounds__(rectangle_threads, rectangle_blocks)
+/// `resident`: blocks that a multiprocessor holds at once, at least, which says how many registers there are.
+template <class Sample, int resident>
+__global__ void __launch_bounds__(rectangle_threads, resident)
     rectangles_kernel(const __grid_constant__ RectangleArgs args) {
   __shared__ BlockItem block;
   __shared__ RectangleMeans means;
-  start_next_launch();
+  if (static_cast<int>(blockIdx.x) >= args.blocks) {
+    pdl_wait();
+    return;
+  }
+  if (args.early) start_next_launch();
   if (!hides_by_means(args.effect)) {
     find_item(args, args.first_tile, static_cast<int>(blockIdx.x), block);
     write_tile<Sample>(args, block.item, block.number);
@@ -61,19 +67,24 @@ __global__ void __launch_bounds__(rectangle_threads, rectangle_blocks)
     find_item(args, args.first_tile, tile, block);
     hide_tile<Sample>(args, block.item, block.number, means);
   }
-#pragma unroll 1
-  for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * rectangle_threads + threadIdx.x; i < args.stale_words;
-       i += static_cast<std::uint64_t>(gridDim.x) * rectangle_threads)
-    args.stale[i] = 0;
 }
 
 }  // namespace
 
-void launch_rectangles(int capability, SampleType type, unsigned tiles, const RectangleArgs& args,
-                       void* stream) noexcept {
-  const auto kernel = type == SampleType::u8 ? rectangles_kernel<std::uint8_t> : rectangles_kernel<std::uint16_t>;
-  const unsigned blocks = tiles + static_cast<unsigned>(args.means_blocks);
-  launch_pdl(capability, kernel, blocks, dim3(rectangle_threads), stream, args);
+void launch_rectangles(int capability, SampleType type, const RectangleArgs& args, void* stream) noexcept {
+  // Eight do not leave WideColumns enough registers, and what lies in local memory instead is waited for. A colour and
+  // the filter's output need a third of them, but take longer with more blocks, and with fewer.
+  constexpr int usual = 8, wide = 6;
+  const bool bytes = type == SampleType::u8, by_means = hides_by_means(args.effect) && capability == 90;
+  const auto kernel = by_means ? bytes ? rectangles_kernel<std::uint8_t, wide> : rectangles_kernel<std::uint16_t, wide>
+                      : bytes ? rectangles_kernel<std::uint8_t, usual>
+                               : rectangles_kernel<std::uint16_t, usual>;
+  // Idle blocks wait where those of the next launch would crowd: with as many as that, each multiprocessor of an H100
+  // has its share of each launch.
+  constexpr int multiprocessors = 132, most = 4 * multiprocessors;
+  int blocks = args.blocks;
+  if (by_means && blocks <= most) blocks = (blocks + multiprocessors - 1) / multiprocessors * multiprocessors;
+  launch_pdl(capability, kernel, static_cast<unsigned>(blocks), dim3(rectangle_threads), stream, args);
 }
 
 }  // namespace convolve::cuda

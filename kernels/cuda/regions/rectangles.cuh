@@ -37,18 +37,16 @@ struct BlockItem {
 __device__ __forceinline__ void find_item(const RectangleArgs& args, const int (&first)[max_items], int block,
                                           BlockItem& found) {
   constexpr int words = sizeof(RectangleItem) / 4;
+  static_assert((max_items & (max_items - 1)) == 0);
   static_assert(sizeof(RectangleItem) % 4 == 0 && words < rectangle_threads);
   const int id = static_cast<int>(threadIdx.x);
-  int index = 0, begin = 0;
+  int index = 0;
 #pragma unroll
-  for (int i = 1; i < max_items; ++i) {
-    if (first[i] > block) continue;  // behind the last, none is smaller
-    index = i;
-    begin = first[i];
-  }
+  for (int step = max_items / 2; step > 0; step /= 2)  // behind the last, none is smaller
+    if (first[index + step] <= block) index += step;
   if (id < words)
     reinterpret_cast<std::uint32_t*>(&found.item)[id] = reinterpret_cast<const std::uint32_t*>(&args.item[index])[id];
-  if (id == words) found.number = block - begin;
+  if (id == words) found.number = block - first[index];
   __syncthreads();
 }
 
@@ -63,6 +61,14 @@ __device__ __forceinline__ RegionWord complete_sum(const RegionWord* at, int war
   do sum = *static_cast<const volatile RegionWord*>(at);
   while (static_cast<int>(sum >> sum_bits) < warps);
   return sum & ((RegionWord{1} << sum_bits) - 1);
+}
+
+/// Clears the block's part of the sums of the frame before: once that frame is done, and while others are waited for.
+__device__ __forceinline__ void clear_stale(const RectangleArgs& args) {
+#pragma unroll 1
+  for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * rectangle_threads + threadIdx.x; i < args.stale_words;
+       i += static_cast<std::uint64_t>(args.blocks) * rectangle_threads)
+    args.stale[i] = 0;
 }
 
 /// The cell of a pixel of the frame, or the nearest to it.
@@ -91,8 +97,6 @@ __device__ __forceinline__ SampleRange range_of(const RectangleAxis& axis, int c
           min(first_sample(axis, cell + 1, shift, samples), ((axis.end - 1) >> shift) + 1)};
 }
 
-inline constexpr int warp_rows = rectangle_tile_rows / rectangle_warps;
-
 struct RectangleTile {
   int x, y, bottom;              ///< its first sample and row, and the row behind its last one
   int cell_x, cell_y;            ///< the first cell that it sees
@@ -115,13 +119,14 @@ __device__ __forceinline__ bool holds(const RectangleArgs& args, const Rectangle
 
 /// The tile without its cells.
 template <class Sample>
-__device__ __forceinline__ RectangleTile find_tile(const RectangleItem& item, const RegionPart& part, int block) {
+__device__ __forceinline__ RectangleTile find_tile(const RectangleArgs& args, const RectangleItem& item,
+                                                   const RegionPart& part, int block) {
   constexpr int samples = tile_columns<Sample>;
   const int across = (item.right - item.left + samples - 1) / samples, row = divided(block, item.by_columns);
   RectangleTile tile{};
   tile.x = item.left + (block - row * across) * samples;
-  tile.y = item.top + row * rectangle_tile_rows;
-  tile.bottom = min(tile.y + rectangle_tile_rows, item.bottom);
+  tile.y = item.top + row * args.tile_rows;
+  tile.bottom = min(tile.y + args.tile_rows, item.bottom);
   tile.components = part.components;
   return tile;
 }

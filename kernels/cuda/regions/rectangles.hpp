@@ -45,8 +45,7 @@ struct RectangleItem {
 
 inline constexpr int max_items = 32;  ///< as many as ride in the kernel's parameters
 inline constexpr int rectangle_threads = 128, rectangle_warps = rectangle_threads / 32;
-inline constexpr int rectangle_blocks = 8;  ///< that a multiprocessor holds at once
-inline constexpr int rectangle_tile_rows = 32;
+inline constexpr int max_rectangle_rows = 64;             ///< of a tile, of which RectangleArgs says the number
 inline constexpr int vector_bytes = 16, vector_rows = 8;  ///< what a lane of rectangle_means.cuh has
 inline constexpr int max_rectangle_means = 1024;          ///< that a tile sees
 
@@ -60,6 +59,9 @@ struct RectangleArgs {
   int sum_words;  ///< from one sum to the next
   int width, height, shift;
   RegionEffect effect;
+  int tile_rows;
+  bool early;         ///< the next launch may start its blocks as soon as this one's have begun
+  int blocks;         ///< that have something to do; a launch may have more
   RegionWord* sums;   ///< of this frame
   RegionWord* stale;  ///< of the frame before, to be cleared
   std::uint64_t stale_words;
@@ -73,11 +75,10 @@ static_assert(sizeof(RectangleArgs) <= 4096);
 class RectangleList {
  public:
   /// False where the list is not a short one of such rectangles, or where other kernels serve it better, as for small
-  /// cells. `args`: with the parts set.
-  bool set(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes);
+  /// cells. `args`: with the parts set; `capability`: the GPU's.
+  bool set(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes, int capability);
 
   RectangleArgs& args() { return args_; }
-  unsigned tiles() const { return static_cast<unsigned>(tiles_); }
   /// Of all sums.
   std::uint64_t words() const {
     return static_cast<std::uint64_t>(sums_) * static_cast<std::uint64_t>(args_.sum_words);
@@ -85,6 +86,9 @@ class RectangleList {
 
  private:
   bool add(const RegionArgs& args, const RegionLayer& layer, int part, int bytes);
+  std::int64_t tiles_of(int item, int bytes, int rows) const;
+  int rows_of_tiles(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes, int capability) const;
+  bool place_tiles(int bytes, int rows);
 
   RectangleArgs args_{};
   int items_ = 0, tiles_ = 0, sums_ = 0;
@@ -92,7 +96,6 @@ class RectangleList {
 
 /// Writes the effect into the frame, by programmatic dependent launch where the GPU has that. One that is made of means
 /// adds the rectangles' samples to the sums of their cells first, and clears `stale`.
-void launch_rectangles(int capability, SampleType type, unsigned tiles, const RectangleArgs& args,
-                       void* stream) noexcept;
+void launch_rectangles(int capability, SampleType type, const RectangleArgs& args, void* stream) noexcept;
 
 }  // namespace convolve::cuda

@@ -202,7 +202,7 @@ bool CudaRegionPlan::make(std::span<const Region> regions, const RegionTreatment
   args_.effect = treatment.effect;
   args_.feather = weights_.feather();
   set_layers(treatment);
-  by_rectangles_ = rectangles_.set(args_, layers_, bytes_per_sample(desc_.layout.type));
+  by_rectangles_ = rectangles_.set(args_, layers_, bytes_per_sample(desc_.layout.type), capability_);
   if (by_rectangles_) words_ = rectangles_.words();
   if (by_means) sums_.reserve(words_);
   if (!by_rectangles_) set_list();
@@ -350,7 +350,7 @@ const char* CudaRegionPlan::treat(Args& args, const Image& frame, const Image& f
 
 // By the kernel of rectangles, and by those of all lists.
 const char* CudaRegionPlan::launch(const RectangleArgs& args, void* stream) const noexcept {
-  launch_rectangles(capability_, desc_.layout.type, rectangles_.tiles(), args, stream);
+  launch_rectangles(capability_, desc_.layout.type, args, stream);
   return launch_error();
 }
 
