@@ -10,15 +10,12 @@
 #include <limits>
 #include <string>
 
+#include "cuda/common/fused_product.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/sample_plane.hpp"
 
 namespace convolve::cuda {
 namespace {
-
-int ceil_div(int a, int b) {
-  return (a - 1) / b + 1;
-}
 
 /// Rows that a warp makes. Each takes `halo` more, so many are better than few; but blocks come in waves of `resident`
 /// a multiprocessor, and a wave that is not full takes longer than its share.
@@ -68,31 +65,16 @@ bool serves_plane(const FrameLayout& layout, bool ghosts, int filtered) {
   if (layout.type != SampleType::u16 || layout.planes != 1 || plane_mix(layout) != PlaneMix::four || filtered < 3 ||
       layout.plane[0].component[0].width % 4 != 0)
     return false;
-  // Where all are filtered, kernels know neither zero levels nor fewer bits.
+  // Kernels for pixels that are all filtered know neither zero levels nor fewer bits.
   if (filtered == 4 && layout.bits != 16) return false;
   return std::ranges::all_of(layout.plane[0].component, [&](const Component& k) {
     return !k.filtered || ((filtered == 3 || k.zero == 0) && is_level(k.zero) && (!ghosts || is_level(k.ghost)));
   });
 }
 
-/// True where a product with the reciprocal and one with what that lacks divide exact sums right, the quotient being
-/// rounded to an integer before the component's offset is added. As a float it is rounded once: ties are where they
-/// were, and no other value may come onto one.
-bool two_products_divide_before_offset(const Arithmetic& arithmetic, const FrameLayout& layout,
-                                       const Component& component) {
-  const double offset = component.zero + component.bias, divisor = arithmetic.divisor, max = layout.max_value();
-  if (arithmetic.accumulator != Accumulator::exact || divisor < 8 || divisor != std::floor(divisor) ||
-      std::fmod(offset, 2) != 0 || std::abs(offset) > max)
-    return false;
-  int exponent = 0;
-  std::frexp(std::max(offset, max - offset) + 0.5, &exponent);
-  const double rounding = std::ldexp(1 + 0x1p-10, exponent - 25);  // half a unit of quotients that are in range
-  const bool has_ties = std::fmod(divisor, 2) == 0;
-  return (has_ties ? 1 : 0.5) / divisor > rounding;
-}
-
-/// What a block is to ask for, so that a multiprocessor holds kernel.resident of them and no more: a launch that begins
-/// while the one before it ends would crowd onto those that are done first. 0 where it cannot hold as many.
+/// The shared memory that a block is to ask for, so that a multiprocessor holds kernel.resident of them and no more: a
+/// launch that begins while the one before it ends would crowd onto those that are done first. 0 where it cannot hold
+/// as many.
 int find_shared_bytes(const Device& device, const FourStreamKernel& kernel) {
   constexpr int reserved = 1 << 10, granularity = 128;
   const void* const run = reinterpret_cast<const void*>(kernel.run);
@@ -164,7 +146,7 @@ bool FourStream::enqueue(const Window& window, const Image& out, cudaStream_t st
     args.in[t] = window.image[t] ? window.image[t]->plane[0] : PlaneView{};
     whole = whole && aligned(args.in[t], 16);
   }
-  // Where there is but one frame, it is there.
+  // One frame alone must not be one of ghost cells.
   if (!whole || (args.frames == 1 && !args.in[0].data)) return false;
   args.out = out.plane[0];
   launch_pdl(capability_, kernel_->run, static_cast<unsigned>(blocks_), dim3(four_stream_threads), stream, args,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What streams of rows of pixels of four 16-bit components share: how a warp brings a row of its strip into its lanes'
-// reach, and how a lane makes four pixels of their sums.
+// The steps that streams of rows of pixels of four 16-bit components share: how a warp brings a row of its strip into
+// its lanes' reach, and how a lane makes four pixels of their sums.
 //
 //   frames ──copies in the background──> slots of shared memory, the next ones being under way
 //   a slot ──each lane four pixels, and a sample of the sides──> floats, the window's frames added up
@@ -35,7 +35,7 @@ struct FourShared {
   static __device__ constexpr int at(int n) { return n % own * pitch + n / own * place; }
 };
 
-/// Where a warp is.
+/// The strip and the rows of a warp.
 struct FourPlace {
   int begin, end;  ///< the strip's columns
   int top, rows;   ///< the first row that is made; the rows that are read
@@ -69,7 +69,7 @@ class FourRows {
     own_to_ = Shared::at(Shared::margin + 2 * lane_);
     copies_side_ = lane_ < 2 * radius;
     side_from_ = Shared::pixel * edge_index(args.columns, copies_side_ ? pixel_beside(lane_) : 0);
-    // Of the sides' samples, a lane has those of one component of every eighth pixel.
+    // A lane converts one component of every eighth pixel of the sides.
     const int c = lane_ % 4;
     const std::uint32_t byte = (c < 2 ? args.order.front >> 8 * c : args.order.back >> 8 * (c - 2)) & 15;
     side_at_ = Shared::side + Shared::pixel * (lane_ / 4) + static_cast<int>(byte);
@@ -231,7 +231,7 @@ __device__ __forceinline__ void finish_four(const FourStreamArgs& args, const fl
     for (int i = 0; i < own * F; ++i)
       code[i] =
           ptx::round_to_u16(__fadd_rn(__fmaf_rn(sum[i], args.gain, args.offset[i % F]), -args.numbers.rounding_bias));
-  // Where all are filtered, samples have all their bits.
+  // Samples have all their 16 bits where all components are filtered.
   if (F == 3 && args.numbers.shift != 0)
 #pragma unroll
     for (int i = 0; i < own * F; ++i)

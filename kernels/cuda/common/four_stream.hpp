@@ -22,7 +22,7 @@ namespace convolve::cuda {
 
 /// Warps of a block, each on its own.
 inline constexpr int four_stream_warps = 4, four_stream_threads = 32 * four_stream_warps;
-/// The widest filter that all taps are passed of.
+/// The widest filter whose taps are passed each by itself: FourStreamArgs::taps has room for these.
 inline constexpr int four_stream_width = 7;
 
 /// Samples are used as the subnormal floats that their stored bits are: value * 2^(shift - 149). What they are first
@@ -48,7 +48,7 @@ struct FourStreamArgs {
   FourOrder order;
   std::uint32_t mask;       ///< of two samples: the bits that hold their values. Of no use where all are filtered
   float zero[4], ghost[4];  ///< as samples; ghost: less zero. Where all are filtered, zero is 0
-  /// Of the quantizer, with its rounding bias; where two products divide, less four_stream_whole.
+  /// The quantizer's offset with its rounding bias; less four_stream_whole where two products divide.
   float offset[4];
   SampleNumbers numbers;
   float gain, gain_low;  ///< of `numbers`, times 2^49, and what it lacks; gain_low is 0 but where two products divide
@@ -78,7 +78,8 @@ class FourStream {
   /// Lays out the grid for filters of up to `width` columns and rows. False where no kernel serves the case.
   bool lay_out(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, int width,
                FindFourStream find);
-  /// As floats, what samples are first multiplied by: time, or of one frame the taps, or the row factor's.
+  /// A tap that samples are first multiplied by, as a float: one over time or, of one frame, one of all or of the
+  /// row's.
   float first_factor(double tap) const {
     return static_cast<float>(std::ldexp(tap, four_stream_factor - args.numbers.shift));
   }

@@ -45,4 +45,23 @@ bool two_products_divide(const Arithmetic& arithmetic, const FrameLayout& layout
   return from_tie > half_grid * (1 + 0x1p-16);
 }
 
+bool two_products_divide_before_offset(const Arithmetic& arithmetic, const FrameLayout& layout,
+                                       const Component& component) {
+  const double offset = component.zero + component.bias, divisor = arithmetic.divisor, max = layout.max_value();
+  if (arithmetic.accumulator != Accumulator::exact || divisor < 8 || !whole(divisor) || std::fmod(offset, 2) != 0 ||
+      std::abs(offset) > max)
+    return false;
+  int exponent = 0;
+  std::frexp(std::max(offset, max - offset) + 0.5, &exponent);
+  const double rounding = std::ldexp(1 + 0x1p-10, exponent - 25);  // half a unit of quotients that are in range
+  const bool has_ties = std::fmod(divisor, 2) == 0;
+  return (has_ties ? 1 : 0.5) / divisor > rounding;
+}
+
+bool two_products_divide_with_offset(const Arithmetic& arithmetic, const Component& c, double centre) {
+  const double divisor = arithmetic.divisor, offset = (c.zero + c.bias) * divisor;
+  const bool far_from_ties = divisor < 0x1p16 || std::exp2(std::ilogb(divisor)) == divisor;
+  return far_from_ties && whole(offset) && 256 * (divisor + std::abs(centre)) <= 0x1p24 && std::abs(offset) < 0x1p24;
+}
+
 }  // namespace convolve::cuda

@@ -47,6 +47,11 @@ inline const char* launch_error() noexcept {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
+/// The quotient of a number above 0, rounded up.
+constexpr int ceil_div(int a, int b) {
+  return (a - 1) / b + 1;
+}
+
 /// The blocks of a launch, for its grid. Throws PlanError where they are too many.
 inline unsigned checked_blocks(std::int64_t blocks) {
   if (blocks > (1LL << 30)) throw PlanError("the frame is too large for one launch");

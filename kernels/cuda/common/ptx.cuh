@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Every asm statement of the CUDA backend: one function an instruction, named by what it does, with the section of
-// NVIDIA's "Parallel Thread Execution ISA" that defines it. Instructions of a warp or a warpgroup are taken by all its
-// threads together. Addresses in shared memory are 32 bits wide, as address_in_shared() gives them.
+// Every asm statement of the CUDA backend but those of hopper/ptx.cuh: one function an instruction, named by what it
+// does, with the section of NVIDIA's "Parallel Thread Execution ISA" that defines it. Instructions of a warp or a
+// warpgroup are taken by all its threads together. Addresses in shared memory are 32 bits wide, as address_in_shared()
+// gives them.
 //
 // Functions behind `__CUDA_ARCH__ >= 800` and the like are not there for older chips: kernels that use them have no
 // body there either, and plans do not choose them.

@@ -7,15 +7,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "cuda/common/launch.hpp"
+
 namespace convolve::cuda {
 namespace {
 
 /// Warps of a multiprocessor that hide each other's latencies.
 constexpr int row_stream_enough = 22;
-
-int ceil_div(int a, int b) {
-  return (a - 1) / b + 1;
-}
 
 /// Rows that a warp makes. Each takes `halo` more, so many are better than few; but a multiprocessor runs `resident`
 /// blocks at a time, and takes no less time over warps too few to hide each other's latencies than over

@@ -69,7 +69,7 @@ bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, 
 /// A plane of the layout, and what all planes share.
 SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& plane, const Arithmetic& arithmetic);
 SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& arithmetic);
-/// The same for kernels that know no two products.
+/// The same numbers with a remainder step in place of two products, for kernels without code for these.
 SampleNumbers by_remainder(SampleNumbers numbers);
 
 /// Planes of 16-bit samples for kernels that read samples as subnormal floats (SubnormalWord in pixels.cuh): no zero

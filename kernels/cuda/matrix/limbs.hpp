@@ -32,7 +32,7 @@ struct RoundedTaps {
 };
 RoundedTaps round_taps(const std::vector<double>& taps, double units);
 
-/// Says that so many limbs are not near enough.
-std::string too_coarse(int limbs);
+/// Says that so many limbs do not keep samples within `max_error` code values.
+std::string too_coarse(int limbs, double max_error);
 
 }  // namespace convolve::cuda

@@ -79,9 +79,9 @@ std::vector<std::int8_t> limbs_of(const std::vector<std::int32_t>& fixed, int fr
   return limbs;
 }
 
-std::string too_coarse(int limbs) {
+std::string too_coarse(int limbs, double max_error) {
   return "real taps that " + std::to_string(limbs) + " 8-bit limbs do not hold to within " +
-         std::to_string(MatrixTaps::max_error).substr(0, 4) + " code values";
+         std::to_string(max_error).substr(0, 4) + " code values";
 }
 
 namespace {
@@ -201,7 +201,7 @@ bool real_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixTaps& t
     });
     return true;
   }
-  why = too_coarse(2);
+  why = too_coarse(2, MatrixTaps::max_error);
   return false;
 }
 
@@ -240,7 +240,7 @@ bool joined_taps(const PlanDesc& desc, const Arithmetic& arithmetic, int limbs, 
     if (max_input * rounded.off + by_sums <= MatrixTaps::max_error) return true;
     break;
   }
-  why = too_coarse(limbs);
+  why = too_coarse(limbs, MatrixTaps::max_error);
   return false;
 }
 

@@ -81,9 +81,8 @@ double round_u16_taps(const PlanDesc& desc, const std::vector<double>& values, d
   return error;
 }
 
-// Chooses the units for so many limbs and the products that taps.lowest and taps.down say. A power of two where that
-// will do; else what the limbs have room for beyond it is used, and the roundings of some units are luckier than those
-// of others.
+// Chooses the units for the limbs and products that `taps` asks for: a power of two where that is exact enough, else
+// the finest units tried up to twice that for which the roundings together stay within max_error.
 bool choose_u16_units(const PlanDesc& desc, const TapRange& range, double magnitude, U16Taps& taps) {
   const std::vector<double>& values = desc.filter.taps();
   // Levels are no larger than sums can be.
@@ -154,7 +153,7 @@ bool make_u16_taps(const PlanDesc& desc, int max_limbs, U16Taps& taps, std::stri
   else if (real_u16_taps(desc, max_limbs, taps))
     return true;
   else
-    why = too_coarse(max_limbs);
+    why = too_coarse(max_limbs, U16Taps::max_error);
   return false;
 }
 

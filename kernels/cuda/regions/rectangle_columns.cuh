@@ -47,7 +47,7 @@ struct RectangleMeans {
   double by_distance[2][2];  ///< 1 / the distances of an axis, x and y
 };
 
-/// Where the means of a row of cells begin, less those of the cells before the tile's.
+/// The index of the means of a row's first cell, which may lie left of the tile.
 __device__ __forceinline__ int means_place(const RectangleTile& tile, int cell_y) {
   return ((cell_y - tile.cell_y) * tile.columns - tile.cell_x) * tile.components;
 }
@@ -72,7 +72,7 @@ struct LaneColumns<std::uint8_t> {
   __device__ __forceinline__ static unsigned scaled(int difference, int weight) {
     return static_cast<unsigned>(static_cast<long long>(difference) * weight >> (fraction + 31 - value_bits));
   }
-  /// Where a run begins: what is known before the means are.
+  /// The start of a run, as far as it is known before the means are.
   struct Start {
     int above, below;  ///< where the means of the two rows of cells begin
     int along, further;

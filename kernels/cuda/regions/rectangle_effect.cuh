@@ -109,7 +109,7 @@ __device__ __forceinline__ void place_sums(const RectangleArgs& args, const Rect
   }
 }
 
-/// Of a whole number below 2^52.
+/// Converts a whole number below 2^52.
 __device__ __forceinline__ double as_double(RegionWord sum) {
   return __longlong_as_double(static_cast<long long>(sum | 0x4330000000000000)) - 0x1p52;
 }
@@ -172,7 +172,7 @@ __device__ __forceinline__ unsigned write_run(TileColumns<Sample>& columns, cons
       *reinterpret_cast<unsigned*>(to) = samples;
   };
   if constexpr (wide_columns) {
-    // Of two rows together it is known whether a sample may be another code, which is rare.
+    // One test tells for two rows together whether a sample may be another code, which is rare.
     ptx::hide_here(to);
     __builtin_assume(__isGlobal(to));
 #pragma unroll 1
@@ -198,7 +198,7 @@ __device__ __forceinline__ unsigned write_run(TileColumns<Sample>& columns, cons
   }
 }
 
-/// What a warp has to know of its rows.
+/// The rows of a warp.
 struct WarpRows {
   std::uint8_t* to;  ///< the lane's word of the first
   std::ptrdiff_t stride;

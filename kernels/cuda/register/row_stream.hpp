@@ -25,7 +25,7 @@ struct RowStreamKernel {
 };
 /// Null where there is none for this type or this width class.
 const RowStreamKernel* find_row_stream(SampleType type, PlaneMix mix, std::size_t width_class);
-/// The same for samples of 16 bits that are read as subnormal floats, by planes that folded_planes() makes.
+/// Finds the kernel for 16-bit samples that are read as subnormal floats, with planes that folded_planes() makes.
 const RowStreamKernel* find_subnormal_row_stream(PlaneMix mix, std::size_t width_class);
 
 }  // namespace convolve::cuda

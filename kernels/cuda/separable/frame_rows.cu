@@ -38,10 +38,6 @@ const RowsKernel* find(int radius, int frames) {
   return frames <= 3 ? &kernel<planes, 3, 3> : &kernel<planes, 3, 5>;
 }
 
-int ceil_div(int a, int b) {
-  return (a - 1) / b + 1;
-}
-
 std::uint32_t twice(double half) {
   return half_bits(half) * 0x10001u;
 }
@@ -153,7 +149,8 @@ class FrameRowsPlan final : public Plan {
     return static_cast<int>(checked_blocks(blocks));
   }
 
-  /// What depends on the frames that are not there. They have a tap of 0.
+  /// Sets what depends on frames beyond the stream's ends: they get a tap of 0, and their ghost level goes into what H
+  /// starts at.
   void set_levels(unsigned missing) noexcept {
     missing_ = missing;
     args_.start = twice(taps_.start_of(missing));

@@ -47,7 +47,7 @@ struct ByteSteps {
     const int step = of(byte), component = (byte % step + step) % step, outside = (component - byte) / step;
     return inside(border, outside) * step + component;
   }
-  /// The same of a lane of `bytes` at the right side, of byte `bytes` or more.
+  /// The byte of a lane of `bytes` at the right side of the frame that byte `bytes` or more stands for.
   static constexpr int right_source(Border border, int byte, int bytes) {
     const int step = of(byte), beyond = byte - bytes, component = beyond % step, outside = beyond / step + 1;
     return bytes - (inside(border, outside) + 1) * step + component;
@@ -60,7 +60,7 @@ struct ByteSteps {
   }
 };
 
-/// What a warp does. `bytes`: of a row that a lane makes; `frames`: that are read; `ahead`: rows under way.
+/// The work of a warp. A lane makes `bytes` bytes of a row; `frames` frames are read, and `ahead` rows are under way.
 template <class Steps, int bytes, int radius, int frames, int ahead>
 struct FrameRows {
   static constexpr int words = bytes / 4, width = 2 * radius + 1;

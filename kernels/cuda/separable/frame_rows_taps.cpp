@@ -20,7 +20,7 @@ double as_half(double v) {
   return half_value(half_bits(v));
 }
 
-/// What a magnitude is to be multiplied by to lie below 2^exponent, by no more than what is left to its own error.
+/// The factor that brings a magnitude just below 2^exponent; the room that it leaves is for the magnitude's error.
 double scale_below(double magnitude, int exponent) {
   return std::ldexp(1 - 0x1p-8, exponent) / magnitude;
 }

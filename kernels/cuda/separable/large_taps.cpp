@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/common/fused_product.hpp"
 #include "cuda/common/half.hpp"
 #include "cuda/separable/byte_factors.hpp"
 
@@ -59,17 +60,6 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps)
   });
 }
 
-/// True where fma(sum, gain, sum * gain_low) rounds to the sample that sum / divisor does, for whole sums that hold the
-/// offset as well. Both products are off by less than 2^-40 before their sum is rounded to single precision. In reach
-/// of 0 to 255 that rounding is by 2^-17 at most, and a quotient that is no tie lies farther from one where the divisor
-/// is below 2^16. A power of two needs no second product, and its quotients are not rounded at all.
-bool two_products_divide(const Arithmetic& arithmetic, const Component& c, double centre) {
-  const double divisor = arithmetic.divisor, offset = (c.zero + c.bias) * divisor;
-  const bool far_from_ties = divisor < 0x1p16 || std::exp2(std::ilogb(divisor)) == divisor;
-  return far_from_ties && offset == std::floor(offset) && 256 * (divisor + std::abs(centre)) <= 0x1p24 &&
-         std::abs(offset) < 0x1p24;
-}
-
 /// The multiple of the divisor that sums are read beside as floats, divided by it: see LargeTaps::whole. 0 where they
 /// are not: where a sum could leave the floats of 2^23 to 2^24, or the gain is off by so much that a quotient could
 /// round to another sample. Ties, of even divisors, ask for an exact gain.
@@ -103,8 +93,9 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   taps.divisor = static_cast<float>(arithmetic.divisor);
   taps.gain = static_cast<float>(1 / arithmetic.divisor);
   // All components are divided in one way.
-  const bool products = all_filtered(
-      desc.layout, [&](const Component& c, int, int) { return two_products_divide(arithmetic, c, centre); });
+  const bool products = all_filtered(desc.layout, [&](const Component& c, int, int) {
+    return two_products_divide_with_offset(arithmetic, c, centre);
+  });
   if (products) {
     taps.gain_low = static_cast<float>(1 / arithmetic.divisor - static_cast<double>(taps.gain));
     taps.divisor = 0;

@@ -162,7 +162,7 @@ bool serves(const Device& device, const PlanDesc& desc, std::string& why) {
   return false;
 }
 
-/// Of any number of frames and any alignment.
+/// Makes a plan for any number of frames and any alignment.
 std::unique_ptr<Plan> make_any(const Device& device, const PlanDesc& desc, const Decomposition& it) {
   if (auto plan = make_separable_frames(device, desc, it.arithmetic, it.factors)) return plan;
   if (serves_separable_single(device, desc, it.arithmetic, it.factors.space.size()))

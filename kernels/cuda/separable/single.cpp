@@ -64,7 +64,8 @@ Found find_kernel(const FrameLayout& layout, const Filter& filter, std::size_t t
   return {};
 }
 
-/// Of pairs of components under 7 columns, one frame, the kernel of subnormal samples takes 4 % longer than the other.
+/// True where the kernel that reads samples as subnormal floats takes 4 % longer than the other: pairs of components
+/// under 7 columns of taps, one frame.
 bool is_slower(const FrameLayout& layout, int width, int depth) {
   return plane_mix(layout) == PlaneMix::one_and_two && width == 7 && depth == 1;
 }

@@ -60,9 +60,9 @@ using SingleKernels = std::array<SingleKernel, single_sizes.size()>;
 /// The tables, by sample type and what the planes hold.
 extern const SingleKernels single_u8_one, single_u8_one_and_two, single_u8_four, single_u8_three;
 extern const SingleKernels single_u16_one, single_u16_one_and_two, single_u16_four;
-/// Of rank 1, by samples that are read as subnormal floats, where folded_planes() has their levels.
+/// Tables of rank 1 for samples that are read as subnormal floats, where folded_planes() has their levels.
 extern const SingleKernels single_subnormal_one, single_subnormal_one_and_two, single_subnormal_four;
-/// Of rank 1, where some components are copied whose samples have all their 16 bits.
+/// Tables of rank 1 for planes of which some components are copied and samples have all their 16 bits.
 extern const SingleKernels single_u16_four_copying, single_subnormal_four_copying;
 extern const SingleKernels single_f32_one;
 

@@ -301,7 +301,7 @@ __device__ __forceinline__ void filter_inner_rows(const Pass& pass) {
   }
 }
 
-/// The same with the window's frames combined while they are loaded, two under way; frames that are none are ghosts.
+/// Filters rows of all frames, which are combined while they are loaded, two under way; missing ones are ghosts.
 template <class Pass>
 __device__ __forceinline__ void combine_rows(const Pass& pass) {
   int next_frame = 0, next_row = first_single_row();

@@ -218,7 +218,7 @@ std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps
   if (!bytes) add_chosen_columns(words);
   if (components == 3) add_chosen_of_triples(bytes, words);
   const auto add_four = [&](std::uint32_t v) { words.insert(words.end(), 4, v); };
-  // Of three components' bytes V is made unsigned.
+  // V of three components' bytes is made unsigned.
   const double up = bytes && components == 3 ? 0x1p15 : 0;
   add_four(bytes ? static_cast<std::uint32_t>(static_cast<int>(taps.start + up)) : half_bits(taps.start) * 0x10001u);
   for (int c = 0; c < components; ++c) {

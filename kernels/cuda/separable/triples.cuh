@@ -24,8 +24,8 @@
 
 namespace convolve::cuda::tensor {
 
-/// Where a plane's fragments of three components begin, in uint4, behind the column's matrix and those of the row, two
-/// of halves and one of bytes: which columns of each sparse matrix are there, and what V and H start at.
+/// The places of a plane's fragments of three components, in uint4, behind the column's matrix and those of the row,
+/// two of halves and one of bytes: which columns of each sparse matrix are there, and what V and H start at.
 struct TripleFragments {
   int chosen, start;
 
@@ -80,7 +80,7 @@ requires(in_halves(epilogue)) struct TripleProducts<epilogue> {
   }
 };
 
-/// Of bytes a product takes all four blocks, of one limb of V.
+/// Products of bytes: each takes all four blocks, of one limb of V.
 template <Epilogue epilogue>
 struct TripleProducts {
   using Columns = Products<epilogue, 1>;
@@ -109,7 +109,7 @@ struct TripleProducts {
     for (int k = 0; k < 2; ++k)
       Columns::limbs(to.low[k], to.high[k], v[0][2 * k], v[1][2 * k], v[0][2 * k + 1], v[1][2 * k + 1]);
   }
-  /// As those of halves.
+  /// Makes the samples' codes, as rows() of halves does.
   __device__ void rows(float (&code)[4], const Block& a, const Block& b, const Block& c, const Block& d, int k,
                        const TensorArgs& args) const {
     const std::uint32_t high[4] = {a.high[k], b.high[k], c.high[k], d.high[k]};

@@ -10,7 +10,7 @@ namespace convolve::cuda::group {
 
 /// `shape`: one of `long_windows`; components: the most of a plane.
 WgmmaKernel long_windows_kernel(WgmmaShape shape, int components);
-/// Of 16-bit samples. `bytes`: the most of a pixel, 2 or 4.
+/// The kernel for 16-bit samples. `bytes`: the most of a pixel, 2 or 4.
 WgmmaKernel u16_long_windows_kernel(WgmmaShape shape, int bytes);
 
 }  // namespace convolve::cuda::group
