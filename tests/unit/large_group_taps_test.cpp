@@ -150,7 +150,7 @@ TEST(LargeGroupTaps, TapsOfEitherSignStayWithinACodeValue) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> any(-1, 1);
   for (const int count : {17, 64, 255}) {
-    TapArray array{.depth = 1, .height = 1, .width = count};
+    TapArray array{.depth = 1, .height = 1, .width = count, .taps = {}};
     double sum = 0;
     for (int i = 0; i < count; ++i) sum += std::abs(any(random));
     for (int i = 0; i < count; ++i) array.taps.push_back(Tap::real(any(random) / sum));

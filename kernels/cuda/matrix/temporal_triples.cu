@@ -23,8 +23,7 @@ namespace {
 
 using namespace temporal;
 
-constexpr int tile_rows = 10;
-constexpr int components = 3, strips = triple_tile_bytes / (8 * components), group = 4 * components;
+constexpr int tile_rows = 10, components = 3;
 
 /// Blocks that an SM is to hold: bounds the registers of a thread.
 constexpr int blocks_resident(int radius, int limbs) {
@@ -32,6 +31,8 @@ constexpr int blocks_resident(int radius, int limbs) {
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+constexpr int strips = triple_tile_bytes / (8 * components), group = 4 * components;
 
 struct TriplesLane {
   static constexpr bool bytes_apart = false;
