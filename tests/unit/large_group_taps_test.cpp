@@ -36,32 +36,41 @@ double tap_at(const std::vector<double>& taps, int i) {
   return i >= 0 && i < static_cast<int>(taps.size()) ? taps[i] : 0;
 }
 
-/// The pixel whose sums a lane of the column pass has as its column n of the strip's 8 * 8 * components.
-int pixel_of(int m, int components) {
-  const int group = m / 8, t = m % 8 / 2, e = m % 2, groups = 8 / components;
-  return group / groups * 64 / components + t * 16 / components + group % groups * 2 + e;
+/// Element (m, k) of the row pass' left matrix, of as many pixels as `units` hold: where wgmma's threads have it.
+int row_element(const std::vector<std::uint32_t>& words, LargeNumbers numbers, int units, int m, int k) {
+  const int thread = m / 16 * 32 + m % 8 * 4 + k % 16 / 4, w = m % 16 / 8 + k % 32 / 16 * 2;
+  const auto byte = [&](int limb) { return words[((limb * units + k / 32) * 128 + thread) * 4 + w] >> k % 4 * 8; };
+  const int high = static_cast<std::int8_t>(byte(0));
+  return numbers == LargeNumbers::halves ? 256 * high + static_cast<std::uint8_t>(byte(1)) : high;
 }
 
 TEST(LargeGroupTaps, RowMatricesMakeNeighboursOfALane) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int> any(0, 255);
   for (const LargeNumbers numbers : {LargeNumbers::halves, LargeNumbers::limbs})
-    for (const int components : {1, 2, 4})
-      for (const int count : {16, 17, 31, 63, 100, 127, 255}) {
-        const GroupTaps taps = counting_taps(numbers, count);
-        const int centre = count / 2, units = cuda::group_units(count, centre, count);
-        const int limbs = numbers == LargeNumbers::halves ? 2 : 1, lead = cuda::group_before(centre) - centre;
-        const std::vector<std::uint32_t> words = group_row_matrices(taps, centre, units, components);
-        ASSERT_EQ(words.size(), std::size_t(limbs * units * 128 * 4));
-        for (int m = 0; m < 64; ++m)
-          for (int k = 0; k < 32 * units; ++k) {
-            const int thread = m / 16 * 32 + m % 8 * 4 + k % 16 / 4, w = m % 16 / 8 + k % 32 / 16 * 2;
-            const auto byte = [&](int limb) {
-              return words[((limb * units + k / 32) * 128 + thread) * 4 + w] >> k % 4 * 8;
-            };
-            double tap = static_cast<std::int8_t>(byte(0));
-            if (limbs == 2) tap = 256 * tap + static_cast<std::uint8_t>(byte(1));
-            ASSERT_EQ(tap, tap_at(taps.taps.row, k - lead - pixel_of(m, components))) << count << " taps, row " << m;
-          }
+    for (const int count : {16, 17, 31, 63, 100, 127, 255}) {
+      const GroupTaps taps = counting_taps(numbers, count);
+      const int centre = count / 2, units = cuda::group_units(count, centre, count);
+      const int limbs = numbers == LargeNumbers::halves ? 2 : 1, before = cuda::group_before(centre);
+      const std::vector<std::uint32_t> words = group_row_matrices(taps, centre, units);
+      ASSERT_EQ(words.size(), std::size_t(limbs * units * 128 * 4));
+      std::vector<int> window(32 * units);
+      for (int& sample : window) sample = any(random);
+      std::vector<std::int64_t> made(64);  // V of a strip, as the product has its rows
+      for (int m = 0; m < 64; ++m)
+        for (int k = 0; k < 32 * units; ++k) made[m] += row_element(words, numbers, units, m, k) * window[k];
+      // V's rows are the columns of the column pass' sums: of each eight, lane t of four has columns 2 t and 2 t + 1.
+      std::vector<std::int64_t> strip;
+      for (int lane = 0; lane < 4; ++lane)
+        for (int eight = 0; eight < 64; eight += 8)
+          for (const int column : {2 * lane, 2 * lane + 1}) strip.push_back(made[eight + column]);
+      for (int x = 0; x < 64; ++x) {
+        std::int64_t wanted = 0;
+        for (int i = 0; i < count; ++i)
+          wanted += static_cast<std::int64_t>(taps.taps.row[i]) * window[before + x - centre + i];
+        ASSERT_EQ(strip[x], wanted) << count << " taps, pixel " << x;
       }
+    }
 }
 
 TEST(LargeGroupTaps, ColumnMatricesTakeRowsAsTheyLie) {

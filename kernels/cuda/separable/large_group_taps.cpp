@@ -85,9 +85,9 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, GroupTaps& to) {
 
 /// The pixel of a strip that row m of the row pass' product makes, so that a lane of the column pass ends with 16
 /// neighbouring bytes.
-int pixel_of(int m, int components) {
-  const int group = m / 8, t = m % 8 / 2, e = m % 2, of_lane = 8 / components;
-  return group / of_lane * (64 / components) + t * (16 / components) + 2 * (group % of_lane) + e;
+int pixel_of(int m) {
+  const int group = m / 8, t = m % 8 / 2, e = m % 2;
+  return 16 * t + 2 * group + e;
 }
 
 /// Visits (row, first column, thread's word) of a product's left matrix: a word has the columns from there on.
@@ -119,7 +119,7 @@ bool make_group_taps(const PlanDesc& desc, const FrameFactors& frame, const Larg
   return true;
 }
 
-std::vector<std::uint32_t> group_row_matrices(const GroupTaps& taps, int centre_x, int units, int components) {
+std::vector<std::uint32_t> group_row_matrices(const GroupTaps& taps, int centre_x, int units) {
   std::vector<std::uint32_t> words;
   const int lead = group_before(centre_x) - centre_x;
   const bool halves = taps.taps.numbers == LargeNumbers::halves;
@@ -128,7 +128,7 @@ std::vector<std::uint32_t> group_row_matrices(const GroupTaps& taps, int centre_
       each_word(false, i, words, [&](int m, int from, int t) {
         std::uint32_t word = 0;
         for (int e = 0; e < 4; ++e) {
-          const double tap = tap_at(taps.taps.row, from + 4 * t + e - lead - pixel_of(m, components));
+          const double tap = tap_at(taps.taps.row, from + 4 * t + e - lead - pixel_of(m));
           const double high = halves ? RowTaps::high_of(tap) : tap;
           const int value = static_cast<int>(part == 0 ? high : tap - limb * high);
           word |= (static_cast<std::uint32_t>(value) & 255) << 8 * e;

@@ -12,8 +12,8 @@
 
 namespace convolve::cuda {
 
-/// Of limbs, all that LargeTaps has. Of halves: the row's taps are integers of 16 bits, whose sums end as the bits of a
-/// float, and V = v_gain * that float + v_level, a half; gain and level as there.
+/// With limbs, LargeTaps has everything. With halves, the row's taps are 16-bit integers whose sums end as the bits of
+/// a float, and V = v_gain * that float + v_level.
 struct GroupTaps {
   LargeTaps taps;
   std::int32_t row_start = 0;
@@ -29,7 +29,7 @@ int group_before(int centre_x);
 bool make_group_taps(const PlanDesc& desc, const FrameFactors& frame, const LargeTaps& taps, GroupTaps& to);
 
 /// The left matrices as the 128 threads of a warpgroup hold them, four words a product: [limb][product][thread][4].
-std::vector<std::uint32_t> group_row_matrices(const GroupTaps& taps, int centre_x, int units, int components);
+std::vector<std::uint32_t> group_row_matrices(const GroupTaps& taps, int centre_x, int units);
 std::vector<std::uint32_t> group_column_matrices(const GroupTaps& taps, int units);
 
 }  // namespace convolve::cuda

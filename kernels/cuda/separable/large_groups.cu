@@ -3,6 +3,7 @@
 //
 // The plans of separable by warpgroups for large filters of bytes, compute capability 9.0: see large_groups.cuh.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -27,20 +28,16 @@ struct Kernel {
   int units = 0, threads = 0, memory = 0;
 };
 
-template <LargeNumbers numbers, int units, int most>
+template <LargeNumbers numbers, int units>
 Kernel kernel_of() {
-  constexpr int makers = makers_of(numbers, units, most);
-  constexpr int own = Shape{numbers, units, most, makers}.memory(), single = Shape{numbers, units, 1, makers}.memory();
-  constexpr int memory = most == 2 ? std::max(own, single) : own;
-  if constexpr (memory > Shape::most_memory)
-    return {};
-  else
-    return {group_kernel<numbers, units, most>, units, 128 * (makers + 1), memory};
+  constexpr int makers = makers_of(numbers, units), memory = Shape{numbers, units, makers}.memory();
+  static_assert(memory <= Shape::most_memory);
+  return {group_kernel<numbers, units>, units, 128 * (makers + 1), memory};
 }
 /// The kernels are compiled for what they are faster at than strips, and than two passes (one H100, 2026-11-26).
 template <LargeNumbers numbers>
 Kernel kernel_of(int units) {
-  return units <= 6 ? kernel_of<numbers, 6, 1>() : units <= 10 ? kernel_of<numbers, 10, 1>() : Kernel{};
+  return units <= 6 ? kernel_of<numbers, 6>() : units <= 10 ? kernel_of<numbers, 10>() : Kernel{};
 }
 Kernel kernel_of(LargeNumbers numbers, int units) {
   return numbers == LargeNumbers::halves ? kernel_of<LargeNumbers::halves>(units)
@@ -59,44 +56,37 @@ int steps_of(int height) {
   return (height - 1) / step_rows + 1;
 }
 
-/// How long a block of so many output steps takes, as it were: V of some more rows than that, and the beginning.
-int time_of(int steps, int delay, int components) {
-  return components * (2 * steps + delay) + 3;
+/// The time of a block that makes so many output steps, in arbitrary units: it makes V for `delay` more, and starting
+/// costs 3.
+int time_of(int steps, int delay) {
+  return 2 * steps + delay + 3;
 }
-
-/// The steps of the planes' blocks with which all are over soonest, a multiprocessor taking one block after the other.
-void set_steps(Args& args, int delay, int multiprocessors) {
-  int best[max_planes] = {};
+/// When the last block is over, a multiprocessor taking one block after the other.
+std::int64_t end_of(const std::vector<int>& times, int multiprocessors) {
+  std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> busy;
+  std::int64_t end = 0;
+  for (const int time : times) {
+    std::int64_t begin = 0;
+    if (static_cast<int>(busy.size()) == multiprocessors) begin = busy.top(), busy.pop();
+    busy.push(begin + time);
+    end = std::max(end, begin + time);
+  }
+  return end;
+}
+/// The steps of a plane's blocks with which all are over soonest.
+int best_steps(const Plane& plane, int delay, int multiprocessors) {
+  const int all = steps_of(plane.height);
+  int best = 0;
   std::int64_t least = 0;
-  const std::function<void(int, std::vector<int>)> choose = [&](int p, std::vector<int> times) {
-    if (p == args.planes) {
-      std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> busy;
-      std::int64_t end = 0;
-      for (const int time : times) {
-        std::int64_t begin = 0;
-        if (static_cast<int>(busy.size()) == multiprocessors) begin = busy.top(), busy.pop();
-        busy.push(begin + time);
-        end = std::max(end, begin + time);
-      }
-      if (least != 0 && end >= least) return;
-      least = end;
-      for (int i = 0; i < args.planes; ++i) best[i] = args.plane[i].steps;
-      return;
-    }
-    Plane& plane = args.plane[p];
-    const int all = steps_of(plane.height), same = p > 1 && plane.height == args.plane[p - 1].height;
-    for (int slabs = 1; slabs <= std::min(all, 8); ++slabs) {
-      const int steps = (all - 1) / slabs + 1;
-      if (same && steps != args.plane[p - 1].steps) continue;
-      plane.steps = steps;
-      std::vector<int> more = times;
-      for (int first = 0; first < all; first += steps)
-        more.insert(more.end(), plane.strips_x, time_of(std::min(steps, all - first), delay, plane.components));
-      choose(p + 1, std::move(more));
-    }
-  };
-  choose(0, {});
-  for (int p = 0; p < args.planes; ++p) args.plane[p].steps = best[p];
+  for (int slabs = 1; slabs <= std::min(all, 8); ++slabs) {
+    const int steps = (all - 1) / slabs + 1;
+    std::vector<int> times;
+    for (int first = 0; first < all; first += steps)
+      times.insert(times.end(), plane.strips_x, time_of(std::min(steps, all - first), delay));
+    const std::int64_t end = end_of(times, multiprocessors);
+    if (least == 0 || end < least) least = end, best = steps;
+  }
+  return best;
 }
 
 class GroupPlan final : public Plan {
@@ -113,11 +103,11 @@ class GroupPlan final : public Plan {
     args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor;
     args_.centre = taps.centre, args_.whole = taps.whole;
     for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc, taps, p);
-    const Shape shape{numbers_, kernel.units, 1, 1};
-    set_steps(args_, shape.slots_of_step() - 1, device.multiprocessors);
+    const Shape shape{numbers_, kernel.units, 1};
     std::int64_t blocks = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
+      plane.steps = best_steps(plane, shape.slots_of_step() - 1, device.multiprocessors);
       plane.first_block = static_cast<int>(checked_blocks(blocks));
       blocks += std::int64_t{plane.strips_x} * ((steps_of(plane.height) - 1) / plane.steps + 1);
     }
@@ -159,18 +149,14 @@ class GroupPlan final : public Plan {
   }
   void set_matrices(const Device& device, const GroupTaps& group) {
     std::vector<std::uint32_t> words = group_column_matrices(group, kernel_.units);
-    std::size_t first[2];
-    const int most = args_.plane[args_.planes - 1].components;
-    for (int several = 0; several < 2; ++several) {
-      const auto rows = group_row_matrices(group, centre_x_, kernel_.units, several ? most : 1);
-      first[several] = words.size() / 4;
-      words.insert(words.end(), rows.begin(), rows.end());
-    }
+    const std::size_t first_row = words.size() / 4;
+    const std::vector<std::uint32_t> rows = group_row_matrices(group, centre_x_, kernel_.units);
+    words.insert(words.end(), rows.begin(), rows.end());
     std::vector<uint4> table(words.size() / 4);
     std::memcpy(table.data(), words.data(), table.size() * sizeof(uint4));
     matrices_ = Table<uint4>(device.tables, table);
     args_.column_taps = matrices_.get();
-    for (int several = 0; several < 2; ++several) args_.row_taps[several] = matrices_.get() + first[several];
+    args_.row_taps = matrices_.get() + first_row;
   }
 
   std::string shape_;

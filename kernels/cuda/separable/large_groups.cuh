@@ -11,9 +11,8 @@
 //   column pass    out(64 rows, 64 bytes) = column matrix * V(rows of the last steps, 64 bytes)
 //
 // V of a step is stored transposed by stmatrix, and lies in a ring of a few steps: each row is filtered once. A
-// warpgroup loads (large_groups_loader.cuh). Of one component the others, the makers, have steps in turn; of several
-// each makes V of its components in every step and then its part of the strip. The rows of the row matrix are in such
-// an order that a lane ends with 16 neighbouring bytes of a row.
+// warpgroup loads (large_groups_loader.cuh). The others, the makers, have steps in turn. The rows of the row matrix are
+// in such an order that a lane ends with 16 neighbouring bytes of a row.
 //
 // Real taps of the row pass are 16 bits in two limbs. The low limb's sums are shifted right, and with 2^23 in them the
 // high limb's products end as the bits of floats: see Magic numbers in kernels/README.md.
@@ -28,23 +27,10 @@ namespace convolve::cuda::large_groups {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// The sums are as the registers say.
-template <class T>
-__device__ __forceinline__ void settle(T (&sum)[32]) {
-#pragma unroll
-  for (int i = 0; i < 32; ++i) ptx::hide_behind_memory(sum[i]);
-}
-template <class T>
-__device__ __forceinline__ void finish_products(T (&sum)[32]) {
-  ptx::wgmma_commit();
-  ptx::wgmma_wait();
-  settle(sum);
-}
-
 /// Where a block's barriers and buffers lie.
-template <LargeNumbers numbers, int units, int C, int makers>
+template <LargeNumbers numbers, int units, int makers>
 struct Layout {
-  static constexpr Shape shape{numbers, units, C, makers};
+  static constexpr Shape shape{numbers, units, makers};
   static constexpr int stages = shape.stages(), slots = shape.slots();
   std::uint32_t base;
   __device__ std::uint32_t full(int stage) const { return base + 8 * stage; }
@@ -52,10 +38,9 @@ struct Layout {
   __device__ std::uint32_t made(int slot) const { return base + 128 + 8 * slot; }
   __device__ std::uint32_t slot(int i) const { return base + Shape::barrier_bytes + i * shape.slot_bytes(); }
   __device__ std::uint32_t stage(int i) const { return slot(slots) + i * shape.stage_bytes(); }
-  __device__ std::uint32_t raw(int i) const { return stage(stages) + i * shape.chunk_bytes(); }
   __device__ void init() const {
-    for (int i = 0; i < stages; ++i) ptx::init_barrier(full(i), 128), ptx::init_barrier(empty(i), 4 * C);
-    for (int i = 0; i < slots; ++i) ptx::init_barrier(made(i), 4 * C);
+    for (int i = 0; i < stages; ++i) ptx::init_barrier(full(i), 128), ptx::init_barrier(empty(i), 4);
+    for (int i = 0; i < slots; ++i) ptx::init_barrier(made(i), 4);
     ptx::publish_barriers();
   }
 };
@@ -76,53 +61,24 @@ struct Ring {
 template <class L>
 __device__ __forceinline__ void load_strip(const L& layout, const Args& args, const Plane& plane, int left, int top,
                                            int steps) {
-  constexpr int C = L::shape.components;
-  const Loader<C, L::shape.units> loader(args, plane, left, top);
-  Ring<L::stages> stage(0);
+  constexpr int under_way = L::stages - 2;
+  const Loader<L::shape.units> loader(args, plane, left, top);
+  Ring<L::stages> stage(0), arrived(0);
   pdl_wait();
-  if constexpr (C == 1) {
-    constexpr int under_way = L::stages - 2;
-    Ring<L::stages> come(0);
 #pragma unroll 1
-    for (int step = 0; step < steps + under_way; ++step) {
-      if (step < steps) {
-        ptx::wait_for_phase(layout.empty(stage.at), stage.parity ^ 1);
-        loader.send_step(layout.stage(stage.at), step);
-        stage.advance(1);
-      }
-      ptx::commit_copies();
-      if (step < under_way) continue;
-      ptx::wait_for_copies<under_way>();
-      loader.mend(layout.stage(come.at), step - under_way);
-      ptx::fence_shared_for_wgmma();
-      ptx::arrive_at_barrier(layout.full(come.at));
-      come.advance(1);
+  for (int step = 0; step < steps + under_way; ++step) {
+    if (step < steps) {
+      ptx::wait_for_phase(layout.empty(stage.at), stage.parity ^ 1);
+      loader.send_step(layout.stage(stage.at), step);
+      stage.advance(1);
     }
-  } else {
-    constexpr int ring = L::shape.chunks(), of_step = step_rows / chunk_rows;
-    const int chunks = steps * of_step;
-#pragma unroll 1
-    for (int i = 0; i < ring - 1; ++i) {
-      loader.send_chunk(layout.raw(i), i);
-      ptx::commit_copies();
-    }
-    Ring<ring> raw(0);
-#pragma unroll 1
-    for (int i = 0; i < chunks; ++i) {
-      ptx::wait_for_copies<ring - 2>();
-      loaders_meet();
-      if (i + ring - 1 < chunks) loader.send_chunk(layout.raw(raw.at == 0 ? ring - 1 : raw.at - 1), i + ring - 1);
-      ptx::commit_copies();
-      if (i % of_step == 0) ptx::wait_for_phase(layout.empty(stage.at), stage.parity ^ 1);
-      loader.take_apart(layout.raw(raw.at), layout.stage(stage.at), i);
-      raw.advance(1);
-      if (i % of_step == of_step - 1) {
-        loader.mend(layout.stage(stage.at), i / of_step);
-        ptx::fence_shared_for_wgmma();
-        ptx::arrive_at_barrier(layout.full(stage.at));
-        stage.advance(1);
-      }
-    }
+    ptx::commit_copies();
+    if (step < under_way) continue;
+    ptx::wait_for_copies<under_way>();
+    loader.mend(layout.stage(arrived.at), step - under_way);
+    ptx::fence_shared_for_wgmma();
+    ptx::arrive_at_barrier(layout.full(arrived.at));
+    arrived.advance(1);
   }
   ptx::wait_for_all_copies();
 }
@@ -131,7 +87,7 @@ __device__ __forceinline__ void load_strip(const L& layout, const Args& args, co
 template <class L>
 struct Maker {
   static constexpr Shape shape = L::shape;
-  static constexpr int C = shape.components, units = shape.units, limbs = shape.halves() ? 2 : 1;
+  static constexpr int units = shape.units, limbs = shape.halves() ? 2 : 1;
   static constexpr int column_products = shape.column_products(), limb_bytes = shape.slot_bytes() / 2;
   uint4 row[limbs][units], column[column_products];
   const L& layout;
@@ -144,42 +100,42 @@ struct Maker {
     warp = __shfl_sync(~0u, threadIdx.x >> 5 & 3, 0);
     const int thread = threadIdx.x & 127;
 #pragma unroll
-    for (int i = 0; i < limbs * units; ++i) row[i / units][i % units] = __ldg(args.row_taps[C > 1] + i * 128 + thread);
+    for (int i = 0; i < limbs * units; ++i) row[i / units][i % units] = __ldg(args.row_taps + i * 128 + thread);
 #pragma unroll
     for (int i = 0; i < column_products; ++i) column[i] = __ldg(args.column_taps + i * 128 + thread);
   }
 
-  /// V of component c of a stage's rows.
-  __device__ __forceinline__ void filter_rows(int stage, int slot, int c) const {
+  /// V of a stage's rows.
+  __device__ __forceinline__ void filter_rows(int stage, int slot) const {
     constexpr int of_product = 2 * shape.piece_bytes();
-    const MatrixDescriptor right =
-        describe_matrix(layout.stage(stage) + c * shape.plane_bytes(), shape.piece_bytes(), 128);
+    const MatrixDescriptor right = describe_matrix(layout.stage(stage), shape.piece_bytes(), 128);
     int sum[32];
     if constexpr (shape.halves()) {
       ptx::wgmma_fence();
 #pragma unroll
-      for (int i = 0; i < units; ++i) ptx::group_u8_u8(sum, row[1][i], moved(right, i * of_product), i > 0);
-      finish_products(sum);
+      for (int i = 0; i < units; ++i) ptx::wgmma_u8_u8_registers(sum, row[1][i], moved(right, i * of_product), i > 0);
+      ptx::wgmma_commit();
+      end_products(sum);
 #pragma unroll
       for (int i = 0; i < 32; ++i) sum[i] = (sum[i] >> 8) + args.row_start;
     } else {
 #pragma unroll
       for (int i = 0; i < 32; ++i) sum[i] = args.row_start;
     }
-    settle(sum);
-    ptx::wgmma_fence();
+    begin_products(sum);
 #pragma unroll
-    for (int i = 0; i < units; ++i) ptx::group_s8_u8(sum, row[0][i], moved(right, i * of_product), true);
-    finish_products(sum);
+    for (int i = 0; i < units; ++i) ptx::wgmma_s8_u8_registers(sum, row[0][i], moved(right, i * of_product), true);
+    ptx::wgmma_commit();
+    end_products(sum);
     if (lane == 0) ptx::arrive_at_barrier(layout.empty(stage));
-    store_sums(sum, layout.slot(slot) + c * 128);
+    store_sums(sum, layout.slot(slot));
     ptx::fence_shared_for_wgmma();
     __syncwarp();
     if (lane == 0) ptx::arrive_at_barrier(layout.made(slot));
   }
   /// 8 x 8 matrices of 8 pixels by 8 rows, or by 16 rows of a limb.
   __device__ __forceinline__ void store_sums(const int (&sum)[32], std::uint32_t slot) const {
-    const std::uint32_t at = slot + (2 * warp + (lane >> 3 & 1)) * C * 128 + (lane & 7) * 16;
+    const std::uint32_t at = slot + (2 * warp + (lane >> 3 & 1)) * 128 + (lane & 7) * 16;
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
       std::uint32_t word[4];
@@ -190,7 +146,7 @@ struct Maker {
           word[k] = ptx::pack_halves(fmaf(__int_as_float(of[0]), args.v_gain, args.v_level),
                                      fmaf(__int_as_float(of[1]), args.v_gain, args.v_level));
         }
-        ptx::store_matrices_as_they_are(at + (j + (lane >> 4)) * 1024 * C, word);
+        ptx::store_matrices(at + (j + (lane >> 4)) * 1024, word);
       } else {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
@@ -198,40 +154,43 @@ struct Maker {
           const std::uint32_t first = __byte_perm(of[0], of[1], 0x5410), second = __byte_perm(of[4], of[5], 0x5410);
           word[h] = __byte_perm(first, second, 0x6420), word[2 + h] = __byte_perm(first, second, 0x7531);
         }
-        ptx::store_matrices_as_they_are(at + (lane >> 4) * limb_bytes + j / 2 * 1024 * C, word);
+        ptx::store_matrices(at + (lane >> 4) * limb_bytes + j / 2 * 1024, word);
       }
     }
   }
 
-  /// Part q of the strip's 64 C bytes, of the output step that V's slot `last` ends. Makes 16 bytes of two rows of a
-  /// lane: `y` is the block's first row of the step.
-  __device__ __forceinline__ void filter_columns(int last, int q, int left, int y) const {
+  /// The strip's 64 bytes of the output step that V's slot `last` ends. Makes 16 bytes of two rows of a lane: `y` is
+  /// the block's first row of the step.
+  __device__ __forceinline__ void filter_columns(int last, int left, int y) const {
     std::conditional_t<shape.halves(), float, int> sum[32];
     const int oldest = last - (shape.slots_of_step() - 1);
     const int first = oldest < 0 ? oldest + L::slots : oldest;
+    ptx::wgmma_fence();
     if constexpr (shape.halves()) {
       add_products(
-          sum, first, q * 1024,
-          [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) { ptx::group_f16(to, taps, right, adds); },
+          sum, first, 0,
+          [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
+            ptx::wgmma_f16_registers(to, taps, right, adds);
+          },
           false);
     } else {
       add_products(
-          sum, first, q * 1024 + limb_bytes,
+          sum, first, limb_bytes,
           [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
-            ptx::group_s8_s8(to, taps, right, adds);
+            ptx::wgmma_s8_s8_registers(to, taps, right, adds);
           },
           false);
 #pragma unroll
-      for (int i = 0; i < 32; ++i) sum[i] = sum[i] * 256 + plane.start[i / 4 % C];
-      settle(sum);
+      for (int i = 0; i < 32; ++i) sum[i] = sum[i] * 256 + plane.start[0];
+      begin_products(sum);
       add_products(
-          sum, first, q * 1024,
+          sum, first, 0,
           [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
-            ptx::group_s8_u8(to, taps, right, adds);
+            ptx::wgmma_s8_u8_registers(to, taps, right, adds);
           },
           true);
     }
-    const int at = left * C + 64 * q + 16 * (lane & 3), there = plane.row_bytes - at;
+    const int at = left + 16 * (lane & 3), there = plane.row_bytes - at;
     y += 16 * warp + (lane >> 2);
 #pragma unroll
     for (int h = 0; h < 2; ++h)
@@ -239,31 +198,31 @@ struct Maker {
   }
 
  private:
+  /// Adds the products with the V of slots from `slot` on, behind a fence, and waits for the sums.
   template <class Sum, class Multiply>
   __device__ __forceinline__ void add_products(Sum (&sum)[32], int slot, int offset, const Multiply& multiply,
                                                bool adds) const {
     constexpr int each = shape.products_of_slot();
-    ptx::wgmma_fence();
 #pragma unroll
     for (int s = 0; s < shape.slots_of_step(); ++s) {
-      const MatrixDescriptor right = describe_matrix(layout.slot(slot) + offset, 1024 * C, 128);
+      const MatrixDescriptor right = describe_matrix(layout.slot(slot) + offset, 1024, 128);
 #pragma unroll
       for (int i = 0; i < each; ++i)
         if (s * each + i < column_products)
-          multiply(sum, column[s * each + i], moved(right, i * 2048 * C), adds || s + i > 0);
+          multiply(sum, column[s * each + i], moved(right, i * 2048), adds || s + i > 0);
       slot = slot + 1 == L::slots ? 0 : slot + 1;
     }
-    finish_products(sum);
+    ptx::wgmma_commit();
+    end_products(sum);
   }
   /// Byte b of a lane's 16 of row h: its place in the sums.
   static __device__ constexpr int place(int b, int h) {
-    const int pixel = b / C, c = b % C;
-    return 4 * (pixel / 2 * C + c) + 2 * h + pixel % 2;
+    return 4 * (b / 2) + 2 * h + b % 2;
   }
   template <class Sum>
   __device__ __forceinline__ void store_row(const Sum (&sum)[32], int h, int at, int there, int y) const {
     std::uint32_t in[4] = {}, code[4];
-    const bool reads = args.centre != 0 || (C > 1 && plane.passthrough);
+    const bool reads = args.centre != 0;
     if (reads) {
       const std::uint8_t* from = plane.in + y * plane.in_stride + at;
       if (plane.wide && there >= 16) {
@@ -282,10 +241,9 @@ struct Maker {
       for (int b = 0; b < 4; ++b) {
         const Sum of = sum[place(4 * w + b, h)];
         const float sample = __uint_as_float(__byte_perm(in[w], 0x4B000000, 0x7440 | b)) - 8388608.f;
-        v[b] = value_of(of, sample, reads, (4 * w + b) % C);
+        v[b] = value_of(of, sample, reads);
       }
       code[w] = pack_bytes(v[0], v[1], v[2], v[3]);
-      if (C > 1) code[w] = (code[w] & ~plane.passthrough) | (in[w] & plane.passthrough);
     }
     std::uint8_t* const to = plane.out + y * plane.out_stride + at;
     if (plane.wide && there >= 16) {
@@ -296,15 +254,15 @@ struct Maker {
         if (b < there) to[b] = static_cast<std::uint8_t>(code[b / 4] >> b % 4 * 8);
     }
   }
-  __device__ __forceinline__ float value_of(float sum, float sample, bool reads, int c) const {
+  __device__ __forceinline__ float value_of(float sum, float sample, bool reads) const {
     if (reads) sum = fmaf(args.centre, sample, sum);
-    return __fmaf_rn(sum, args.gain, plane.level[c]);
+    return __fmaf_rn(sum, args.gain, plane.level[0]);
   }
-  __device__ __forceinline__ float value_of(int sum, float sample, bool reads, int c) const {
+  __device__ __forceinline__ float value_of(int sum, float sample, bool reads) const {
     if (args.whole != 0) return __fmaf_rn(__int_as_float(sum), args.gain, -args.whole);
     float value = __int2float_rn(sum);
     if (reads) value = fmaf(args.centre, sample, value);
-    if (args.divisor != 0) return remainder_value(value, args.gain, plane.level[c], args.divisor);
+    if (args.divisor != 0) return remainder_value(value, args.gain, plane.level[0], args.divisor);
     return __fmaf_rn(value, args.gain, __fmul_rn(value, args.gain_low));
   }
 };
@@ -313,33 +271,27 @@ struct Maker {
 template <class L>
 __device__ __forceinline__ void make_strip(const L& layout, const Args& args, const Plane& plane, int left, int top,
                                            int steps, int number) {
-  constexpr int C = L::shape.components, makers = L::shape.makers, turn = C == 1 ? makers : 1;
-  constexpr int delay = L::shape.slots_of_step() - 1;
+  constexpr int makers = L::shape.makers, delay = L::shape.slots_of_step() - 1;
   const Maker<L> maker(layout, args, plane);
-  const int begin = C == 1 ? number : 0;
-  Ring<L::stages> stage(begin);
-  Ring<L::slots> slot(begin);
-  if (C > 1 && number >= C) return;
+  Ring<L::stages> stage(number);
+  Ring<L::slots> slot(number);
   if (args.centre != 0 || plane.passthrough) pdl_wait();
 #pragma unroll 1
-  for (int step = begin; step < steps; step += turn) {
+  for (int step = number; step < steps; step += makers) {
     ptx::wait_for_phase(layout.full(stage.at), stage.parity);
-#pragma unroll 1
-    for (int c = C == 1 ? 0 : number; c < C; c += makers) maker.filter_rows(stage.at, slot.at, c);
+    maker.filter_rows(stage.at, slot.at);
     if (step >= delay) {
       // V of the steps before, of other makers; one that waited for its own earlier step saw those before.
 #pragma unroll
-      for (int back = 0; back < turn; ++back) {
+      for (int back = 0; back < makers; ++back) {
         const int at = slot.at - back;
         if (step >= back)
           ptx::wait_for_phase(layout.made(at < 0 ? at + L::slots : at), at < 0 ? slot.parity ^ 1 : slot.parity);
       }
-#pragma unroll 1
-      for (int q = C == 1 ? 0 : number; q < C; q += makers)
-        maker.filter_columns(slot.at, q, left, top + (step - delay) * step_rows);
+      maker.filter_columns(slot.at, left, top + (step - delay) * step_rows);
     }
-    stage.advance(turn);
-    slot.advance(turn);
+    stage.advance(makers);
+    slot.advance(makers);
   }
 }
 
@@ -357,9 +309,9 @@ __device__ __forceinline__ void copy_strip(const Plane& plane, int left, int top
   }
 }
 
-template <LargeNumbers numbers, int units, int C, int makers, int most>
+template <LargeNumbers numbers, int units, int makers>
 __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plane, std::uint8_t* memory) {
-  using L = Layout<numbers, units, C, makers>;
+  using L = Layout<numbers, units, makers>;
   const L layout{ptx::address_in_shared(memory)};
   const int block = blockIdx.x - plane.first_block, row = block / plane.strips_x;
   const int left = (block - row * plane.strips_x) * 64, top = row * plane.steps * step_rows;
@@ -370,29 +322,25 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
   __syncthreads();
   const int group = __shfl_sync(~0u, threadIdx.x >> 7, 0);
   if (group == makers) {
-    ptx::give_registers<loader_registers(units, makers, most)>();
+    ptx::give_registers<loader_registers(makers)>();
     load_strip(layout, args, plane, left, top, steps);
   } else {
-    ptx::take_registers<maker_registers(units, makers, most)>();
+    ptx::take_registers<maker_registers(makers)>();
     make_strip(layout, args, plane, left, top, steps, group);
   }
 }
 
 #endif
 
-/// `most`: components of a plane; of two the first plane has one.
-template <LargeNumbers numbers, int units, int most>
-__global__ void __launch_bounds__(128 * (makers_of(numbers, units, most) + 1), 1)
+template <LargeNumbers numbers, int units>
+__global__ void __launch_bounds__(128 * (makers_of(numbers, units) + 1), 1)
     group_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) std::uint8_t memory[];
-  constexpr int makers = makers_of(numbers, units, most);
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
   const Plane& plane = args.plane[p];
-  if constexpr (most == 2)
-    if (plane.components == 1) return filter_strip<numbers, units, 1, makers, most>(args, plane, memory);
-  filter_strip<numbers, units, most, makers, most>(args, plane, memory);
+  filter_strip<numbers, units, makers_of(numbers, units)>(args, plane, memory);
 #endif
 }
 

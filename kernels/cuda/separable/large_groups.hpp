@@ -16,59 +16,45 @@
 
 namespace convolve::cuda::large_groups {
 
-constexpr int step_rows = 64;     ///< rows of a step, and pixels of a strip
-constexpr int chunk_rows = 16;    ///< rows of several components that are taken apart at a time
-constexpr int max_sum_slots = 9;  ///< room for barriers
+constexpr int step_rows = 64;  ///< rows of a step, and pixels of a strip
 
 /// A kernel: of filters that take in up to `units` times 32 pixels, or rows, for 64 outputs.
 struct Shape {
   LargeNumbers numbers;
   int units;
-  int components;  ///< of a plane
-  int makers;      ///< warpgroups that make samples
+  int makers;  ///< warpgroups that make samples
 
   constexpr bool halves() const { return numbers == LargeNumbers::halves; }
   constexpr int column_products() const { return halves() ? 2 * units : units; }  ///< of V, a limb
   constexpr int products_of_slot() const { return halves() ? 4 : 2; }
   constexpr int window() const { return 32 * units; }                ///< pixels of a row that a strip reads
   constexpr int piece_bytes() const { return 16 * step_rows + 16; }  ///< of 16 pixels of a step's rows
-  constexpr int plane_bytes() const { return 2 * units * piece_bytes(); }
-  constexpr int stage_bytes() const { return components * plane_bytes(); }
-  constexpr int raw_pitch() const { return window() * components + 16; }
-  constexpr int slot_bytes() const { return components * step_rows * 64 * 2; }  ///< of V
+  constexpr int stage_bytes() const { return 2 * units * piece_bytes(); }
+  constexpr int slot_bytes() const { return step_rows * 64 * 2; }  ///< of V
   /// Steps whose V an output step takes in, and those that are held beside them while others go on.
   constexpr int slots_of_step() const { return (units + 1) / 2; }
-  constexpr int slots() const { return slots_of_step() + (components == 1 ? 2 * makers - 1 : 1); }
-  constexpr int chunk_bytes() const { return chunk_rows * raw_pitch(); }
-  constexpr int memory(int stages, int chunks) const {
-    return barrier_bytes + slots() * slot_bytes() + stages * stage_bytes() + chunks * chunk_bytes();
-  }
-  /// Steps whose input is held: of one component as many as there is room for, so that most are under way; of several
-  /// two, and chunks are under way.
+  constexpr int slots() const { return slots_of_step() + 2 * makers - 1; }
+  constexpr int memory(int stages) const { return barrier_bytes + slots() * slot_bytes() + stages * stage_bytes(); }
+  /// Steps whose input is held: as many as there is room for, so that most are under way.
   constexpr int stages() const {
-    int most = components == 1 ? max_stages : 2;
-    while (most > 1 && memory(most, components == 1 ? 0 : 3) > most_memory) --most;
+    int most = max_stages;
+    while (most > 1 && memory(most) > most_memory) --most;
     return most;
   }
-  constexpr int chunks() const {
-    int most = components == 1 ? 0 : max_stages;
-    while (most > 3 && memory(stages(), most) > most_memory) --most;
-    return most;
-  }
-  constexpr int memory() const { return memory(stages(), chunks()); }
+  constexpr int memory() const { return memory(stages()); }
   static constexpr int max_stages = 8;
   static constexpr int barrier_bytes = 1024, most_memory = 227 << 10;
 };
 
-constexpr int makers_of(LargeNumbers numbers, int units, int most_components) {
-  return most_components == 1 && (numbers == LargeNumbers::limbs || units <= 6) ? 3 : 2;
+constexpr int makers_of(LargeNumbers numbers, int units) {
+  return numbers == LargeNumbers::limbs || units <= 6 ? 3 : 2;
 }
-/// Of a thread of the loading warpgroup and of a maker; together what an even share would be. `most`: components.
-constexpr int loader_registers(int units, int makers, int most) {
-  return makers == 3 ? (units <= 4 ? 56 : 32) : units == 10 && most == 1 ? 40 : 72;
+/// Registers a thread, by setmaxnreg: the loading warpgroup gives up what the makers take.
+constexpr int loader_registers(int makers) {
+  return makers == 3 ? 32 : 40;
 }
-constexpr int maker_registers(int units, int makers, int most) {
-  return makers == 3 ? (units <= 4 ? 152 : 160) : units == 10 && most == 1 ? 232 : 216;
+constexpr int maker_registers(int makers) {
+  return makers == 3 ? 160 : 232;
 }
 
 struct Plane {
@@ -86,7 +72,7 @@ struct Plane {
 
 struct Args {
   Plane plane[max_planes];
-  const uint4 *row_taps[2], *column_taps;  ///< the row pass' of one component, and of more
+  const uint4 *row_taps, *column_taps;
   int planes;
   int before_x, centre_y, reach_x;  ///< pixels that a strip's window begins before it; the taps' reach
   bool repeats;                     ///< rows beside the frame are its first, or last, one

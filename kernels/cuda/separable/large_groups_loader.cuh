@@ -3,11 +3,10 @@
 //
 // How the warpgroup that loads brings the rows of a strip to shared memory: see large_groups.cuh.
 //
-// A step's rows lie there component by component, as pieces of 16 pixels: 64 rows of a piece one behind the other, so
-// that 8 of them are a block as products read it. One component is copied there as it is. Several come as they lie in
-// the frame, a few rows at a time, and are taken apart from there. What stands beside the frame is then made from what
-// has come: the cells beside a row from the row itself, rows above and below that repeat one from that one, which is
-// read once: strips side by side that all read one row again and again would queue for it.
+// A step's rows lie there as pieces of 16 pixels: 64 rows of a piece one behind the other, so that 8 of them are a
+// block as products read it. What stands beside the frame is then made from what has arrived: the cells beside a row
+// from the row itself, rows above and below that repeat one from that one, which is read once: strips side by side that
+// all read one row again and again would queue for it.
 #pragma once
 
 #include "cuda/common/frame.cuh"
@@ -23,9 +22,9 @@ __device__ __forceinline__ void loaders_meet() {
   ptx::wait_at_block_barrier<128>(loader_barrier);
 }
 
-template <int C, int units>
+template <int units>
 struct Loader {
-  static constexpr Shape shape{LargeNumbers::halves, units, C, 2};  // what is used of it is the same for all
+  static constexpr Shape shape{LargeNumbers::halves, units, 2};  // what is used of it is the same for all
   static constexpr int pieces = 2 * units, window = shape.window();
   const Args& args;
   const Plane& plane;
@@ -62,7 +61,7 @@ struct Loader {
   }
   /// Copies 16 bytes, of the window's byte `at` on, as far as the frame has them.
   __device__ __forceinline__ void copy_edge(std::uint32_t to, const std::uint8_t* row, int at) const {
-    const int first = x0 * C + at, byte = passed_round(first), there = plane.row_bytes - byte;
+    const int first = x0 + at, byte = passed_round(first), there = plane.row_bytes - byte;
     if (!plane.wide)
       copy_bytes(to, row, first);
     else if (byte >= 0 && there > 0)
@@ -83,7 +82,7 @@ struct Loader {
     ptx::store_shared(to, {word[0], word[1], word[2], word[3]});
   }
 
-  /// One component: a step's rows, straight to their stage.
+  /// Sends a step's rows to their stage.
   __device__ __forceinline__ void send_step(std::uint32_t stage, int step) const {
     const int warp = thread >> 5, lane = thread & 31, own = lane >> 3, y = y0 + step * step_rows;
 #pragma unroll
@@ -105,64 +104,7 @@ struct Loader {
     }
   }
 
-  /// Several components: rows of a chunk as they lie in the frame. A warp has whole rows.
-  __device__ __forceinline__ void send_chunk(std::uint32_t raw, int chunk) const {
-    const int warp = thread >> 5, lane = thread & 31, first = chunk * chunk_rows, of_step = first % step_rows;
-    const int y = y0 + first - of_step;
-#pragma unroll 1
-    for (int r = warp; r < chunk_rows; r += 4) {
-      const std::uint8_t* const row = row_of(y, of_step + r);
-      if (!row) continue;
-      const std::uint32_t to = raw + r * shape.raw_pitch();
-      const std::uint8_t* const from = row + x0 * C;
-#pragma unroll
-      for (int p = 0; p < pieces * C; p += 32)
-        if (p + lane < pieces * C) {
-          const int at = 16 * (p + lane);
-          if (!beside)
-            ptx::copy_async_past_l1(to + at, from + at);
-          else
-            copy_edge(to + at, row, at);
-        }
-    }
-  }
-  /// Takes a chunk's components apart.
-  __device__ __forceinline__ void take_apart(std::uint32_t raw, std::uint32_t stage, int chunk) const {
-    const std::uint32_t rows = stage + chunk * chunk_rows % step_rows * 16;
-#pragma unroll 1
-    for (int i = thread; i < chunk_rows * pieces; i += 128) {
-      const int r = i & (chunk_rows - 1), p = i / chunk_rows;
-      const std::uint32_t from = raw + r * shape.raw_pitch() + p * 16 * C;
-      std::uint32_t to = rows + p * shape.piece_bytes() + 16 * r;
-      std::uint32_t word[4 * C];
-#pragma unroll
-      for (int k = 0; k < C; ++k) {
-        const uint4 v = ptx::load_shared(from + 16 * k);
-        word[4 * k] = v.x, word[4 * k + 1] = v.y, word[4 * k + 2] = v.z, word[4 * k + 3] = v.w;
-      }
-#pragma unroll
-      for (int c = 0; c < C; ++c) {
-        std::uint32_t of[4];
-#pragma unroll
-        for (int k = 0; k < 4; ++k) of[k] = four_of(word + k * C, c);
-        ptx::store_shared(to + c * shape.plane_bytes(), {of[0], of[1], of[2], of[3]});
-      }
-    }
-  }
-  /// Component c of four pixels.
-  static __device__ __forceinline__ std::uint32_t four_of(const std::uint32_t* word, int c) {
-    if constexpr (C == 2) {
-      return __byte_perm(word[0], word[1], c ? 0x7531 : 0x6420);
-    } else if constexpr (C == 4) {
-      const std::uint32_t low = __byte_perm(word[0], word[1], c < 2 ? 0x5140 : 0x7362);
-      const std::uint32_t high = __byte_perm(word[2], word[3], c < 2 ? 0x5140 : 0x7362);
-      return __byte_perm(low, high, c & 1 ? 0x7632 : 0x5410);
-    } else {
-      return word[0];
-    }
-  }
-
-  /// Makes what stands beside the frame of a step that has come.
+  /// Makes what stands beside the frame of a step that has arrived.
   __device__ __forceinline__ void mend(std::uint32_t stage, int step) const {
     const int y = y0 + step * step_rows;
     const bool above = y < 0 || y + step_rows > plane.height;
@@ -189,34 +131,32 @@ struct Loader {
     const EdgeAxis& axis = plane.columns;
     const int low = axis.low_offset - x0, high = axis.high_offset - x0;
     const bool turned = axis.low_scale != 0, ghost = axis.ghost;
+    const std::uint32_t level = level_beside();
 #pragma unroll 1
-    for (int c = 0; c < C; ++c) {
-      const std::uint32_t rows = stage + c * shape.plane_bytes(), level = ghost_of(c);
-#pragma unroll 1
-      for (int i = thread; i < step_rows * count; i += 128) {
-        const std::uint32_t row = rows + 16 * (i & (step_rows - 1));
-        const int n = i / step_rows, p = n < left ? n : right + n - left, offset = n < left ? low : high;
-        uint4 piece = {level, level, level, level};
-        if (!ghost) piece = turned ? turned_piece(row, offset - x0 - 16 * p - 15) : repeated(row, offset);
-        ptx::store_shared(row + p * shape.piece_bytes(), piece);
-      }
-      if (inside % 16 != 0 && inside < window && thread < step_rows) {
-        const std::uint32_t row = rows + 16 * thread;
-        std::uint32_t byte[16], word[4] = {};
+    for (int i = thread; i < step_rows * count; i += 128) {
+      const std::uint32_t row = stage + 16 * (i & (step_rows - 1));
+      const int n = i / step_rows, p = n < left ? n : right + n - left, offset = n < left ? low : high;
+      uint4 piece = {level, level, level, level};
+      if (!ghost) piece = turned ? turned_piece(row, offset - x0 - 16 * p - 15) : repeated(row, offset);
+      ptx::store_shared(row + p * shape.piece_bytes(), piece);
+    }
+    if (inside % 16 != 0 && inside < window && thread < step_rows) {
+      const std::uint32_t row = stage + 16 * thread;
+      std::uint32_t byte[16], word[4] = {};
 #pragma unroll
-        for (int b = 0; b < 16; ++b) {
-          const int x = inside / 16 * 16 + b;
-          byte[b] = ptx::load_shared_byte(place_of(row, x < inside ? x : turned ? high - x0 - x : high));
-          if (ghost && x >= inside) byte[b] = level & 255;
-        }
-#pragma unroll
-        for (int b = 0; b < 16; ++b) word[b / 4] |= byte[b] << b % 4 * 8;
-        ptx::store_shared(row + inside / 16 * shape.piece_bytes(), {word[0], word[1], word[2], word[3]});
+      for (int b = 0; b < 16; ++b) {
+        const int x = inside / 16 * 16 + b;
+        byte[b] = ptx::load_shared_byte(place_of(row, x < inside ? x : turned ? high - x0 - x : high));
+        if (ghost && x >= inside) byte[b] = level & 255;
       }
+#pragma unroll
+      for (int b = 0; b < 16; ++b) word[b / 4] |= byte[b] << b % 4 * 8;
+      ptx::store_shared(row + inside / 16 * shape.piece_bytes(), {word[0], word[1], word[2], word[3]});
     }
   }
-  __device__ __forceinline__ std::uint32_t ghost_of(int c) const {
-    return (plane.ghost >> 8 * (C == 1 ? 0 : c) & 255) * 0x01010101u;
+  /// Four ghost cells.
+  __device__ __forceinline__ std::uint32_t level_beside() const {
+    return (plane.ghost & 255) * 0x01010101u;
   }
   /// Where a pixel of the window lies, of a row; the nearest one for pixels outside of it, which no output meets.
   static __device__ __forceinline__ std::uint32_t place_of(std::uint32_t row, int x) {
@@ -241,19 +181,17 @@ struct Loader {
     ptx::hide_here(thread);
     const int low = first_own(y), high = last_own(y);
 #pragma unroll 1
-    for (int c = 0; c < C; ++c)
-#pragma unroll 1
-      for (int i = thread; i < step_rows * pieces; i += 128) {
-        const int r = i & (step_rows - 1), from = min(max(r, low), high);
-        const std::uint32_t piece = stage + c * shape.plane_bytes() + i / step_rows * shape.piece_bytes();
-        if (plane.rows.ghost) {
-          const std::uint32_t ghost = ghost_of(c);
-          if (static_cast<unsigned>(y + r) >= static_cast<unsigned>(plane.height))
-            ptx::store_shared(piece + 16 * r, {ghost, ghost, ghost, ghost});
-        } else if (from != r) {
-          ptx::store_shared(piece + 16 * r, ptx::load_shared(piece + 16 * from));
-        }
+    for (int i = thread; i < step_rows * pieces; i += 128) {
+      const int r = i & (step_rows - 1), from = min(max(r, low), high);
+      const std::uint32_t piece = stage + i / step_rows * shape.piece_bytes();
+      if (plane.rows.ghost) {
+        const std::uint32_t level = level_beside();
+        if (static_cast<unsigned>(y + r) >= static_cast<unsigned>(plane.height))
+          ptx::store_shared(piece + 16 * r, {level, level, level, level});
+      } else if (from != r) {
+        ptx::store_shared(piece + 16 * r, ptx::load_shared(piece + 16 * from));
       }
+    }
   }
 };
 

@@ -33,7 +33,7 @@ __device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, unsigned p
 __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-/// As hide_behind_memory(), of a float.
+/// Hides a float; no access to memory moves past this statement.
 __device__ __forceinline__ void hide_behind_memory(float& value) {
   asm volatile("" : "+f"(value)::"memory");
 }
@@ -57,8 +57,9 @@ __device__ __forceinline__ std::uint32_t load_shared_word(std::uint32_t from) {
 __device__ __forceinline__ void copy_async_past_l1(std::uint32_t to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
-/// Stores four 8 x 8 matrices of byte pairs, whose rows go to the lanes' addresses. PTX ISA, stmatrix.
-__device__ __forceinline__ void store_matrices_as_they_are(std::uint32_t row_of_lane, const std::uint32_t (&m)[4]) {
+/// Stores four 8 x 8 matrices of byte pairs, whose rows go to the lanes' addresses, not transposed as the two of
+/// ptx.cuh's are. PTX ISA, stmatrix.
+__device__ __forceinline__ void store_matrices(std::uint32_t row_of_lane, const std::uint32_t (&m)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0],{%1,%2,%3,%4};" ::"r"(row_of_lane), "r"(m[0]), "r"(m[1]),
                "r"(m[2]), "r"(m[3])
                : "memory");
@@ -82,19 +83,23 @@ __device__ __forceinline__ void store_matrices_as_they_are(std::uint32_t row_of_
         "r"(static_cast<int>(adds)))
 
 /// 32 columns of signed bytes by 32 rows of unsigned ones.
-__device__ __forceinline__ void group_s8_u8(int (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+__device__ __forceinline__ void wgmma_s8_u8_registers(int (&sum)[32], const uint4& left, MatrixDescriptor right,
+                                                      bool adds) {
   CONVOLVE_PRODUCT("m64n64k32.s32.s8.u8", "", CONVOLVE_INTEGER);
 }
 /// 32 columns of signed bytes by 32 rows of signed ones.
-__device__ __forceinline__ void group_s8_s8(int (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+__device__ __forceinline__ void wgmma_s8_s8_registers(int (&sum)[32], const uint4& left, MatrixDescriptor right,
+                                                      bool adds) {
   CONVOLVE_PRODUCT("m64n64k32.s32.s8.s8", "", CONVOLVE_INTEGER);
 }
 /// 32 columns of unsigned bytes by 32 rows of unsigned ones.
-__device__ __forceinline__ void group_u8_u8(int (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+__device__ __forceinline__ void wgmma_u8_u8_registers(int (&sum)[32], const uint4& left, MatrixDescriptor right,
+                                                      bool adds) {
   CONVOLVE_PRODUCT("m64n64k32.s32.u8.u8", "", CONVOLVE_INTEGER);
 }
 /// 16 columns of halves by 16 rows of them, with sums in single precision.
-__device__ __forceinline__ void group_f16(float (&sum)[32], const uint4& left, MatrixDescriptor right, bool adds) {
+__device__ __forceinline__ void wgmma_f16_registers(float (&sum)[32], const uint4& left, MatrixDescriptor right,
+                                                    bool adds) {
   CONVOLVE_PRODUCT("m64n64k16.f32.f16.f16", ",1,1,0", CONVOLVE_SINGLE);
 }
 #undef CONVOLVE_PRODUCT

@@ -9,6 +9,7 @@
 // on: overlapping windows of the image need no copies and no instructions.
 #pragma once
 
+#include "cuda/common/hopper/ptx.cuh"
 #include "cuda/common/ptx.cuh"
 
 namespace convolve::cuda {
@@ -39,15 +40,17 @@ __device__ __forceinline__ void publish_to_products() {
   ptx::fence_shared_for_wgmma();
 }
 
-/// Before the first of some products, and between those of so many columns and those of others: the sums are as the
-/// registers say.
-__device__ __forceinline__ void begin_products(int (&sum)[32]) {
+/// Before the first of some products, and between those of so many columns and those of others. Ties the sums to their
+/// registers: no access to them moves across this statement.
+template <class Sum>
+__device__ __forceinline__ void begin_products(Sum (&sum)[32]) {
 #pragma unroll
   for (int i = 0; i < 32; ++i) ptx::hide_behind_memory(sum[i]);
   ptx::wgmma_fence();
 }
 /// Waits until the registers hold the sums of what was sent.
-__device__ __forceinline__ void end_products(int (&sum)[32]) {
+template <class Sum>
+__device__ __forceinline__ void end_products(Sum (&sum)[32]) {
   ptx::wgmma_wait();
 #pragma unroll
   for (int i = 0; i < 32; ++i) ptx::hide_behind_memory(sum[i]);
