@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "cuda/device.hpp"
 
 namespace convolve::cuda {
@@ -53,6 +55,12 @@ Device probe_device() {
   Device device;
   device.capability =
       10 * attribute(cudaDevAttrComputeCapabilityMajor, index) + attribute(cudaDevAttrComputeCapabilityMinor, index);
+  // Kernels have what they were compiled for, which is less than the GPU has where the driver made the code from PTX.
+  cudaFuncAttributes code{};
+  if (cudaFuncGetAttributes(&code, trial_kernel) != cudaSuccess)
+    cudaGetLastError();
+  else if (code.ptxVersion > 0)
+    device.capability = std::min(device.capability, code.ptxVersion);
   device.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, index);
   device.shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
   // Parameters past 4 KB came with CUDA 12.1, for compiler and driver alike.

@@ -47,6 +47,7 @@ constexpr LayoutRow table[] = {
     {"argb64", SampleType::u16, 16, 0, "aGGG"},
     {"ayuv64", SampleType::u16, 16, 0, "AYCC"},
     {"argb64-all", SampleType::u16, 16, 0, "GGGG"},
+    {"argb64-none", SampleType::u16, 16, 0, "gggg"},
     {"ayuv64-luma", SampleType::u16, 16, 0, "aYcc"},
     {"ayuv64-colour", SampleType::u16, 16, 0, "ayCC"},
     {"p010", SampleType::u16, 10, 6, "Y CC/22"},

@@ -65,8 +65,9 @@ bool serves_plane(const FrameLayout& layout, bool ghosts, int filtered) {
   if (layout.type != SampleType::u16 || layout.planes != 1 || plane_mix(layout) != PlaneMix::four || filtered < 3 ||
       layout.plane[0].component[0].width % 4 != 0)
     return false;
-  // Kernels for pixels that are all filtered know neither zero levels nor fewer bits.
-  if (filtered == 4 && layout.bits != 16) return false;
+  // Kernels for pixels that are all filtered know neither zero levels nor fewer bits; the others clamp to the largest
+  // sample only where samples are shifted.
+  if (layout.bits + (filtered == 4 ? 0 : layout.shift) != 16) return false;
   return std::ranges::all_of(layout.plane[0].component, [&](const Component& k) {
     return !k.filtered || ((filtered == 3 || k.zero == 0) && is_level(k.zero) && (!ghosts || is_level(k.ghost)));
   });

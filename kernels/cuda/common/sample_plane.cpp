@@ -39,8 +39,11 @@ FrameDivision division_of(const FrameLayout& layout, const Arithmetic& arithmeti
 SampleNumbers numbers_of(const FrameLayout& layout, const Arithmetic& arithmetic, const FrameDivision& how) {
   SampleNumbers numbers{};
   numbers.shift = layout.type == SampleType::f32 ? 0 : layout.shift;
-  for (const Component* component : all_components(layout)) {
-    if (!component->filtered) continue;
+  const std::vector<const Component*> all = all_components(layout);
+  const bool copies_all = std::ranges::none_of(all, [](const Component* k) { return k->filtered; });
+  for (const Component* component : all) {
+    // Kernels that pass copied samples through their sums need the numbers also where nothing is filtered.
+    if (!component->filtered && !copies_all) continue;
     const Quantizer q = make_quantizer(arithmetic, layout, *component);
     numbers.gain = q.gain;
     numbers.rounding_bias = how.division == Division::two_products ? 0 : how.bias.value_or(q.rounding_bias);

@@ -161,6 +161,8 @@ bool RectangleList::add(const RegionArgs& args, const RegionLayer& layer, int in
     item.x = make_axis(layer.x, layer.box.left, layer.box.right);
     item.y = make_axis(layer.y, layer.box.top, layer.box.bottom);
     const std::int64_t warps = cell_warps(part, layer, bytes);
+    // Numbers of vectors are divided in single precision, which is exact below 2^20.
+    if (32 * warps >= 1 << 20) return false;
     const int cells = layer.x.count() * layer.y.count();
     blocks = (warps * cells + rectangle_warps - 1) / rectangle_warps;
     item.warps = static_cast<int>(warps);

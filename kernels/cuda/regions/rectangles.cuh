@@ -51,7 +51,7 @@ __device__ __forceinline__ void find_item(const RectangleArgs& args, const int (
 }
 
 /// A cell's sum is complete when as many warps as share the cell have added to it. They are counted above the sum's
-/// bits: what a warp adds is less than 2^26, and a cell is of less than 2^18 warps.
+/// bits: a cell is of less than 2^15 warps, and what each adds is less than 2^28.
 inline constexpr int sum_bits = 44;
 
 /// A sum, once it is complete. The blocks that add to it have lower numbers than those that wait for it: they began
