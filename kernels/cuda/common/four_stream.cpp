@@ -115,18 +115,18 @@ bool FourStream::lay_out(const Device& device, const PlanDesc& desc, const Arith
   args.mask = (0xFFFFu << layout.shift & 0xFFFFu) * 0x10001u;
   for (int i = 0; i < filtered; ++i) {
     const int c = order[i];
-    args.zero[i] = std::ldexp(plane.zero[c], four_stream_sample + layout.shift);
-    args.ghost[i] = std::ldexp(plane.ghost[c], four_stream_sample + layout.shift);
+    args.zero[i] = std::ldexp(plane.zero[c], layout.shift - subnormal_exponent);
+    args.ghost[i] = std::ldexp(plane.ghost[c], layout.shift - subnormal_exponent);
     args.offset[i] = plane.offset[c];
   }
   args.numbers = by_remainder(make_sample_numbers(layout, arithmetic));
-  args.gain = std::ldexp(args.numbers.gain, four_stream_gain);
+  args.gain = args.numbers.gain * second_factor;
   const bool two_products = args.numbers.divisor != 0 && std::ranges::all_of(from.component, [&](const Component& k) {
                               return !k.filtered || two_products_divide_before_offset(arithmetic, layout, k);
                             });
   if (two_products) {
     const double lacks = 1 / arithmetic.divisor - static_cast<double>(args.numbers.gain);
-    args.gain_low = static_cast<float>(std::ldexp(lacks, four_stream_gain));
+    args.gain_low = static_cast<float>(lacks * second_factor);
     for (float& offset : args.offset) offset -= four_stream_whole;
   }
   args.strips = ceil_div(plane.width, kernel->strip);

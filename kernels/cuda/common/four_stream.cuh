@@ -224,8 +224,8 @@ __device__ __forceinline__ void finish_four(const FourStreamArgs& args, const fl
   else if (args.numbers.divisor != 0)
 #pragma unroll
     for (int i = 0; i < own * F; ++i)
-      code[i] = ptx::round_to_u16(
-          remainder_value(__fmul_rn(sum[i], 0x1p49f), args.numbers.gain, args.offset[i % F], args.numbers.divisor));
+      code[i] = ptx::round_to_u16(remainder_value(__fmul_rn(sum[i], second_factor), args.numbers.gain,
+                                                  args.offset[i % F], args.numbers.divisor));
   else
 #pragma unroll
     for (int i = 0; i < own * F; ++i)

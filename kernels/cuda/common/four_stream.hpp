@@ -8,7 +8,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cmath>
 #include <cstdint>
 
 #include "convolve/arithmetic.hpp"
@@ -24,10 +23,6 @@ namespace convolve::cuda {
 inline constexpr int four_stream_warps = 4, four_stream_threads = 32 * four_stream_warps;
 /// The widest filter whose taps are passed each by itself: FourStreamArgs::taps has room for these.
 inline constexpr int four_stream_width = 7;
-
-/// Samples are used as the subnormal floats that their stored bits are: value * 2^(shift - 149). What they are first
-/// multiplied by carries 2^(100 - shift), and what makes samples of the sums 2^49.
-inline constexpr int four_stream_sample = -149, four_stream_factor = 100, four_stream_gain = 49;
 
 /// Added and taken away, it rounds to integers.
 inline constexpr float four_stream_whole = 0x1.8p23f;
@@ -78,11 +73,9 @@ class FourStream {
   /// Lays out the grid for filters of up to `width` columns and rows. False where no kernel serves the case.
   bool lay_out(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, int width,
                FindFourStream find);
-  /// A tap that samples are first multiplied by, as a float: one over time or, of one frame, one of all or of the
-  /// row's.
-  float first_factor(double tap) const {
-    return static_cast<float>(std::ldexp(tap, four_stream_factor - args.numbers.shift));
-  }
+  /// A tap that samples, which are subnormal floats, are first multiplied by: one over time or, of one frame, one of
+  /// all or of the row's. What makes samples of the sums carries the second_factor.
+  float first_tap(double tap) const { return static_cast<float>(tap * first_factor(args.numbers.shift)); }
   int width() const { return kernel_->width; }  ///< what taps are to be padded to
   bool is_laid_out() const { return kernel_ != nullptr; }
   /// Launches, unless addresses or strides are in the way: false.

@@ -84,7 +84,7 @@ class RegisterPlan final : public Plan {
     if (four_.lay_out(device, desc, arithmetic, padded_.width, find_register_four)) {
       pad_taps(spatial_coefficients(desc.filter, arithmetic), desc.filter, padded_.width, padded_.width, top,
                four_.args.taps);
-      for (float& tap : four_.args.taps) tap = four_.first_factor(tap);
+      for (float& tap : four_.args.taps) tap = four_.first_tap(tap);
     }
     stream_ = find_row_stream(layout.type, mix, padded_.index);
     if (!stream_) return;

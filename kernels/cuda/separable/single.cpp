@@ -157,11 +157,11 @@ class SingleTilesPlan final : public Plan {
     float *const row = to.taps, *const column = row + four_.width();
     std::copy(space.row.begin(), space.row.end(), row + centre - filter.centre_x());
     std::copy(space.column.begin(), space.column.end(), column + centre - filter.centre_y());
-    const auto first_factor = [&](double tap) { return four_.first_factor(tap); };
+    const auto first_tap = [&](double tap) { return four_.first_tap(tap); };
     if (one)
-      std::transform(row, column, row, first_factor);
+      std::transform(row, column, row, first_tap);
     else
-      std::transform(factors.time.begin(), factors.time.end(), to.time, first_factor);
+      std::transform(factors.time.begin(), factors.time.end(), to.time, first_tap);
   }
   /// Gives the taps what turns subnormal samples into values: what meets the samples first, and what comes after it.
   void carry_factors(int shift) {
