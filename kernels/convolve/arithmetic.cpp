@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 
+#include "convolve/is_whole.hpp"
+
 namespace convolve {
 
 std::vector<const Component*> all_components(const FrameLayout& layout) {
@@ -51,10 +53,6 @@ namespace {
 
 double largest_input(const FrameLayout& layout, bool constant_border) {
   return largest_input(layout, constant_border, all_components(layout));
-}
-
-bool whole(double v) {
-  return v == std::floor(v);
 }
 
 // Sums below this are exact in single precision.
@@ -114,7 +112,7 @@ Arithmetic choose_arithmetic(const Filter& filter, const FrameLayout& layout, bo
     const bool fits = magnitude * largest_input(layout, *component, constant_border) < exact_sums;
     some_fit |= fits;
     all_fit &= fits;
-    whole_ghosts_alone &= !constant_border || whole(component->ghost);
+    whole_ghosts_alone &= !constant_border || is_whole(component->ghost);
   }
   if (!some_fit) return real_arithmetic(filter, layout, input);
   const bool in_single = whole_ghosts_alone || fits_single(filter, input);
@@ -212,7 +210,7 @@ Quantizer make_quantizer(const Arithmetic& arithmetic, const FrameLayout& layout
     // |quotient| <= max + |offset| in the range that matters; the gain and the product are each rounded by 2^-24 at
     // most.
     const double error = 2.0 * (layout.max_value() + 1 + std::abs(offset)) * std::ldexp(1.0, -24);
-    const bool offset_fits = std::abs(offset) <= layout.max_value() && whole(2 * offset);
+    const bool offset_fits = std::abs(offset) <= layout.max_value() && is_whole(2 * offset);
     const double from_tie = 0.5 / divisor;  // what any other quotient is from one at least
     if (!offset_fits || divisor > (1 << 20))
       q.division = Division::doubles;

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "convolve/is_whole.hpp"
+
 namespace convolve {
 namespace {
 
@@ -86,7 +88,7 @@ bool rounds_magnitude(const CommonTaps& common, const FrameLayout& layout,
   if (common.divisor != 1 && common.divisor != 2) return false;  // products with 1/divisor have to be exact
   const double offset = most_offset(components);
   const bool quarters = std::all_of(components.begin(), components.end(), [](const Component* c) {
-    return !c->filtered || 4 * (c->zero + c->bias) == std::floor(4 * (c->zero + c->bias));
+    return !c->filtered || is_whole(4 * (c->zero + c->bias));
   });
   if (offset > layout.max_value() || !quarters) return false;
   const double most = common.divisor * (layout.max_value() + offset + 1);
@@ -153,7 +155,7 @@ Arithmetic choose_arithmetic(const Bank& bank, const FrameLayout& layout, bool c
   exact.divisor = common->divisor;
   exact.exact_taps = true;
   const bool whole_ghosts = !constant_border || std::all_of(components.begin(), components.end(), [](const auto* c) {
-    return !c->filtered || c->ghost == std::floor(c->ghost);
+    return !c->filtered || is_whole(c->ghost);
   });
   const bool fits = common->largest * input < exact_sums && whole_ghosts;
   if (!fits || (bank.combine() == Combine::magnitude && !rounds_magnitude(*common, layout, components)))

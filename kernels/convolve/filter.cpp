@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "convolve/is_whole.hpp"
+
 namespace convolve {
 namespace {
 
@@ -28,7 +30,7 @@ Tap binary_fraction(double v) {
   for (std::int64_t denominator = 1; denominator <= 4096; denominator *= 2) {
     const double scaled = v * static_cast<double>(denominator);
     if (std::abs(scaled) > static_cast<double>(exact_limit)) break;
-    if (scaled == std::floor(scaled)) {
+    if (is_whole(scaled)) {
       tap.numerator = static_cast<std::int64_t>(scaled);
       tap.denominator = denominator;
       break;

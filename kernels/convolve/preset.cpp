@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "convolve/is_whole.hpp"
 #include "convolve/shortest_text.hpp"
 
 namespace convolve {
@@ -83,7 +84,7 @@ TapArray gaussian_blur(const Parameters& p) {
 // cos and sin of whole multiples of 90 degrees are exact.
 std::array<double, 2> direction(double degrees) {
   const double turns = degrees / 90;
-  if (turns == std::floor(turns)) {
+  if (is_whole(turns)) {
     constexpr double cosines[4] = {1, 0, -1, 0};
     const int quarter = static_cast<int>(std::fmod(std::fmod(turns, 4) + 4, 4));
     return {cosines[quarter], cosines[(quarter + 3) % 4]};
@@ -119,7 +120,7 @@ TapArray motion_blur(const Parameters& p) {
     for (int x = -reach_x; x <= reach_x; ++x) {
       const double w = weight[y + r][x + r];
       array.at(0, y + reach_y, x + reach_x) =
-          w == std::floor(w) ? Tap::fraction(static_cast<std::int64_t>(w), 2 * r + 1) : Tap::real(w / (2 * r + 1));
+          is_whole(w) ? Tap::fraction(static_cast<std::int64_t>(w), 2 * r + 1) : Tap::real(w / (2 * r + 1));
     }
   return array;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "convolve/is_whole.hpp"
 #include "cpu/simd/highway.hpp"
 
 #ifndef CONVOLVE_GRADIENT16_TAPS
@@ -179,13 +180,13 @@ namespace {
 // Squares of sums up to this are whole numbers in f32.
 constexpr double largest_sum = 4096;
 
-bool is_whole(double value) {
-  return value == std::round(value) && std::abs(value) <= largest_sum;
+bool is_small_whole(double value) {
+  return is_whole(value) && std::abs(value) <= largest_sum;
 }
 
 // The factor in 16 bits; false where a tap is no small integer.
 bool pack(const double (&taps)[3], std::int16_t (&packed)[3]) {
-  if (!std::all_of(taps, taps + 3, is_whole)) return false;
+  if (!std::all_of(taps, taps + 3, is_small_whole)) return false;
   std::copy_n(taps, 3, packed);
   return true;
 }
@@ -210,7 +211,7 @@ void use_gradient16(Engine& engine, const PlanDesc& desc, const Arithmetic& arit
   const double zero = staging.zero.wide.front(), ghost = staging.ghost.wide.front();
   if (!alike(staging.zero) || !alike(staging.ghost) || !alike(engine.kernel.quantization.offset)) return;
   const double largest_element = std::max({std::abs(zero), std::abs(255 - zero), std::abs(ghost)});
-  if (!is_whole(zero) || !is_whole(ghost)) return;
+  if (!is_small_whole(zero) || !is_small_whole(ghost)) return;
   gradient16::Taps packed{};
   if (!pack(taps.first_row, packed.first_row) || !pack(taps.first_column, packed.first_column) ||
       !pack(taps.second_row, packed.second_row) || !pack(taps.second_column, packed.second_column))

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "convolve/is_whole.hpp"
 #include "cpu/rows/copy_staging.hpp"
 #include "cpu/rows/float_staging.hpp"
 #include "cpu/simd/highway.hpp"
@@ -232,10 +233,6 @@ constexpr int roundings = 5;
 
 bool all_equal(const std::vector<double>& taps) {
   return std::all_of(taps.begin(), taps.end(), [&](double tap) { return tap == taps.front(); });
-}
-
-bool is_whole(double v) {
-  return v == std::floor(v);
 }
 
 // Of one frame, samples are summed as they are, and a level is taken off each: the zero level, or where sums then do

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convolve/is_whole.hpp"
+
 namespace convolve::cpu {
 namespace {
 
 constexpr double sample_limit = 255, sum_limit = 2147483647.0;
 
 bool whole_byte(double v) {
-  return v == std::floor(v) && v >= 0 && v <= sample_limit;
+  return is_whole(v) && v >= 0 && v <= sample_limit;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "convolve/is_whole.hpp"
 #include "cpu/rows/copy_staging.hpp"
 #include "cpu/simd/highway.hpp"
 
@@ -307,7 +308,7 @@ bool make_sample_kernel(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   for (int c = 0; c < group.components; ++c) {
     const Component& component = *group.component[c];
     const double ghost = component.ghost;
-    if (has_ghost_cells(desc.border) && (ghost != std::floor(ghost) || ghost < 0 || ghost > desc.layout.max_value()))
+    if (has_ghost_cells(desc.border) && (!is_whole(ghost) || ghost < 0 || ghost > desc.layout.max_value()))
       return false;
     most = std::max(most, desc.layout.max_value() + component.zero);
     start.push_back(-component.zero * total);

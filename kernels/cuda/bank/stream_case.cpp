@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/bank/bank.hpp"
 #include "cuda/bank/stream.hpp"
 #include "cuda/common/packed_422.hpp"
@@ -68,7 +69,7 @@ bool has_whole_ghosts(const FrameLayout& layout, const PlanDesc& desc) {
   if (!has_ghost_cells(desc.border)) return true;
   const auto components = all_components(layout);
   return std::all_of(components.begin(), components.end(),
-                     [](const Component* c) { return !c->filtered || c->ghost == std::floor(c->ghost); });
+                     [](const Component* c) { return !c->filtered || is_whole(c->ghost); });
 }
 
 /// The most that a filtered component adds, with its zero level; nothing where one adds no whole number.
@@ -76,7 +77,7 @@ std::optional<double> largest_whole_offset(const FrameLayout& layout) {
   double largest = 0;
   for (const Component* c : all_components(layout)) {
     const double offset = c->zero + c->bias;
-    if (c->filtered && offset != std::floor(offset)) return std::nullopt;
+    if (c->filtered && !is_whole(offset)) return std::nullopt;
     if (c->filtered) largest = std::max(largest, std::abs(offset));
   }
   return largest;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/bank/bank.hpp"
 #include "cuda/bank/tensor_tuning.hpp"
 #include "cuda/common/launch.hpp"
@@ -62,8 +63,8 @@ std::optional<bool> needs_exact_root(const FrameLayout& layout, double divisor) 
   double most = 0;
   all_filtered(layout, [&](const Component& component, int, int) {
     const double offset = component.zero + component.bias;
-    whole &= offset == std::floor(offset);
-    quarters &= 4 * offset == std::floor(4 * offset);
+    whole &= is_whole(offset);
+    quarters &= is_whole(4 * offset);
     most = std::max(most, divisor * (layout.max_value() + 1 + std::abs(offset)));
     return true;
   });

@@ -5,10 +5,10 @@
 #include "cuda/cached_halo/args.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/common/launch.hpp"
 
 namespace convolve::cuda {
@@ -39,7 +39,7 @@ int group_tiles(HaloFrame& args, const FrameLayout& layout) {
 bool has_whole_zero_levels(const FrameLayout& layout) {
   for (int p = 0; p < layout.planes; ++p)
     for (int c = 0; c < layout.plane[p].components; ++c)
-      if (layout.plane[p].component[c].zero != std::floor(layout.plane[p].component[c].zero)) return false;
+      if (!is_whole(layout.plane[p].component[c].zero)) return false;
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/common/fused_product.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/sample_plane.hpp"
@@ -57,7 +58,7 @@ FourOrder make_order(const std::array<int, 4>& order) {
 
 /// Levels are multiples of the least float there, as samples are.
 bool is_level(double value) {
-  return value == std::floor(value) && std::abs(value) < 0x1p23;
+  return is_whole(value) && std::abs(value) < 0x1p23;
 }
 
 /// True where kernels know such a plane, of which so many components are filtered.

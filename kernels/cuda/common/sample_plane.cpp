@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/common/fused_product.hpp"
 
 namespace convolve::cuda {
@@ -157,10 +158,10 @@ std::optional<FoldedPlanes> folded_planes(const PlanDesc& desc, const Arithmetic
       const double input = std::max(1.0 * layout.max_value(), ghosts ? std::abs(component.ghost) : 0.0);
       const double rounded = roundings(desc.filter) * input + start_roundings * std::abs(start) / arithmetic.divisor;
       // A component whose sums do not fit 24 bits beside one whose do: as floats_arithmetic() has it.
-      const bool fits = exact && start == std::floor(start) && magnitude * input + std::abs(start) < 0x1p24;
+      const bool fits = exact && is_whole(start) && magnitude * input + std::abs(start) < 0x1p24;
       const double ghost = std::ldexp(component.ghost, layout.shift);
       if (component.filtered && ((exact && !fits) || (!exact && rounded * 0x1p-24 >= 0.95))) return {};
-      if (ghosts && (ghost != std::floor(ghost) || std::abs(ghost) >= 0x1p23)) return {};
+      if (ghosts && (!is_whole(ghost) || std::abs(ghost) >= 0x1p23)) return {};
       plane.zero[c] = 0;
       plane.ghost[c] = static_cast<float>(std::ldexp(ghost, -subnormal_exponent));
       plane.offset[c] = folded.numbers.rounding_bias;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "convolve/arithmetic.hpp"
+#include "convolve/is_whole.hpp"
 #include "cuda/matrix/limbs.hpp"
 
 namespace convolve::cuda {
@@ -95,10 +96,6 @@ bool joins(LimbSums how) {
   return how == LimbSums::joined || how == LimbSums::joined_biased;
 }
 
-bool whole(double v) {
-  return v == std::floor(v);
-}
-
 // Sum of levels, in units: what the sum of fixed taps times plain samples lacks.
 double start_of(const Component& k, double units, double sum_fixed) {
   return (k.zero + k.bias) * units - k.zero * sum_fixed;
@@ -116,8 +113,9 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, LimbSums how
   std::vector<double> scaled = arithmetic.coefficients;
   double divisor = arithmetic.divisor;
   const auto levels_whole = [&] {
-    return all_filtered(
-        desc.layout, [&](const Component& k, int, int) { return whole(k.zero) && whole((k.zero + k.bias) * divisor); });
+    return all_filtered(desc.layout, [&](const Component& k, int, int) {
+      return is_whole(k.zero) && is_whole((k.zero + k.bias) * divisor);
+    });
   };
   for (int doubled = 0; !levels_whole(); ++doubled) {
     if (doubled == 8) {

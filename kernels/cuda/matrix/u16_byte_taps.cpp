@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/matrix/limbs.hpp"
 
@@ -29,7 +30,7 @@ bool exact_byte_taps(const PlanDesc& desc, const Arithmetic& arithmetic, MatrixT
   const bool fit = all_filtered(desc.layout, [&](const Component& k, int p, int c) {
     // Exact sums are of 24 bits and stand 8 bits higher at the most; what they start from may take one more bit.
     const double start = -std::ldexp(k.zero, desc.layout.shift) * sum;
-    if (start != std::floor(start) || std::abs(start) >= 0x1p31) return false;
+    if (!is_whole(start) || std::abs(start) >= 0x1p31) return false;
     taps.start[p][c] = static_cast<std::int32_t>(start);
     return true;
   });

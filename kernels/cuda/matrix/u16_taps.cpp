@@ -7,15 +7,12 @@
 #include <numeric>
 
 #include "convolve/arithmetic.hpp"
+#include "convolve/is_whole.hpp"
 #include "cuda/matrix/limbs.hpp"
 #include "cuda/matrix/taps.hpp"
 
 namespace convolve::cuda {
 namespace {
-
-bool whole(double v) {
-  return v == std::floor(v);
-}
 
 // How far samples are moved up, and the levels of the low byte then.
 int u16_shift(const FrameLayout& layout) {
@@ -46,7 +43,7 @@ bool integer_u16_taps(const PlanDesc& desc, const ExactTaps& exact, int max_limb
   return in_limbs(values, taps.limbs) && all_filtered(desc.layout, [&](const Component& k, int p, int c) {
            const double start = -std::ldexp(k.zero, u16_shift(desc.layout)) * sum;
            taps.start[p][c] = static_cast<std::int32_t>(std::clamp(start, -0x1p31, 0x1p31 - 1));
-           return whole(start) && std::abs(start) < 0x1p31 && u16_sums_fit(values, start);
+           return is_whole(start) && std::abs(start) < 0x1p31 && u16_sums_fit(values, start);
          });
 }
 
