@@ -26,6 +26,14 @@ double half_value(std::uint16_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
+double nearest_half(double value) {
+  return half_value(half_bits(value));
+}
+
+std::uint32_t half_twice(double value) {
+  return half_bits(value) * 0x10001u;
+}
+
 double half_rounding(double magnitude) {
   return magnitude == 0 ? 0 : std::ldexp(1.0, std::max(std::ilogb(magnitude) - 11, -25));
 }

@@ -13,6 +13,8 @@ inline constexpr double max_sample_error = 0.95;
 
 std::uint16_t half_bits(double value);  ///< the nearest half, ties to even; infinity beyond the largest
 double half_value(std::uint16_t bits);
+double nearest_half(double value);       ///< the value of those bits
+std::uint32_t half_twice(double value);  ///< those bits in either half of a word
 double half_rounding(double magnitude);  ///< how far rounding to a half can move values of up to this magnitude
 
 }  // namespace convolve::cuda

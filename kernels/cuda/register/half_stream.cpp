@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/common/half.hpp"
 
 namespace convolve::cuda {
@@ -13,12 +14,8 @@ namespace {
 
 constexpr double middle = 128, whole_halves = 1024;
 
-std::uint32_t twice(double value) {
-  return half_bits(value) * 0x10001u;
-}
-
 bool is_byte(double value) {
-  return value >= 0 && value <= 255 && value == std::floor(value);
+  return value >= 0 && value <= 255 && is_whole(value);
 }
 
 }  // namespace
@@ -45,15 +42,15 @@ bool make_half_taps(const PlanDesc& desc, const Arithmetic& arithmetic, HalfTaps
   const int left = radius - filter.centre_x(), top = radius - filter.centre_y();
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const int x = static_cast<int>(i) % filter.width() + left, y = static_cast<int>(i) / filter.width() + top;
-    taps.tap[y * width + x] = twice(wanted[i]);
-    const double tap = half_value(half_bits(wanted[i]));
+    taps.tap[y * width + x] = half_twice(wanted[i]);
+    const double tap = nearest_half(wanted[i]);
     magnitude += middle * std::abs(tap);
     error += middle * std::abs(tap - wanted[i]) + half_rounding(magnitude + error);
   }
   // The sum plus the level is to be above 0, and its halves are whole numbers up to 2048.
   if (!(magnitude + error + std::abs(whole) < whole_halves)) return false;
-  taps.begin = twice(begin);
-  taps.level = twice(whole_halves + whole);
+  taps.begin = half_twice(begin);
+  taps.level = half_twice(whole_halves + whole);
   taps.ghost = static_cast<std::uint32_t>(is_byte(component.ghost) ? component.ghost : 0) * 0x01010101u;
   return error < max_sample_error;
 }

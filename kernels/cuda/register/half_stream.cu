@@ -10,10 +10,9 @@
 //
 // A byte under the byte 0x64 is the half 1024 + that byte. In the same way the sum plus 1024 is, in its low bits, the
 // sum rounded to a whole number, ties to even.
-#include <cuda_fp16.h>
-
 #include <algorithm>
 
+#include "cuda/common/half.cuh"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/pixels.cuh"
 #include "cuda/common/row_stream.cuh"
@@ -23,13 +22,6 @@ namespace convolve::cuda {
 namespace {
 
 constexpr int components = 3, side_words = components, width = half_stream_width, span = half_stream_span;
-
-__device__ __forceinline__ __half2 as_halves(std::uint32_t bits) {
-  return *reinterpret_cast<const __half2*>(&bits);
-}
-__device__ __forceinline__ std::uint32_t bits_of(__half2 halves) {
-  return *reinterpret_cast<const std::uint32_t*>(&halves);
-}
 
 /// Four pixels, of which the order names one by two bits of each of four digits of 4 bits.
 __device__ __forceinline__ void reorder(std::uint32_t (&word)[side_words], std::uint32_t order) {

@@ -6,8 +6,12 @@
 // only.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
+#include "convolve/plan.hpp"
 #include "cuda/common/packed_422.hpp"
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/separable/tensor_taps.hpp"
@@ -37,5 +41,37 @@ inline bool has_byte_steps(const FrameLayout& layout, bool& packed) {
   return mix != PlaneMix::none &&
          (mix != PlaneMix::three || (layout.planes == 1 && is_filtered_alike(layout.plane[0])));
 }
+
+/// What plans over several such frames keep of their case.
+struct ByteFrames {
+  explicit ByteFrames(const PlanDesc& desc)
+      : shape(desc.filter.shape()),
+        depth(desc.filter.depth()),
+        centre(desc.filter.centre_t()),
+        packed(lies_as_packed_422(desc.layout)),
+        layout(desc.layout) {}
+
+  const Component& at(int p, int byte) const { return at_byte(layout.plane[p], packed, byte); }
+  /// The bits of components that are copied, in a word of four bytes of plane p.
+  std::uint32_t passthrough(int p) const {
+    std::uint32_t bits = 0;
+    for (int b = 0; b < 4; ++b)
+      if (!at(p, b).filtered) bits |= 255u << 8 * b;
+    return bits;
+  }
+  /// Bit t is set where frame t of the window lies beyond the stream's ends.
+  unsigned missing(const Window& window) const noexcept {
+    assert(window.depth == depth && window.image[centre]);
+    unsigned bits = 0;
+    for (int t = 0; t < depth; ++t)
+      if (!window.image[t]) bits |= 1u << t;
+    return bits;
+  }
+
+  std::string shape;
+  int depth, centre;
+  bool packed;
+  FrameLayout layout;
+};
 
 }  // namespace convolve::cuda

@@ -3,7 +3,6 @@
 //
 // The kernels of frame_rows.cuh, their plans, and which cases they serve.
 #include <algorithm>
-#include <cassert>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -36,10 +35,6 @@ template <RowsPlanes planes>
 const RowsKernel* find(int radius, int frames) {
   if (radius <= 1) return frames <= 3 ? &kernel<planes, 1, 3> : &kernel<planes, 1, 5>;
   return frames <= 3 ? &kernel<planes, 3, 3> : &kernel<planes, 3, 5>;
-}
-
-std::uint32_t twice(double half) {
-  return half_bits(half) * 0x10001u;
 }
 
 RowsPlanes planes_of(const FrameLayout& layout, bool packed) {
@@ -81,11 +76,7 @@ class FrameRowsPlan final : public Plan {
   FrameRowsPlan(const Device& device, const PlanDesc& desc, RowsTaps taps, const RowsKernel& kernel,
                 std::unique_ptr<Plan> unaligned)
       : capability_(device.capability),
-        shape_(desc.filter.shape()),
-        depth_(desc.filter.depth()),
-        centre_(desc.filter.centre_t()),
-        packed_(lies_as_packed_422(desc.layout)),
-        layout_(desc.layout),
+        frames_(desc),
         taps_(std::move(taps)),
         kernel_(kernel),
         unaligned_(std::move(unaligned)) {
@@ -93,7 +84,7 @@ class FrameRowsPlan final : public Plan {
     args_.border = desc.border;
     const int down = kernel.radius - desc.filter.centre_y(), right = kernel.radius - desc.filter.centre_x();
     for (std::size_t i = 0; i < taps_.column.size(); ++i)
-      args_.column[static_cast<std::size_t>(down) + i] = twice(taps_.column[i]);
+      args_.column[static_cast<std::size_t>(down) + i] = half_twice(taps_.column[i]);
     for (std::size_t i = 0; i < taps_.row.size(); ++i)
       args_.row[static_cast<std::size_t>(right) + i] = static_cast<float>(taps_.row[i]);
     for (int p = 0; p < args_.planes; ++p) set_plane(desc, p);
@@ -102,10 +93,7 @@ class FrameRowsPlan final : public Plan {
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
-    assert(window.depth == depth_ && window.image[centre_]);
-    unsigned missing = 0;
-    for (int t = 0; t < depth_; ++t)
-      if (!window.image[t]) missing |= 1u << t;
+    const unsigned missing = frames_.missing(window);
     for (int p = 0; p < args_.planes; ++p)
       if (!bind_plane(p, window, out)) return unaligned_->enqueue(window, out, stream);
     if (missing != missing_) set_levels(missing);
@@ -114,21 +102,20 @@ class FrameRowsPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + ", stream of rows in half precision" +
-           (packed_ ? ", luma and chroma at once, " : ", ") + std::to_string(args_.rows) + " rows a warp";
+    return "separable " + frames_.shape + ", stream of rows in half precision" +
+           (frames_.packed ? ", luma and chroma at once, " : ", ") + std::to_string(args_.rows) + " rows a warp";
   }
 
  private:
   void set_plane(const PlanDesc& desc, int p) {
-    const PlaneLayout& from = layout_.plane[p];
+    const PlaneLayout& from = frames_.layout.plane[p];
     RowsPlane& to = args_.plane[p];
-    to.row_bytes = row_bytes_of(from, packed_);
+    to.row_bytes = row_bytes_of(from, frames_.packed);
     to.height = from.component[0].height;
     to.components = from.components;
     to.strips = ceil_div(to.row_bytes, strip_bytes(kernel_.bytes));
     to.rows = edge_axis(desc.border, to.height);
-    for (int b = 0; b < 4; ++b)
-      if (!at_byte(from, packed_, b).filtered) to.passthrough |= 255u << 8 * b;
+    to.passthrough = frames_.passthrough(p);
   }
 
   /// The fewest rows a warp with which no more blocks are needed than run at once. Returns their number.
@@ -153,14 +140,15 @@ class FrameRowsPlan final : public Plan {
   /// starts at.
   void set_levels(unsigned missing) noexcept {
     missing_ = missing;
-    args_.start = twice(taps_.start_of(missing));
+    args_.start = half_twice(taps_.start_of(missing));
     for (int t = 0; t < max_frames; ++t)
-      args_.time[t] = t < depth_ && !(missing >> t & 1) ? twice(taps_.time[static_cast<std::size_t>(t)]) : 0;
+      args_.time[t] =
+          t < frames_.depth && !(missing >> t & 1) ? half_twice(taps_.time[static_cast<std::size_t>(t)]) : 0;
     for (int p = 0; p < args_.planes; ++p) {
       RowsPlane& plane = args_.plane[p];
       plane.combined_ghost[0] = plane.combined_ghost[1] = plane.ghost[0] = plane.ghost[1] = 0;
       for (int b = 0; b < 4; ++b) {
-        const Component& component = at_byte(layout_.plane[p], packed_, b);
+        const Component& component = frames_.at(p, b);
         plane.from[b] = static_cast<float>(taps_.from_of(component, missing));
         const std::uint32_t combined = half_bits(taps_.combined_ghost_of(component.ghost, missing)),
                             column = half_bits(taps_.ghost_of(component.ghost, missing));
@@ -173,14 +161,14 @@ class FrameRowsPlan final : public Plan {
   /// Puts a plane's addresses in; false where the kernel does not take them.
   bool bind_plane(int p, const Window& window, const Image& out) noexcept {
     RowsPlane& plane = args_.plane[p];
-    const PlaneView &centre = window.image[centre_]->plane[p], &to = out.plane[p];
+    const PlaneView &centre = window.image[frames_.centre]->plane[p], &to = out.plane[p];
     if (!aligned(to, kernel_.bytes) || centre.stride != static_cast<int>(centre.stride)) return false;
     plane.centre = static_cast<const std::uint8_t*>(centre.data);
     plane.stride = static_cast<int>(centre.stride);
     plane.out = static_cast<std::uint8_t*>(to.data);
     plane.out_stride = to.stride;
     for (int t = 0; t < max_frames; ++t) {
-      const Image* const image = t < depth_ ? window.image[t] : nullptr;
+      const Image* const image = t < frames_.depth ? window.image[t] : nullptr;
       const PlaneView& from = image ? image->plane[p] : centre;
       if (from.stride != centre.stride || !aligned(from, kernel_.bytes)) return false;
       plane.in[t] = static_cast<const std::uint8_t*>(from.data);
@@ -190,10 +178,7 @@ class FrameRowsPlan final : public Plan {
 
   static constexpr int min_rows = 4;  ///< that a warp makes: it reads as many as the filter reaches more
   int capability_;
-  std::string shape_;
-  int depth_, centre_;
-  bool packed_;
-  FrameLayout layout_;
+  ByteFrames frames_;
   RowsTaps taps_;
   const RowsKernel& kernel_;
   std::unique_ptr<Plan> unaligned_;  ///< runs frames whose rows are not aligned, or not alike

@@ -16,25 +16,17 @@
 // the frame V is that of other bytes of the lane at its side, by the border's rule, or that of ghost cells.
 #pragma once
 
-#include <cuda_fp16.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "cuda/common/epilogue.cuh"
+#include "cuda/common/half.cuh"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/ptx.cuh"
 #include "cuda/separable/frame_rows.hpp"
 
 namespace convolve::cuda::frame_rows {
-
-__device__ __forceinline__ __half2 as_halves(std::uint32_t bits) {
-  return *reinterpret_cast<const __half2*>(&bits);
-}
-__device__ __forceinline__ std::uint32_t bits_of(__half2 halves) {
-  return *reinterpret_cast<const std::uint32_t*>(&halves);
-}
 
 /// Bytes from a sample to the next one of its component, of even bytes and of odd ones.
 template <int even, int odd>

@@ -16,10 +16,6 @@ namespace {
 constexpr double sample = 0x1p-24;  ///< of a byte that is read as a half
 constexpr double middle = 128;      ///< of a byte
 
-double as_half(double v) {
-  return half_value(half_bits(v));
-}
-
 /// The factor that brings a magnitude just below 2^exponent; the room that it leaves is for the magnitude's error.
 double scale_below(double magnitude, int exponent) {
   return std::ldexp(1 - 0x1p-8, exponent) / magnitude;
@@ -37,7 +33,7 @@ Bound combine(const std::vector<double>& time, double scale, std::vector<double>
   sum.round();  // the start
   for (const double t : time) {
     const double wanted = t * scale / sample;
-    halves.push_back(as_half(wanted));
+    halves.push_back(nearest_half(wanted));
     sum.error += middle * sample * std::abs(halves.back() - wanted);
     sum.round();
   }
@@ -49,7 +45,7 @@ Bound filter(const std::vector<double>& column, double scale, const Bound& row, 
   Bound sum;
   for (const double c : column) {
     const double wanted = c * scale;
-    halves.push_back(as_half(wanted));
+    halves.push_back(nearest_half(wanted));
     sum.magnitude += std::abs(wanted) * row.magnitude;
     sum.error += std::abs(halves.back()) * row.error + std::abs(halves.back() - wanted) * row.magnitude;
     sum.round();
@@ -86,7 +82,7 @@ double RowsTaps::start_of(unsigned missing) const {
   double sum = 0;
   for (std::size_t t = 0; t < time.size(); ++t)
     if (!(missing >> t & 1)) sum -= middle * time[t] * sample;
-  return as_half(sum);
+  return nearest_half(sum);
 }
 
 double RowsTaps::from_of(const Component& component, unsigned missing) const {
@@ -105,11 +101,11 @@ double RowsTaps::combined_ghost_of(double level, unsigned missing) const {
   double sum = start_of(missing);
   for (std::size_t t = 0; t < time.size(); ++t)
     if (!(missing >> t & 1)) sum += time[t] * level * sample;
-  return as_half(sum);
+  return nearest_half(sum);
 }
 
 double RowsTaps::ghost_of(double level, unsigned missing) const {
-  return as_half(combined_ghost_of(level, missing) * column_sum);
+  return nearest_half(combined_ghost_of(level, missing) * column_sum);
 }
 
 }  // namespace convolve::cuda::frame_rows

@@ -220,7 +220,7 @@ std::vector<std::uint32_t> make_fragments(const Filter& filter, const TensorTaps
   const auto add_four = [&](std::uint32_t v) { words.insert(words.end(), 4, v); };
   // V of three components' bytes is made unsigned.
   const double up = bytes && components == 3 ? 0x1p15 : 0;
-  add_four(bytes ? static_cast<std::uint32_t>(static_cast<int>(taps.start + up)) : half_bits(taps.start) * 0x10001u);
+  add_four(bytes ? static_cast<std::uint32_t>(static_cast<int>(taps.start + up)) : half_twice(taps.start));
   for (int c = 0; c < components; ++c) {
     const double from = taps.from[p][c] - up * sum_of(taps.row);
     if (bytes)

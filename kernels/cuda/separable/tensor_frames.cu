@@ -3,7 +3,6 @@
 //
 // The plans of tensor_frames.cuh, and which cases it serves.
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 
 #include "cuda/common/byte_planes.hpp"
@@ -64,13 +63,9 @@ class FramesPlan final : public Plan {
  public:
   FramesPlan(const Device& device, const PlanDesc& desc, FrameTaps taps)
       : capability_(device.capability),
-        shape_(desc.filter.shape()),
-        depth_(desc.filter.depth()),
-        centre_(desc.filter.centre_t()),
-        packed_(lies_as_packed_422(desc.layout)),
-        layout_(desc.layout),
+        frames_(desc),
         taps_(std::move(taps)),
-        kernel_(desc, packed_, taps_.taps.epilogue) {
+        kernel_(desc, frames_.packed, taps_.taps.epilogue) {
     if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_.run), cudaFuncAttributeMaxDynamicSharedMemorySize,
                              kernel_.shared) != cudaSuccess)
       throw PlanError(std::string("separable: shared memory: ") + launch_error());
@@ -84,7 +79,7 @@ class FramesPlan final : public Plan {
     Joined tables;
     std::vector<std::uint32_t> columns;
     const auto column = taps_.taps.column.begin();
-    for (int t = 0; t < depth_; ++t)
+    for (int t = 0; t < frames_.depth; ++t)
       add_half_columns({column + t * filter.height(), column + (t + 1) * filter.height()}, filter.centre_y(), columns);
     std::vector<std::uint32_t> chosen;
     add_chosen_columns(chosen);
@@ -105,16 +100,12 @@ class FramesPlan final : public Plan {
   }
 
   const char* enqueue(const convolve::Window& window, const Image& out, void* stream) noexcept override {
-    assert(window.depth == depth_ && window.image[centre_]);
     if (const char* error = tables_.send(stream)) return error;
     args_.frames = 0;
-    unsigned missing = 0;
-    for (int t = 0; t < depth_; ++t)
-      if (window.image[t])
-        args_.tap_frame[args_.frames++] = static_cast<unsigned char>(t);
-      else
-        missing |= 1u << t;
-    args_.start = half_bits(taps_.start_of(missing)) * 0x10001u;
+    const unsigned missing = frames_.missing(window);
+    for (int t = 0; t < frames_.depth; ++t)
+      if (!(missing >> t & 1)) args_.tap_frame[args_.frames++] = static_cast<unsigned char>(t);
+    args_.start = half_twice(taps_.start_of(missing));
     for (int p = 0; p < args_.planes; ++p) bind_plane(p, window, out, missing);
     launch_pdl(capability_, kernel_.run, blocks_, dim3(FramesTile::threads), stream, args_,
                static_cast<unsigned>(kernel_.shared));
@@ -122,8 +113,8 @@ class FramesPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + ", tensor cores, half precision" + ", frames combined in the column pass" +
-           (packed_ ? ", luma and chroma at once" : "");
+    return "separable " + frames_.shape + ", tensor cores, half precision" + ", frames combined in the column pass" +
+           (frames_.packed ? ", luma and chroma at once" : "");
   }
 
  private:
@@ -131,16 +122,16 @@ class FramesPlan final : public Plan {
     const PlaneLayout& from = desc.layout.plane[p];
     FramesPlane& to = args_.plane[p];
     for (int b = 0; b < 2; ++b) {
-      to.step[b] = step_at(from, packed_, b);
-      to.length[b] = at_byte(from, packed_, b).width;
+      to.step[b] = step_at(from, frames_.packed, b);
+      to.length[b] = frames_.at(p, b).width;
     }
     to.height = from.component[0].height;
     to.row_bytes = to.step[0] * to.length[0];
     for (int b = 0; b < 4; ++b) {
-      const Component& component = at_byte(from, packed_, b);
-      to.ghost |= static_cast<unsigned>(std::nearbyint(std::clamp(component.ghost, 0.0, 255.0))) << 8 * b;
-      if (!component.filtered) to.passthrough |= 255u << 8 * b;
+      const double ghost = std::clamp(frames_.at(p, b).ghost, 0.0, 255.0);
+      to.ghost |= static_cast<unsigned>(std::nearbyint(ghost)) << 8 * b;
     }
+    to.passthrough = frames_.passthrough(p);
     to.matrices = kernel_.matrices();
     to.first_block = static_cast<int>(first_block);
     to.tiles_x = (to.row_bytes - 1) / FramesTile::bytes + 1;
@@ -150,7 +141,7 @@ class FramesPlan final : public Plan {
   }
 
   void bind_plane(int p, const convolve::Window& window, const Image& out, unsigned missing) noexcept {
-    const PlaneLayout& layout = layout_.plane[p];
+    const PlaneLayout& layout = frames_.layout.plane[p];
     FramesPlane& plane = args_.plane[p];
     plane.wide = true;
     for (int f = 0; f < args_.frames; ++f) {
@@ -159,7 +150,7 @@ class FramesPlan final : public Plan {
       plane.in_stride[f] = from.stride;
       plane.wide = plane.wide && aligned(from, block_bytes);
     }
-    const PlaneView &centre = window.image[centre_]->plane[p], &to = out.plane[p];
+    const PlaneView &centre = window.image[frames_.centre]->plane[p], &to = out.plane[p];
     plane.centre = static_cast<const std::uint8_t*>(centre.data);
     plane.centre_stride = centre.stride;
     plane.out = static_cast<std::uint8_t*>(to.data);
@@ -169,16 +160,14 @@ class FramesPlan final : public Plan {
     plane.wraps =
         is_periodic(args_.border) && plane.whole == plane.row_bytes && plane.row_bytes >= kernel_.margin * block_bytes;
     for (int b = 0; b < 4; ++b) {
-      const Component& component = at_byte(layout, packed_, b);
-      plane.from[b] = static_cast<float>(taps_.from_of(p, index_at(layout, packed_, b), component.ghost, missing));
+      const Component& component = at_byte(layout, frames_.packed, b);
+      plane.from[b] =
+          static_cast<float>(taps_.from_of(p, index_at(layout, frames_.packed, b), component.ghost, missing));
     }
   }
 
   int capability_;
-  std::string shape_;
-  int depth_, centre_;
-  bool packed_;
-  FrameLayout layout_;
+  ByteFrames frames_;
   FrameTaps taps_;
   FramesKernel kernel_;
   Table<std::byte> tables_;

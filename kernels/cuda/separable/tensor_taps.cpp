@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "convolve/is_whole.hpp"
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
 #include "cuda/common/packed_422.hpp"
@@ -14,10 +15,6 @@
 
 namespace convolve::cuda::tensor {
 namespace {
-
-double as_half(double v) {
-  return half_value(half_bits(v));
-}
 
 /// Sets `gain` to the reciprocal of the divisor, both it and the row multiplied by something up to `max_row` so that
 /// one_product_divides(). Returns what they are multiplied by; 0: nothing will do.
@@ -29,7 +26,7 @@ double join_divisor(const PlanDesc& desc, double divisor, double max_row, Tensor
     const auto gain = static_cast<float>(1 / whole);
     const bool levels = all_filtered(desc.layout, [&](const Component& c, int, int) {
       const double level = (c.zero + c.bias) * whole;
-      return level == std::floor(level);
+      return is_whole(level);
     });
     if (!levels || !one_product_divides(whole, gain)) continue;
     taps.gain = gain;
@@ -82,7 +79,7 @@ bool exact_limbs(const PlanDesc& desc, const Arithmetic& arithmetic, const Space
     taps.rounding_bias = q.rounding_bias;
     taps.from[p][i] = start(c);
     taps.level[p][i] = q.offset + q.rounding_bias;
-    return q.division == Division::product && c.zero == std::floor(c.zero);
+    return q.division == Division::product && is_whole(c.zero);
   });
 }
 
@@ -100,18 +97,18 @@ bool real_halves(const PlanDesc& desc, const SpaceFactors& f, double centre, int
   taps.centre = centre;
   for (const double v : f.column) {
     const double wanted = v * scale;
-    taps.column.push_back(as_half(wanted));
+    taps.column.push_back(nearest_half(wanted));
     sum += taps.column.back();
     column_magnitude += std::abs(taps.column.back());
     column_error += std::abs(taps.column.back() - wanted);
   }
   for (const double v : f.row) {
     const double wanted = v / unit;
-    taps.row.push_back(as_half(wanted));
+    taps.row.push_back(nearest_half(wanted));
     row_magnitude += std::abs(taps.row.back());
     row_error += std::abs(taps.row.back() - wanted);
   }
-  taps.start = as_half(-128 * sum * sample);
+  taps.start = nearest_half(-128 * sum * sample);
   const double v_magnitude = 128 * column_magnitude * sample + std::abs(128 * sum * sample + taps.start);
   const double v_error = 255 * column_error * sample + roundings * 2 * half_rounding(v_magnitude);
   const double error = v_error * row_magnitude + v_magnitude * row_error;
@@ -199,7 +196,7 @@ double FrameTaps::start_of(unsigned missing) const {
   double sum = 0;
   for (std::size_t t = 0; t < start.size(); ++t)
     if (!(missing >> t & 1)) sum += start[t];
-  return as_half(unit > 0 ? std::ceil(sum / unit) * unit : sum);
+  return nearest_half(unit > 0 ? std::ceil(sum / unit) * unit : sum);
 }
 
 double FrameTaps::from_of(int p, int c, double level, unsigned missing) const {
