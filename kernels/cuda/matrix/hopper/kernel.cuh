@@ -8,7 +8,10 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+#include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include "cuda/common/launch.hpp"
 #include "cuda/matrix/hopper/u16_tile.cuh"
@@ -125,6 +128,17 @@ WgmmaKernel u16_kernel(int bytes) {
     if (bytes == 8) return wgmma_kernel<std::uint16_t, shape.height, shape.margin, 8>;
   return bytes == 2 ? wgmma_kernel<std::uint16_t, shape.height, shape.margin, 2>
                     : wgmma_kernel<std::uint16_t, shape.height, shape.margin, 4>;
+}
+
+/// of.template operator()<s>() for the shape s of `shapes` that is `shape`; null where none is.
+template <const auto& shapes, class Of>
+WgmmaKernel kernel_among(WgmmaShape shape, const Of& of) {
+  WgmmaKernel kernel = nullptr;
+  [&]<std::size_t... n>(std::index_sequence<n...>) {
+    ((shapes[n] == shape ? void(kernel = of.template operator()<shapes[n]>()) : void()), ...);
+  }
+  (std::make_index_sequence<std::size(shapes)>{});
+  return kernel;
 }
 
 }  // namespace convolve::cuda::group

@@ -17,7 +17,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,22 +34,12 @@ namespace {
 
 using namespace group;
 
-template <WgmmaShape shape>
-WgmmaKernel kernel_of(SampleType type, int components) {
-  return type == SampleType::u8 ? u8_kernel<shape>(components) : u16_kernel<shape>(components);
-}
-
-/// `number`: of the shape.
-template <std::size_t... number>
-WgmmaKernel kernel_for(WgmmaShape shape, SampleType type, int components, std::index_sequence<number...>) {
-  WgmmaKernel kernel = nullptr;
-  ((short_windows[number] == shape ? void(kernel = kernel_of<short_windows[number]>(type, components)) : void()), ...);
-  return kernel;
-}
 WgmmaKernel kernel_for(WgmmaShape shape, SampleType type, int components) {
   if (shape.has_long_windows())
     return type == SampleType::u8 ? long_windows_kernel(shape, components) : u16_long_windows_kernel(shape, components);
-  return kernel_for(shape, type, components, std::make_index_sequence<std::size(short_windows)>{});
+  return kernel_among<short_windows>(shape, [&]<WgmmaShape s>() {
+    return type == SampleType::u8 ? u8_kernel<s>(components) : u16_kernel<s>(components);
+  });
 }
 
 /// Components as the kernels count them: bytes.
