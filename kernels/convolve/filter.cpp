@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 
 #include "convolve/is_whole.hpp"
+#include "convolve/shortest_text.hpp"
 
 namespace convolve {
 namespace {
@@ -18,11 +18,6 @@ namespace {
 // Numerators and divisors past this are kept as doubles only: their sums could not fit the 24 bits that the exact
 // contract asks for.
 constexpr std::int64_t exact_limit = std::int64_t{1} << 24;
-
-// A number as a message shows it: 2e+300, and not its 301 digits.
-std::string shortest(double v) {
-  return (std::ostringstream() << v).str();
-}
 
 // A double as numerator / denominator with a power of two below the line, or denominator 0.
 Tap binary_fraction(double v) {
@@ -219,10 +214,10 @@ Filter::Filter(const TapArray& array, const FilterOptions& options) {
     if (!std::isfinite(array.taps[i].value))
       throw std::invalid_argument("tap " + std::to_string(i % width_) + " of row " +
                                   std::to_string(i / width_ % height_) + " of frame " +
-                                  std::to_string(i / width_ / height_) + " is " + shortest(array.taps[i].value) +
+                                  std::to_string(i / width_ / height_) + " is " + shortest_text(array.taps[i].value) +
                                   "; every tap is a finite number");
   if (!std::isfinite(options.scale))
-    throw std::invalid_argument("scale is " + shortest(options.scale) + "; it is a finite number");
+    throw std::invalid_argument("scale is " + shortest_text(options.scale) + "; it is a finite number");
 
   std::vector<Tap> ordered = array.taps;
   if (options.convolve) std::reverse(ordered.begin(), ordered.end());
@@ -247,7 +242,7 @@ Filter::Filter(const TapArray& array, const FilterOptions& options) {
   }
   // Sums of products with 16-bit samples are formed in single precision at the least.
   if (!(sum_abs() <= 1e30))
-    throw std::invalid_argument("after scale and normalize the taps' magnitudes sum to " + shortest(sum_abs()) +
+    throw std::invalid_argument("after scale and normalize the taps' magnitudes sum to " + shortest_text(sum_abs()) +
                                 "; at most 1e30 is allowed");
   factor();
   if ((height_ > max_dense_taps || width_ > max_dense_taps) && frame_factors_.empty())
