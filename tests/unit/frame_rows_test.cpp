@@ -19,13 +19,8 @@
 namespace {
 
 using namespace convolve;
-using cuda::half_bits;
-using cuda::half_value;
+using cuda::nearest_half;
 using cuda::frame_rows::RowsTaps;
-
-double rounded(double value) {
-  return half_value(half_bits(value));
-}
 
 /// A filter's factors, and the numbers that the kernel has of them.
 struct Rows {
@@ -64,10 +59,10 @@ double error_of(const Rows& f, int low, int high, unsigned missing, Ghosts ghost
         const bool is_missing = missing >> t & 1;
         const double value = is_missing || ghost ? component.ghost : byte(random);
         wanted += f.time[t] * f.space.column[y] * f.space.row[x] * (value - component.zero);
-        if (!is_missing) combined = rounded(combined + f.taps.time[t] * value * 0x1p-24);
+        if (!is_missing) combined = nearest_half(combined + f.taps.time[t] * value * 0x1p-24);
       }
       if (ghost) combined = f.taps.combined_ghost_of(component.ghost, missing);
-      v = rounded(v + f.taps.column[y] * combined);
+      v = nearest_half(v + f.taps.column[y] * combined);
     }
     if (ghost_column) v = f.taps.ghost_of(component.ghost, missing);
     sum += static_cast<double>(static_cast<float>(f.taps.row[x])) * v;

@@ -20,8 +20,8 @@ namespace {
 
 using namespace convolve;
 using cuda::Epilogue;
-using cuda::half_bits;
 using cuda::half_value;
+using cuda::nearest_half;
 using cuda::tensor::FrameTaps;
 
 /// A filter's factors in the numbers of its arithmetic.
@@ -72,7 +72,7 @@ double error_of(const Factored& f, int low, int high, unsigned missing, std::uin
         frame += taps.column[static_cast<std::size_t>(t * height + y)] * sample * 0x1p-24;
       }
       if (missing >> t & 1) continue;
-      v = half_value(half_bits(v + frame));
+      v = nearest_half(v + frame);
       if (taps.epilogue == Epilogue::scaled) {
         EXPECT_EQ(std::ldexp(v, 14), std::floor(std::ldexp(v, 14)));
       }

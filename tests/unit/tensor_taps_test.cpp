@@ -23,8 +23,9 @@ namespace {
 
 using namespace convolve;
 using cuda::Epilogue;
-using cuda::half_bits;
+using cuda::half_twice;
 using cuda::half_value;
+using cuda::nearest_half;
 using cuda::tensor::in_halves;
 using cuda::tensor::TensorTaps;
 
@@ -55,7 +56,7 @@ Sample random_sample(const PlanDesc& desc, const TensorTaps& taps, int low, int 
   double wanted = component.zero + component.bias, centre = 0, sum = taps.from[0][0];
   // A column of V for each tap of the row.
   for (int x = 0; x < desc.filter.width(); ++x) {
-    double v = halves ? half_value(half_bits(taps.start)) : taps.start;
+    double v = halves ? nearest_half(taps.start) : taps.start;
     for (int y = 0; y < desc.filter.height(); ++y) {
       const int sample = byte(random);
       if (y == desc.filter.centre_y() && x == desc.filter.centre_x()) centre = sample;
@@ -63,12 +64,12 @@ Sample random_sample(const PlanDesc& desc, const TensorTaps& taps, int low, int 
       wanted += frame.factors.column[y] * frame.factors.row[x] * (sample - component.zero);
     }
     if (taps.epilogue == Epilogue::scaled) {
-      EXPECT_EQ(half_value(half_bits(v)), v);  // integers lose nothing on the way
+      EXPECT_EQ(nearest_half(v), v);  // integers lose nothing on the way
     }
     if (!halves) {
       EXPECT_EQ(static_cast<double>(static_cast<std::int16_t>(v)), v);
     }
-    sum += taps.row[x] * (halves ? half_value(half_bits(v)) : v);
+    sum += taps.row[x] * (halves ? nearest_half(v) : v);
   }
   wanted += frame.centre * (centre - component.zero);
   switch (taps.epilogue) {
@@ -274,7 +275,7 @@ TEST(TensorTaps, TheRowMatricesAreBandsOfFourNeighboursALane) {
       EXPECT_EQ(static_cast<std::int32_t>(ints[4 * components]), 7);
       EXPECT_EQ(bytes.words.size(), static_cast<std::size_t>(388 + 4 * components));
       const std::uint32_t* const floats = &halves.words[416];
-      EXPECT_EQ(floats[0], half_bits(-3) * 0x10001u);
+      EXPECT_EQ(floats[0], half_twice(-3));
       EXPECT_EQ(std::bit_cast<float>(floats[4 * components]), 7);
       EXPECT_EQ(halves.words.size(), static_cast<std::size_t>(420 + 4 * components));
     }
