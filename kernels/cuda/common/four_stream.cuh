@@ -273,6 +273,38 @@ struct FourCopied {
   }
 };
 
+/// A warp's way down its strip. add_row(place, i, row, sum, last) adds row i of the place to the lane's sums, of which
+/// those of the topmost row are complete then, and gets the words that hold the copied component of its pixels.
+template <int F, int width, int slots, bool several, int own, class AddRow>
+__device__ __forceinline__ void run_four_stream(const FourStreamArgs& args, const AddRow& add_row) {
+  extern __shared__ __align__(16) char shared[];
+  using Shared = FourShared<width, slots, own>;
+  constexpr int radius = width / 2;
+  const int local = __shfl_sync(~0u, threadIdx.x >> 5, 0), warp = blockIdx.x * four_stream_warps + local;
+  if (warp >= args.warps) return;
+  const FourPlace place(args, warp, radius, Shared::strip);
+  FourRows<F, width, slots, several, own> rows(args, shared + local * Shared::bytes, place);
+  rows.prefetch();
+  pdl_wait();
+  rows.begin();
+  const int x = place.begin + own * (threadIdx.x & 31);
+  const bool stores = x < place.end;
+  char* to = static_cast<char*>(args.out.data) + place.top * args.out.stride + x * Shared::pixel;
+  float sum[width][own * F] = {};
+  FourCopied<F == 3 ? radius : 0, own> copied;
+#pragma unroll 1
+  for (int i = 0; i < place.rows; ++i) {
+    const char* const row = rows.make(i);
+    std::uint32_t last[own];
+    add_row(place, i, row, sum, last);
+    if constexpr (F == 3) copied.put(last);
+    if (i >= 2 * radius) {
+      if (stores) finish_four<F, own>(args, sum[0], copied.oldest(), to);
+      to += args.out.stride;
+    }
+  }
+}
+
 #endif
 
 }  // namespace convolve::cuda

@@ -49,28 +49,11 @@ __device__ __forceinline__ void add_four_row(const FourStreamArgs& args, const c
 #endif
 
 template <int F, int width>
-__global__ void __launch_bounds__(32 * four_stream_warps, register_four_blocks(width))
+__global__ void __launch_bounds__(four_stream_threads, register_four_blocks(width))
     register_four_kernel(const __grid_constant__ FourStreamArgs args) {
 #if __CUDA_ARCH__ >= 800
-  extern __shared__ __align__(16) char shared[];
-  using Shared = FourShared<width, register_four_slots(F, width)>;
   constexpr int radius = width / 2;
-  const int local = __shfl_sync(~0u, threadIdx.x >> 5, 0), warp = blockIdx.x * four_stream_warps + local;
-  if (warp >= args.warps) return;
-  const FourPlace place(args, warp, radius, Shared::strip);
-  FourRows<F, width, register_four_slots(F, width), false> rows(args, shared + local * Shared::bytes, place);
-  rows.prefetch();
-  pdl_wait();
-  rows.begin();
-  const int x = place.begin + 4 * (threadIdx.x & 31);
-  const bool stores = x < place.end;
-  char* to = static_cast<char*>(args.out.data) + place.top * args.out.stride + x * Shared::pixel;
-  float sum[width][4 * F] = {};
-  FourCopied<F == 3 ? radius : 0, 4> copied;
-#pragma unroll 1
-  for (int i = 0; i < place.rows; ++i) {
-    const char* const row = rows.make(i);
-    std::uint32_t last[4];
+  const auto add_row = [&](const FourPlace& place, int i, const char* row, auto& sum, auto& last) {
     // Sums of rows outside of the range are not worth their products.
     if (i <= radius)
       add_four_row<F, width, radius, width>(args, row, sum, last);
@@ -78,12 +61,8 @@ __global__ void __launch_bounds__(32 * four_stream_warps, register_four_blocks(w
       add_four_row<F, width, 0, radius + 1>(args, row, sum, last);
     else
       add_four_row<F, width, 0, width>(args, row, sum, last);
-    if constexpr (F == 3) copied.put(last);
-    if (i >= 2 * radius) {
-      if (stores) finish_four<F, 4>(args, sum[0], copied.oldest(), to);
-      to += args.out.stride;
-    }
-  }
+  };
+  run_four_stream<F, width, register_four_slots(F, width), false, 4>(args, add_row);
 #endif
 }
 

@@ -27,25 +27,9 @@ template <int F, int width, bool several>
 __global__ void __launch_bounds__(four_stream_threads, separable_four_blocks(F, width))
     separable_four_kernel(const __grid_constant__ FourStreamArgs args) {
 #if __CUDA_ARCH__ >= 800
-  extern __shared__ __align__(16) char shared[];
   using Shared = SeparableFourShared<width, several>;
   constexpr int radius = width / 2, own = separable_four_own(width);
-  const int local = __shfl_sync(~0u, threadIdx.x >> 5, 0), warp = blockIdx.x * four_stream_warps + local;
-  if (warp >= args.warps) return;
-  const FourPlace place(args, warp, radius, Shared::strip);
-  FourRows<F, width, separable_four_slots(several), several, own> rows(args, shared + local * Shared::bytes, place);
-  rows.prefetch();
-  pdl_wait();
-  rows.begin();
-  const int x = place.begin + own * (threadIdx.x & 31);
-  const bool stores = x < place.end;
-  char* to = static_cast<char*>(args.out.data) + place.top * args.out.stride + x * Shared::pixel;
-  float sum[width][own * F] = {};
-  FourCopied<F == 3 ? radius : 0, own> copied;
-#pragma unroll 1
-  for (int i = 0; i < place.rows; ++i) {
-    const char* const row = rows.make(i);
-    std::uint32_t last[own];
+  const auto add_row = [&](const FourPlace&, int, const char* row, auto& sum, auto& last) {
     float across[own * F] = {};
 #pragma unroll
     for (int q = 0; q < width + own - 1; ++q) {
@@ -63,12 +47,8 @@ __global__ void __launch_bounds__(four_stream_threads, separable_four_blocks(F, 
 #pragma unroll
       for (int n = 0; n < own * F; ++n)
         sum[j][n] = fmaf(args.taps[width + width - 1 - j], across[n], j + 1 < width ? sum[j + 1][n] : 0);
-    if constexpr (F == 3) copied.put(last);
-    if (i >= 2 * radius) {
-      if (stores) finish_four<F, own>(args, sum[0], copied.oldest(), to);
-      to += args.out.stride;
-    }
-  }
+  };
+  run_four_stream<F, width, separable_four_slots(several), several, own>(args, add_row);
 #endif
 }
 
