@@ -8,6 +8,7 @@
 // reaches over the side.
 #pragma once
 
+#include "cuda/common/by_components.cuh"
 #include "cuda/common/frame.cuh"
 #include "cuda/common/limits.hpp"
 #include "cuda/common/pixels.cuh"
@@ -270,16 +271,7 @@ __global__ void __launch_bounds__(32 * register_warps, register_blocks(sizeof(Sa
     register_tile_kernel(const __grid_constant__ RegisterTileArgs args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
-  if constexpr (mix == PlaneMix::one) {
-    filter_register_tile<Sample, 1, width>(args, p);
-  } else if constexpr (mix == PlaneMix::one_and_two) {
-    if (args.plane[p].components == 1)
-      filter_register_tile<Sample, 1, width>(args, p);
-    else
-      filter_register_tile<Sample, 2, width>(args, p);
-  } else {
-    filter_register_tile<Sample, max_components_of(mix), width>(args, p);
-  }
+  by_components<mix>(args.plane[p].components, [&](auto C) { filter_register_tile<Sample, C, width>(args, p); });
 }
 
 }  // namespace convolve::cuda

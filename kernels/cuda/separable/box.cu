@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "cuda/common/by_components.cuh"
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/sample_plane.hpp"
@@ -18,21 +19,12 @@ namespace convolve::cuda {
 namespace box {
 namespace {
 
-/// f(std::integral_constant<int, components>) for a plane of such a frame.
-template <PlaneMix mix, class F>
-__device__ __forceinline__ void with_components(const Plane& plane, F&& f) {
-  if (mix == PlaneMix::one_and_two && plane.components == 1)
-    f(std::integral_constant<int, 1>{});
-  else
-    f(std::integral_constant<int, max_components_of(mix)>{});
-}
-
 template <PlaneMix mix>
 __global__ void __launch_bounds__(threads) sum_kernel(const __grid_constant__ Args args) {
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_sums) ++p;
   const Plane& plane = args.plane[p];
-  with_components<mix>(plane, [&](auto components) { sum_groups<components.value>(args, plane); });
+  by_components<mix>(plane.components, [&](auto C) { sum_groups<C>(args, plane); });
 }
 
 template <PlaneMix mix>
@@ -41,7 +33,7 @@ __global__ void __launch_bounds__(threads, resident) tile_kernel(const __grid_co
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_tile) ++p;
   const Plane& plane = args.plane[p];
-  with_components<mix>(plane, [&](auto components) { filter_tile<components.value>(args, plane, memory); });
+  by_components<mix>(plane.components, [&](auto C) { filter_tile<C>(args, plane, memory); });
 }
 
 /// The kernels of a kind of frame.

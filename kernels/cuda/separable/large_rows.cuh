@@ -4,6 +4,7 @@
 // The row pass of separable's kernels for large filters: see large.cuh.
 #pragma once
 
+#include "cuda/common/by_components.cuh"
 #include "cuda/common/frame.cuh"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/prefetch.cuh"
@@ -304,18 +305,7 @@ __global__ void __launch_bounds__(threads, resident) row_kernel(const __grid_con
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_row_block) ++p;
   const Plane& plane = args.plane[p];
-  if constexpr (mix == PlaneMix::four) {
-    filter_row_tile<Numbers, 4>(args, plane, shared);
-  } else if constexpr (mix == PlaneMix::three) {
-    filter_row_tile<Numbers, 3>(args, plane, shared);
-  } else if constexpr (mix == PlaneMix::one_and_two) {
-    if (plane.components == 1)
-      filter_row_tile<Numbers, 1>(args, plane, shared);
-    else
-      filter_row_tile<Numbers, 2>(args, plane, shared);
-  } else {
-    filter_row_tile<Numbers, 1>(args, plane, shared);
-  }
+  by_components<mix>(plane.components, [&](auto C) { filter_row_tile<Numbers, C>(args, plane, shared); });
 #endif
 }
 

@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/by_components.cuh"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/prefetch.cuh"
 #include "cuda/separable/single_rows_planar.cuh"
@@ -250,14 +251,8 @@ __global__ void __launch_bounds__(SingleTile::threads, is_four_over_time<Sample,
   extern __shared__ __align__(16) float shared[];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.grid[p + 1].first_block) ++p;
-  if constexpr (mix == PlaneMix::one_and_two) {
-    if (args.plane[p].components == 1)
-      filter_tile<Sample, 1, width, terms, frames>(args, p, shared);
-    else
-      filter_tile<Sample, 2, width, terms, frames>(args, p, shared);
-  } else {
-    filter_tile<Sample, max_components_of(mix), width, terms, frames>(args, p, shared);
-  }
+  by_components<mix>(args.plane[p].components,
+                     [&](auto C) { filter_tile<Sample, C, width, terms, frames>(args, p, shared); });
 }
 
 /// The kernel of one plane of four components of which some are copied.
