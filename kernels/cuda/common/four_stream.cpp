@@ -113,7 +113,7 @@ bool FourStream::lay_out(const Device& device, const PlanDesc& desc, const Arith
   args.centre_t = desc.filter.centre_t();
   const std::array<int, 4> order = filtered_first(from);
   args.order = make_order(order);
-  args.mask = (0xFFFFu << layout.shift & 0xFFFFu) * 0x10001u;
+  args.mask = sample_mask(layout.shift) * 0x10001u;
   for (int i = 0; i < filtered; ++i) {
     const int c = order[i];
     args.zero[i] = std::ldexp(plane.zero[c], layout.shift - subnormal_exponent);
@@ -122,9 +122,10 @@ bool FourStream::lay_out(const Device& device, const PlanDesc& desc, const Arith
   }
   args.numbers = by_remainder(make_sample_numbers(layout, arithmetic));
   args.gain = args.numbers.gain * second_factor;
-  const bool two_products = args.numbers.divisor != 0 && std::ranges::all_of(from.component, [&](const Component& k) {
-                              return !k.filtered || two_products_divide_before_offset(arithmetic, layout, k);
-                            });
+  const bool two_products =
+      args.numbers.division() != Division::product && std::ranges::all_of(from.component, [&](const Component& k) {
+        return !k.filtered || two_products_divide_before_offset(arithmetic, layout, k);
+      });
   if (two_products) {
     const double lacks = 1 / arithmetic.divisor - static_cast<double>(args.numbers.gain);
     args.gain_low = static_cast<float>(lacks * second_factor);

@@ -33,7 +33,7 @@ inline constexpr bool is_subnormal = std::is_same_v<Sample, SubnormalWord>;
 
 /// The bits to keep of two samples of 16 bits that are stored so much higher; 0: all.
 __device__ __forceinline__ std::uint32_t padding_mask(int shift) {
-  return shift == 0 ? 0 : (0xFFFFu << shift & 0xFFFFu) * 0x10001u;
+  return shift == 0 ? 0 : sample_mask(shift) * 0x10001u;
 }
 
 /// A sample by itself.
@@ -96,7 +96,7 @@ struct PixelGroup {
     }
   }
 
-  /// Of subnormal samples, before value(): clears what padding_mask() does not keep.
+  /// Clears the bits that padding_mask() does not keep. Subnormal samples ask for it before value().
   __device__ void clear_padding(std::uint32_t keep) {
     if (keep == 0) return;
 #pragma unroll
@@ -130,7 +130,7 @@ struct PixelGroup {
       }
     }
   }
-  /// The same of samples that have all their 16 bits.
+  /// Does what put() does, for samples that have all their 16 bits.
   __device__ void put_whole(const float (&value)[samples]) {
 #pragma unroll
     for (int i = 0; i < words; ++i)
@@ -172,7 +172,8 @@ struct PixelGroup {
 /// How sums of 16-bit samples are divided.
 enum class WordDivision : std::uint8_t { product, biased_product, two_products, remainder };
 
-/// Calls what(std::integral_constant of the division): once for many samples, so that those need not ask.
+/// Calls what(std::integral_constant of the division): once for many samples, so that those need not ask. The sign of
+/// the divisor tells, as SampleNumbers says.
 template <class What>
 __device__ __forceinline__ void by_division(const SampleNumbers& numbers, const What& what) {
   if (numbers.divisor > 0)
@@ -184,7 +185,7 @@ __device__ __forceinline__ void by_division(const SampleNumbers& numbers, const 
   else
     what(std::integral_constant<WordDivision, WordDivision::product>{});
 }
-/// The same, and std::bool_constant of whether samples have all their 16 bits.
+/// Calls what(the division, std::bool_constant of whether samples have all their 16 bits).
 template <class What>
 __device__ __forceinline__ void by_division_and_bits(const SampleNumbers& numbers, const What& what) {
   by_division(numbers, [&](const auto& how) {

@@ -30,13 +30,23 @@ struct SamplePlane {
 struct SampleNumbers {
   int shift;
   float gain, rounding_bias, max;
-  float divisor;   ///< by which remainder_value() divides; 0: a product does; less: two products. Of 16-bit samples
+  float divisor;   ///< of 16-bit samples: of remainder_value(); 0 where a product divides, below 0 where two do
   float gain_low;  ///< of two products: what `gain` lacks; else 0
+
+  /// How sums of 16-bit samples are divided. Kernels ask `divisor` (by_division() in pixels.cuh).
+  Division division() const {
+    return divisor == 0 ? Division::product : divisor < 0 ? Division::two_products : Division::remainder;
+  }
 };
 
 /// The alignment that a group of so many bytes asks for.
 constexpr int group_alignment(int bytes) {
   return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+}
+
+/// The bits of a word of 16 that hold a sample which is stored so much higher.
+constexpr std::uint32_t sample_mask(int shift) {
+  return 0xFFFFu << shift & 0xFFFFu;
 }
 
 /// What the planes of a frame hold, as kernels are compiled for it. All planes are uniform().
@@ -69,7 +79,7 @@ bool has_sample_planes(const FrameLayout& layout, const Arithmetic& arithmetic, 
 /// A plane of the layout, and what all planes share.
 SamplePlane make_sample_plane(const FrameLayout& layout, const PlaneLayout& plane, const Arithmetic& arithmetic);
 SampleNumbers make_sample_numbers(const FrameLayout& layout, const Arithmetic& arithmetic);
-/// The same numbers with a remainder step in place of two products, for kernels without code for these.
+/// Replaces two products by a remainder step, for kernels without code for two products.
 SampleNumbers by_remainder(SampleNumbers numbers);
 
 /// Planes of 16-bit samples for kernels that read samples as subnormal floats (SubnormalWord in pixels.cuh): no zero

@@ -185,7 +185,7 @@ std::unique_ptr<Plan> make_matrix_temporal_u16(const Device& device, const PlanD
   TileKernel kernel =
       window_kernel(device, desc.filter, taps, kernel_for(radius, taps.limbs, 2 * max_components_of(desc.layout)), rows,
                     blocks_resident(radius, taps.limbs), "window of bytes");
-  kernel.mask = 0xFFFFu & 0xFFFFu << desc.layout.shift;
+  kernel.mask = sample_mask(desc.layout.shift);
   kernel.numbers = make_sample_numbers(desc.layout, u16_arithmetic(desc));
   kernel.sample = sample_kernel;
   return make_tile_plan(device, desc, taps, kernel);

@@ -108,7 +108,7 @@ WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, WgmmaShape shape) {
   args.limbs = taps.limbs;
   args.gain = taps.scale;
   args.numbers = make_sample_numbers(layout, arithmetic);
-  if (args.numbers.divisor <= 0) {  // sums are scaled while they are divided
+  if (args.numbers.division() != Division::remainder) {  // sums are scaled while they are divided
     args.numbers.gain = static_cast<float>(static_cast<double>(args.numbers.gain) * taps.scale);
     args.numbers.gain_low *= taps.scale;
   }
@@ -136,7 +136,7 @@ WgmmaArgs args_of(const PlanDesc& desc, const U16Taps& taps, WgmmaShape shape) {
     }
     // Copied samples stay as they are.
     plane.up = static_cast<std::uint8_t>(plane.passthrough_components ? 0 : 16 - layout.bits - layout.shift);
-    plane.mask = plane.passthrough_components ? ~0u : (0xFFFFu & 0xFFFFu << (16 - layout.bits)) * 0x10001u;
+    plane.mask = plane.passthrough_components ? ~0u : sample_mask(16 - layout.bits) * 0x10001u;
   }
   return args;
 }
