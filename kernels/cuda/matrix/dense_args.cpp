@@ -17,15 +17,8 @@ int dense_radius(const Filter& filter) {
 }
 
 void set_dense_filter(MatrixArgs& args, const PlanDesc& desc, const MatrixTaps& taps) {
-  args.taps_x = desc.filter.width();
-  args.taps_y = desc.filter.height();
-  args.centre_x = desc.filter.centre_x();
-  args.centre_y = desc.filter.centre_y();
-  args.gain = taps.gain;
-  args.gain_low = taps.gain_low;
+  set_filter(args, desc, taps);
   args.gain_high = 256 * taps.gain;
-  args.epilogue = taps.epilogue;
-  args.border = desc.border;
 }
 
 std::vector<MatrixLevels> dense_levels(const MatrixTaps& taps, const MatrixArgs& args) {

@@ -20,6 +20,18 @@ bool fits_dense(const Filter& filter);
 /// The rows above or below the centre that a dense kernel has; the least that there are kernels for is one.
 int dense_radius(const Filter& filter);
 
+/// Sets what arguments of any kernel of `matrix` for bytes have of a filter and its taps.
+template <class Args>
+void set_filter(Args& args, const PlanDesc& desc, const MatrixTaps& taps) {
+  args.taps_x = desc.filter.width();
+  args.taps_y = desc.filter.height();
+  args.centre_x = desc.filter.centre_x();
+  args.centre_y = desc.filter.centre_y();
+  args.gain = taps.gain;
+  args.gain_low = taps.gain_low;
+  args.epilogue = taps.epilogue;
+  args.border = desc.border;
+}
 /// Sets all of `args` that the filter and its taps decide, but for what lies in device memory.
 void set_dense_filter(MatrixArgs& args, const PlanDesc& desc, const MatrixTaps& taps);
 /// The levels of each of args.planes planes, which are set by then.

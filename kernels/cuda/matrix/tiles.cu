@@ -10,6 +10,7 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
 #include "cuda/common/table.hpp"
+#include "cuda/matrix/dense_args.hpp"
 #include "cuda/matrix/tiles.cuh"
 #include "cuda/matrix/u16_byte_taps.hpp"
 
@@ -62,14 +63,7 @@ class TilePlan final : public Plan {
     args_.depth = depth_;
     args_.planes = desc.layout.planes;
     args_.wave = kernel.wave;
-    args_.taps_x = desc.filter.width();
-    args_.taps_y = desc.filter.height();
-    args_.centre_x = desc.filter.centre_x();
-    args_.centre_y = desc.filter.centre_y();
-    args_.gain = taps.gain;
-    args_.gain_low = taps.gain_low;
-    args_.epilogue = taps.epilogue;
-    args_.border = desc.border;
+    set_filter(args_, desc, taps);
     args_.mask[0] = (kernel.mask & 255) * 0x01010101u;
     args_.mask[1] = (kernel.mask >> 8 & 255) * 0x01010101u;
     args_.numbers = kernel.numbers;
