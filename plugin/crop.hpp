@@ -27,8 +27,8 @@ bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
 /// the frame holds it.
 Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info);
 
-/// The same, of a frame whose size `meta` tells, or the caps where that is null. Throws ElementError where the frame
-/// does not hold the whole picture.
+/// The corner of the picture in a frame whose size `meta` tells, or the caps where that is null. Throws ElementError
+/// where the frame does not hold the whole picture.
 Corner checked_corner(GstBuffer* buffer, const GstVideoMeta* meta, const GstVideoInfo& info);
 
 /// Where a picture's rows lie in the planes of a frame of `height` pixels, which a meta may say to be any number.

@@ -38,7 +38,7 @@ std::int64_t cut_near(std::int64_t width, std::int64_t height, std::int64_t down
   return std::clamp<std::int64_t>(near, 0, (width + 1) / 2);
 }
 
-// The same to the pixel.
+// What cut_near() is about, to the pixel.
 std::int64_t cut_of_large(std::int64_t width, std::int64_t height, std::int64_t down) {
   std::int64_t cut = cut_near(width, height, down);
   const auto holds = [&](std::int64_t x) { return in_ellipse(2 * x + 1 - width, down, width, height); };
@@ -47,7 +47,7 @@ std::int64_t cut_of_large(std::int64_t width, std::int64_t height, std::int64_t 
   return cut;
 }
 
-// The same of the rows of a small ellipse, one after another. A row holds pixel x where
+// Cuts of the rows of a small ellipse, to the pixel, one after another. A row holds pixel x where
 // (2 x + 1 - width)^2 * height^2 <= width^2 * (height^2 - down^2): both sides are carried on by their differences.
 class SmallEllipse {
  public:

@@ -14,10 +14,11 @@ namespace convolve::cpu {
 enum class Epilogue : std::uint8_t {
   saturate,        ///< The sum is the code value, but for clamping.
   product,         ///< One multiply-add by the gain and the offset; its result is rounded to an integer.
-  biased_product,  ///< The same with the rounding bias, which leaves the integer in the low bits of 16-bit results.
+  biased_product,  ///< One multiply-add with the rounding bias, which leaves the integer in the low bits of 16-bit
+                   ///< results.
   two_products,    ///< The reciprocal is two floats, so that ties stay ties.
   division,        ///< In whatever way Division says, one by one.
-  // Of 16-bit fixed point; start values are among the sums.
+  // The ways of 16-bit fixed point, where start values are among the sums:
   fraction,    ///< The sum is a fraction of a power of two, and is rounded by a multiplication that keeps high bits.
   power_of_2,  ///< The sum is divided by a power of two, ties to even.
   odd,         ///< The sum is divided by an odd number, which has no ties.

@@ -14,7 +14,7 @@ struct KernelFunctions {
   decltype(Kernel::run) (*samples)(SampleType type, int shift, int side);  ///< null: no such case
 };
 
-/// Of the SIMD target that runs.
+/// The functions of the SIMD target that runs.
 KernelFunctions float_kernels();
 
 /// Fills in what every engine with this kernel has: ring elements, coefficients [depth][height][width], quantization.

@@ -16,7 +16,7 @@ namespace convolve::cuda {
 /// True where this filter over several frames, of plain 8-bit samples, is served; else `why` says what is not.
 bool serves_matrix_temporal(const PlanDesc& desc, std::string& why);
 std::unique_ptr<Plan> make_matrix_temporal(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
-/// The same of one plane of three components.
+/// The plan for frames of one plane of three components.
 std::unique_ptr<Plan> make_matrix_temporal_triples(const Device& device, const PlanDesc& desc, const MatrixTaps& taps);
 
 /// Filters over several frames of 16-bit samples. serves...() fills in the `taps` that make...() wants.

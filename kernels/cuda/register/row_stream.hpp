@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The fast one of register's two kernels as its plan sees it: rows stream through a thread's sums. It serves 2D filters
-// of up to 7x7 taps on planes whose rows are whole vectors; the register tile (tile.cuh) serves all the rest.
+// The row stream of `register` as its plan sees it: rows stream through a thread's sums. It serves 2D filters of up to
+// 7x7 taps on planes whose rows are whole vectors; the register tile (tile.cuh) serves other planes, and is slower.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -131,7 +131,7 @@ struct Columns {
       sums.column[4 * i + 2] += v[i].z, sums.column[4 * i + 3] += v[i].w;
     }
   }
-  /// The same of columns of which any may lie beside the frame.
+  /// Adds the sums of group `g` to columns of which any may lie beside the frame.
   __device__ __forceinline__ void add_group_by_samples(Sums& sums, int g) const {
 #pragma unroll
     for (int j = 0; j < count; ++j) {

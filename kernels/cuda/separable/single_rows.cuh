@@ -278,8 +278,8 @@ __device__ __forceinline__ void filter_rows(const Pass& pass) {
     }
 }
 
-/// The same of a tile that reaches nothing beyond the frame. Loads know no condition, for what is read under one is
-/// waited for at once; the last ones may be of a row that was read before.
+/// Filters the rows of a tile that reaches nothing beyond the frame. Loads know no condition, for what is read under
+/// one is waited for at once; the last ones may be of a row that was read before.
 template <class Pass>
 __device__ __forceinline__ void filter_inner_rows(const Pass& pass) {
   constexpr int step = single_step, all_rows = single_rows(1) + 2 * Pass::radius, steps = (all_rows - 1) / step + 1;
@@ -340,8 +340,8 @@ __device__ __forceinline__ void combine_rows(const Pass& pass) {
   }
 }
 
-/// The same of a tile that reaches nothing beyond the frame. Frames of all rows are one sequence, of which two are
-/// under way: each step adds one and asks for the one after the next.
+/// Adds up frames of a tile that reaches nothing beyond the frame. Frames of all rows are one sequence, of which two
+/// are under way: each step adds one and asks for the one after the next.
 template <class Pass>
 __device__ __forceinline__ void combine_inner_rows(const Pass& pass) {
   constexpr int all_rows = single_rows(1) + 2 * Pass::radius;

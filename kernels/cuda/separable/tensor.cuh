@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(TensorTile::threads(components), TensorTile::b
 #endif
 }
 
-/// Of packed 4:2:2: a plane of pairs.
+/// The kernel for packed 4:2:2, which is a plane of pairs.
 template <Epilogue epilogue>
 __global__ void __launch_bounds__(TensorTile::threads(4), TensorTile::blocks(4))
     packed_kernel(const __grid_constant__ TensorArgs args) {

@@ -83,8 +83,8 @@ struct RowPass {
       for (float& c : code) c = __fmul_rn(c, args.gain);
   }
 
-  /// Of components whose neighbours are an odd number of bytes apart: each 16 bytes by the blocks around them. Sums are
-  /// of the even bytes and of the odd ones, of two rows each.
+  /// Filters components whose neighbours are an odd number of bytes apart: each 16 bytes by the blocks around them.
+  /// Sums are of the even bytes and of the odd ones, of two rows each.
   __device__ __forceinline__ void make_all() const {
     const float even = plane.from[first_byte()], odd = plane.from[first_byte() + 1];
 #pragma unroll
@@ -110,7 +110,7 @@ struct RowPass {
     }
   }
 
-  /// Of components that are in even bytes or in odd ones: 32 bytes at a time, even and odd ones apart, by pairs of
+  /// Filters components that are in even bytes or in odd ones: 32 bytes at a time, even and odd ones apart, by pairs of
   /// blocks. Sums are of one byte of the first 16 and of the same of the last 16, of two rows each.
   __device__ __forceinline__ void make_apart() const {
     const float from[2] = {plane.from[first_byte()], plane.from[first_byte() + 1]};

@@ -129,7 +129,8 @@ struct FramesWindow : FramesShape<margin> {
   static constexpr int others = blocks - main, other_rows = FramesTile::threads / others;
   static_assert(main_rows % 8 == 0 && other_rows % 8 == 0);
 
-  /// Of a tile that reaches nothing beside the frame. Out of line, so that it takes no registers from the sums.
+  /// Copies the rows of a tile that reaches nothing beside the frame. Out of line, so that it takes no registers from
+  /// the sums.
   static __device__ __noinline__ void copy_inner(const FramesArgs& args, const FramesPlane& plane, int left, int top,
                                                  int frame, std::uint8_t* memory) {
     const FramesWindow window{{}, args, plane, left, top};
@@ -146,7 +147,7 @@ struct FramesWindow : FramesShape<margin> {
     copy(id / main, id % main * block_bytes, std::integral_constant<int, main_rows>());
     copy(id / others, (main + id % others) * block_bytes, std::integral_constant<int, other_rows>());
   }
-  /// Of any tile. Out of line: what few tiles run takes no registers from the others.
+  /// Copies the rows of any tile. Out of line: what few tiles run takes no registers from the others.
   static __device__ __noinline__ void copy_outer(const FramesArgs& args, const FramesPlane& plane, int left, int top,
                                                  int frame, std::uint8_t* memory) {
     const FramesWindow window{{}, args, plane, left, top};

@@ -121,7 +121,7 @@ __device__ __forceinline__ int luma_at(const TensorArgs& args, int x) {
   return 2 * x + args.luma_byte;
 }
 
-/// The same of packed 4:2:2, byte by byte.
+/// Loads a window of packed 4:2:2 byte by byte.
 template <int threads>
 __device__ __noinline__ void gather_pairs(const TensorArgs& args, const TensorPlane& plane, std::uint8_t* cells,
                                           int left, int top) {

@@ -78,9 +78,9 @@ int component_at(const PlaneLayout& plane, int b);
 struct PackedFragments {
   static constexpr int luma = 112, selectors = luma + 6 * 32;
 };
-/// The same of packed 4:2:2. As components the words count luma, chroma, luma, chroma, whatever the order of a pair's
-/// bytes; the row's matrices are the chroma's. Behind them are those of the luma: by inputs of the same place in their
-/// pair as the output's, by those that lie right of these in theirs, and by those that lie left.
+/// Makes the fragments of packed 4:2:2. As components the words count luma, chroma, luma, chroma, whatever the order of
+/// a pair's bytes; the row's matrices are the chroma's. Behind them are those of the luma: by inputs of the same place
+/// in their pair as the output's, by those that lie right of these in theirs, and by those that lie left.
 std::vector<std::uint32_t> make_packed_fragments(const Filter& filter, const TensorTaps& taps,
                                                  const PlaneLayout& plane);
 

@@ -40,7 +40,7 @@ struct SingleTile {
   static constexpr int made(int terms) { return terms < 3 ? 8 : 4; }
   /// Blocks to be resident on a multiprocessor: bounds the registers.
   static constexpr int blocks(int bytes, int terms) { return terms > 1 ? 2 : bytes == 4 ? 3 : 4; }
-  /// The same of four components of 16 bits over several frames.
+  /// Resident blocks of kernels for four components of 16 bits over several frames.
   static constexpr int blocks_of_frames(int taps) { return taps >= 7 ? 3 : 4; }
 };
 /// Filters up to this wide and high have a kernel of their own, by rank; smaller ones are padded with zero taps.

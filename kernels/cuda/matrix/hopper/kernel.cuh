@@ -121,7 +121,7 @@ WgmmaKernel u8_kernel(int components) {
                            : wgmma_kernel<std::uint8_t, shape.height, shape.margin, 4>;
 }
 
-/// The same for planes of 16-bit samples, the most bytes of a pixel being so many.
+/// The kernel of a shape for planes of 16-bit samples, the most bytes of a pixel being so many.
 template <WgmmaShape shape>
 WgmmaKernel u16_kernel(int bytes) {
   if constexpr (!shape.has_long_windows())
