@@ -18,10 +18,33 @@ FILE = re.compile(r"[\w./-]+\.(?:cpp|hpp|cu|cuh|py|sh|md)")
 
 
 def missing_files(page, bases):
-    for name in re.findall(r"`([^`\n]*)`", (ROOT / page).read_text(encoding="utf-8")):
+    text = (ROOT / page).read_text(encoding="utf-8").split("\n## The files\n")[0]  # of those, see unnamed_files()
+    for name in re.findall(r"`([^`\n]*)`", text):
         if FILE.fullmatch(name) and not any((ROOT / base / name).is_file() or (ROOT / base / name).is_symlink() for base in bases):
             if "/" in name or not any(ROOT.glob(f"{pathlib.Path(page).parent}/**/{name}")):
                 yield f"{page} names {name}, which is not there"
+
+
+def unnamed_files():
+    """The last section of kernels/README.md names each file of kernels/ once; `a.*` is a.hpp, a.cpp and the like."""
+    sections = (ROOT / "kernels/README.md").read_text(encoding="utf-8").split("\n## The files\n")[1].split("\n### ")[1:]
+    files = {str(path.relative_to(ROOT / "kernels")) for path in (ROOT / "kernels").glob("**/*.[ch]*")}
+    times = dict.fromkeys(files, 0)
+    for section in sections:
+        folders = re.findall(r"`([\w/]+)/`", section.split("\n")[0])
+        # A section of several folders names files from the one that holds them.
+        base = folders[0] + "/" if len(folders) == 1 else folders[0].rpartition("/")[0] + "/" if "/" in folders[0] else ""
+        for cell in re.findall(r"^\| (`.*?) \|", section, re.M):
+            for name in re.findall(r"`([^`]+)`", cell):
+                pattern = re.escape(base + name).replace(r"\.\*", r"\.(cpp|hpp|cu|cuh)")
+                found = [file for file in files if re.fullmatch(pattern, file)]
+                for file in found:
+                    times[file] += 1
+                if not found:
+                    yield f"kernels/README.md names {base}{name}, which is not there"
+    for file, count in sorted(times.items()):
+        if count != 1:
+            yield f"kernels/README.md names {file} {count} times under The files"
 
 
 def missing_tests():
@@ -54,6 +77,6 @@ def missing_messages():
 
 if __name__ == "__main__":
     wrong = [line for page, bases in PAGES.items() for line in missing_files(page, bases)] + [
-        *missing_tests(), *missing_targets(), *missing_messages(), *pages.wrong(), *index.wrong()]
+        *unnamed_files(), *missing_tests(), *missing_targets(), *missing_messages(), *pages.wrong(), *index.wrong()]
     print("\n".join(wrong) or "all that is named is there")
     sys.exit(bool(wrong))
