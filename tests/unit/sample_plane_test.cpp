@@ -51,6 +51,7 @@ TEST(SampleNumbers, DivideByOneProductWhereThatIsRight) {
   float offset = 0;
   const SampleNumbers odd = numbers(79, 0, offset);
   EXPECT_EQ(odd.divisor, 0);
+  EXPECT_EQ(odd.division(), Division::product);
   EXPECT_EQ(odd.rounding_bias, 65536);
   EXPECT_EQ(odd.gain, 1 / 81.f);
   EXPECT_EQ(offset, 32768 + 65536);
@@ -60,12 +61,18 @@ TEST(SampleNumbers, DivideByOneProductWhereThatIsRight) {
   EXPECT_EQ(offset, 32768);
   const SampleNumbers remainder = numbers(223, 0, offset);
   EXPECT_EQ(remainder.divisor, 225);
+  EXPECT_EQ(remainder.division(), Division::remainder);
   EXPECT_EQ(remainder.gain_low, 0);
   EXPECT_EQ(offset, 32768);
   const SampleNumbers small = numbers(8, 0, offset);
   EXPECT_EQ(small.divisor, 0);
   EXPECT_GT(small.rounding_bias, 0);
   EXPECT_EQ(offset, 32768 + small.rounding_bias);
+}
+
+TEST(SampleMask, KeepsTheBitsAboveThePadding) {
+  EXPECT_EQ(sample_mask(0), 0xFFFFu);
+  EXPECT_EQ(sample_mask(6), 0xFFC0u);
 }
 
 TEST(FoldedPlanes, HaveLevelsInWhatSumsStartFrom) {
@@ -96,6 +103,7 @@ TEST(FoldedPlanes, HaveLevelsInWhatSumsStartFrom) {
   planes = folded(luma_beside_chroma(223));
   ASSERT_TRUE(planes);
   EXPECT_EQ(planes->numbers.divisor, -225);
+  EXPECT_EQ(planes->numbers.division(), Division::two_products);
   EXPECT_EQ(planes->numbers.rounding_bias, 0);
   EXPECT_NE(planes->numbers.gain_low, 0);
   const SampleNumbers remainder = by_remainder(planes->numbers);

@@ -13,7 +13,7 @@
 
 #include "cuda/matrix/hopper/shape.hpp"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 namespace {
 
 constexpr int strips = 8;
@@ -150,4 +150,4 @@ TEST(WgmmaShape, TilesAndTapsFitSharedMemory) {
 }
 
 }  // namespace
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma
