@@ -37,7 +37,7 @@ struct Unit<8> {
 
 }  // namespace convolve::cuda
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 /// The epilogues that the kernel has for samples of 8 bits. A quotient is sum * (gain + gain_low) + level.
 inline constexpr std::array wgmma_epilogues{Epilogue::magic_number, Epilogue::biased_magic_number, Epilogue::quotient};
@@ -345,4 +345,4 @@ struct Input {
 
 #endif
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

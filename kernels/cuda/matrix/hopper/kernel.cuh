@@ -17,7 +17,7 @@
 #include "cuda/matrix/hopper/u16_tile.cuh"
 #include "cuda/matrix/hopper/u8_tile.cuh"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -141,4 +141,4 @@ WgmmaKernel kernel_among(WgmmaShape shape, const Of& of) {
   return kernel;
 }
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

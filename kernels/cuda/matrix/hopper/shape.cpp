@@ -5,7 +5,7 @@
 #include "cuda/matrix/right_matrices.hpp"
 #include "cuda/matrix/taps.hpp"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 namespace {
 
 constexpr int multiprocessor = 228 << 10, of_each_block = 1 << 10;  // shared memory of compute capability 9.0
@@ -88,4 +88,4 @@ std::vector<std::uint8_t> right_matrices(const Filter& filter, int limbs, WgmmaS
   return bytes;
 }
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

@@ -12,7 +12,7 @@
 
 #include "convolve/filter.hpp"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 inline constexpr int makers = 2;        ///< warpgroups of a block that make tiles
 inline constexpr int tile_width = 128;  ///< pixels
@@ -78,4 +78,4 @@ int max_limbs(WgmmaShape shape, int components);
 std::vector<std::uint8_t> right_matrices(const Filter& filter, int limbs, WgmmaShape shape,
                                          const std::function<std::int32_t(int, std::size_t)>& limb);
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

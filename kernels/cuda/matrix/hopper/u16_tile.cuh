@@ -8,7 +8,7 @@
 #include "cuda/common/pixels.cuh"
 #include "cuda/matrix/hopper/u8_tile.cuh"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -93,4 +93,4 @@ __device__ __forceinline__ void make_u16_tile(const WgmmaArgs& args, const Tile&
 
 #endif
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

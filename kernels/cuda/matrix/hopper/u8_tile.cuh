@@ -12,7 +12,7 @@
 
 #include "cuda/matrix/hopper/input.cuh"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -241,4 +241,4 @@ __device__ __forceinline__ void make_tile(const WgmmaArgs& args, const Tile& til
 
 #endif
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

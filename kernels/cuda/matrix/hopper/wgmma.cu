@@ -32,7 +32,7 @@
 namespace convolve::cuda {
 namespace {
 
-using namespace group;
+using namespace wgmma;
 
 WgmmaKernel kernel_for(WgmmaShape shape, SampleType type, int components) {
   if (shape.has_long_windows())

@@ -6,7 +6,7 @@
 #include "cuda/matrix/hopper/kernel.cuh"
 #include "cuda/matrix/hopper/wgmma_422.hpp"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 namespace {
 
 constexpr WgmmaShape low{7, 8}, middle{11, 8}, high{15, 8};
@@ -27,4 +27,4 @@ WgmmaKernel packed_422_wgmma_kernel(WgmmaShape shape, int luma) {
   return shape == low ? kernel_for<low>(luma) : shape == middle ? kernel_for<middle>(luma) : kernel_for<high>(luma);
 }
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

@@ -6,11 +6,11 @@
 
 #include "cuda/matrix/hopper/input.cuh"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 /// The shape of those that there are for this filter's, of no more than 15 taps an axis.
 WgmmaShape packed_422_shape(WgmmaShape shape);
 /// Its kernel; `luma`: the byte of a pair's first.
 WgmmaKernel packed_422_wgmma_kernel(WgmmaShape shape, int luma);
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

@@ -8,10 +8,10 @@
 #include "cuda/matrix/hopper/kernel.cuh"
 #include "cuda/matrix/hopper/wgmma_long.hpp"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 WgmmaKernel long_windows_kernel(WgmmaShape shape, int components) {
   return kernel_among<long_windows>(shape, [&]<WgmmaShape s>() { return u8_kernel<s>(components); });
 }
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma

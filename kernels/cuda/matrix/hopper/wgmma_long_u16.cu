@@ -6,10 +6,10 @@
 #include "cuda/matrix/hopper/kernel.cuh"
 #include "cuda/matrix/hopper/wgmma_long.hpp"
 
-namespace convolve::cuda::group {
+namespace convolve::cuda::wgmma {
 
 WgmmaKernel u16_long_windows_kernel(WgmmaShape shape, int bytes) {
   return kernel_among<long_windows>(shape, [&]<WgmmaShape s>() { return u16_kernel<s>(bytes); });
 }
 
-}  // namespace convolve::cuda::group
+}  // namespace convolve::cuda::wgmma
