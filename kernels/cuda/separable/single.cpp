@@ -148,8 +148,10 @@ class SingleTilesPlan final : public Plan {
     const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
     const bool one = args_.frames == 1;
     // Beyond, tiles are faster where two products divide, and where one does and nothing is copied.
-    const float divisor = args_.numbers.divisor;
-    if (width > 11 && (divisor < 0 || (divisor == 0 && !args_.plane[0].has_passthrough))) return;
+    const Division division = args_.numbers.division();
+    if (width > 11 &&
+        (division == Division::two_products || (division == Division::product && !args_.plane[0].has_passthrough)))
+      return;
     if (!four_.lay_out(device, desc, arithmetic, width, one ? find_separable_four : find_separable_four_frames)) return;
     const SpaceFactors& space = factors.space.front();
     FourStreamArgs& to = four_.args;
@@ -186,7 +188,7 @@ class SingleTilesPlan final : public Plan {
       to.time[args_.centre_t] = subnormal ? unshifted_factor : 1;
       to.column[width / 2] = subnormal ? second_factor : 1;
       plane.zero[c] = plane.start[c] = 0;
-      plane.offset[c] = args_.numbers.divisor == 0 ? args_.numbers.rounding_bias : 0;
+      plane.offset[c] = args_.numbers.division() == Division::product ? args_.numbers.rounding_bias : 0;
     }
   }
 
