@@ -31,7 +31,8 @@ int choose_rows(int strips, int height, int halo, int multiprocessors, int resid
   for (int rows = std::min(most, height); rows > 0; --rows) {
     const std::int64_t blocks = (std::int64_t{strips} * ceil_div(height, rows) - 1) / four_stream_warps + 1;
     const std::int64_t each = (blocks - 1) / multiprocessors + 1;
-    const double cost = (static_cast<double>(each / resident * resident) + time_of(each % resident)) * (rows + halo);
+    const std::int64_t in_full_waves = each / resident * resident;
+    const double cost = (static_cast<double>(in_full_waves) + time_of(each % resident)) * (rows + halo);
     if (cost < least) least = cost, best = rows;
   }
   return best;
