@@ -166,7 +166,7 @@ class BankTensorPlan final : public Plan {
       MatrixPlane& plane = args_.matrix.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.first_block = blocks;
-      blocks += set_dense_tiles(plane, bank_tile(plane.components, max_).rows, bits % (4u * plane.components) == 0);
+      blocks += set_dense_tiles(plane, bank_tile(plane.components, max_).rows, aligned_for_tiles(plane, bits));
     }
     launch_pdl(capability_, kernel_, blocks, dim3(32, dense_warps), stream, args_, more_memory_);
     return launch_error();
@@ -220,8 +220,6 @@ bool serves_bank_tensor(const Device& device, const PlanDesc& desc, std::string&
   else if (desc.filter.reach_y() > bank_tensor_radius || desc.filter.reach_x() > dense_margin)
     why = "banks that reach further than " + std::to_string(bank_tensor_radius) + " rows or " +
           std::to_string(dense_margin) + " columns from the centre";
-  else if (max_components_of(desc.layout) == 3)
-    why = "banks over planes of three components";
   BankTaps taps;
   return why.empty() && serves_planes(desc, why) && make_bank_taps(desc, taps, why);
 }

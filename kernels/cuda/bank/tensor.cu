@@ -17,6 +17,7 @@
 #include "cuda/bank/tensor.cuh"
 #include "cuda/bank/tensor_tuning.hpp"
 #include "cuda/matrix/dense_input.cuh"
+#include "cuda/matrix/dense_triples.cuh"
 
 namespace convolve::cuda {
 namespace {
@@ -100,9 +101,16 @@ __device__ __forceinline__ void sum_rows(const int (&start)[4], const RightTaps&
   for (int e = 0; e < 8; ++e) sum[e] = read<combine>(made[e % 4 / 2][e / 4 * 2 + e % 2], none);
 }
 
+template <int C, int rows>
+struct InputOf {
+  using type = Input<C, rows, C == 4 ? 2 * radius + 2 : rows>;
+};
+template <int rows>
+struct InputOf<3, rows> {
+  using type = TriplesInput<radius, rows, 2 * radius + 2>;
+};
 template <int C, int most>
-using TileInput =
-    Input<C, bank_tile(C, most).rows + 2 * radius, C == 4 ? 2 * radius + 2 : bank_tile(C, most).rows + 2 * radius>;
+using TileInput = typename InputOf<C, bank_tile(C, most).rows + 2 * radius>::type;
 
 /// The state of a lane while it makes a tile. `passthroughs`: some components stay as they were.
 template <Combine combine, bool exact_root, bool pair, int C, bool passthroughs>
@@ -115,6 +123,7 @@ struct TileMaker {
   float base[C], none_of[2][C];
   const std::uint8_t* was;
   std::uint8_t* out;
+  bool vectorial = false;  ///< of three components: rows are stored as vectors
 
   __device__ __forceinline__ TileMaker(const BankTensorArgs& args, const MatrixPlane& plane, const MatrixLevels& levels,
                                        int2 origin)
@@ -197,19 +206,17 @@ struct TileMaker {
       for (int c = 0; c < C; ++c) pack(all[k][c], c, words[k]);
   }
 
-  /// Stores two rows and goes on to the next ones.
-  __device__ __forceinline__ void store(const std::uint32_t (&words)[2][C]) {
+  /// Stores the pair of rows of this number and goes on to the next ones.
+  template <class In>
+  __device__ __forceinline__ void store(const std::uint32_t (&words)[2][C], std::uint8_t* memory, int pair_of_rows) {
+    Word<C> pixels[2];
 #pragma unroll
     for (int strip = 0; strip < 2; ++strip) {
-      Word<C> word = interleaved<C>(words[strip]);
-      if constexpr (passthroughs) {
-        Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was) + 16 * strip);
-#pragma unroll
-        for (int w = 0; w < C; ++w)
-          word_of(word, w) = (word_of(word, w) & ~plane.passthrough) | (word_of(before, w) & plane.passthrough);
-      }
-      reinterpret_cast<Word<C>*>(out)[16 * strip] = word;
+      pixels[strip] = interleaved<C>(words[strip]);
+      if constexpr (passthroughs) pass_through<C>(pixels[strip], plane, was + 64 * C * strip);
+      if constexpr (C != 3) reinterpret_cast<Word<C>*>(out)[16 * strip] = pixels[strip];
     }
+    if constexpr (C == 3) In::store(memory, pair_of_rows, pixels, out, plane.out_stride, vectorial);
     was += 2 * plane.in_stride;
     out += 2 * plane.out_stride;
   }
@@ -225,6 +232,7 @@ __device__ __forceinline__ void make_tile(const BankTensorArgs& args, const Matr
   if (tile < wave) prefetch_tile<C, rows>(plane, origin);
   TileMaker<combine, exact_root, pair, C, passthroughs> maker(args, plane, levels, origin);
   if (most > 1) ptx::hide_here(maker.out);  // as in matrix/dense.cu
+  if constexpr (C == 3) maker.vectorial = in_vectors(plane.out, plane.out_stride, origin);
   In::start(memory, plane, levels, origin, radius);
   if (tile + wave < plane.tiles) prefetch_tile<C, rows>(plane, tile_origin(plane, tile + wave, rows));
 
@@ -248,7 +256,7 @@ __device__ __forceinline__ void make_tile(const BankTensorArgs& args, const Matr
     else
       maker.template make_bank<together>(left + from, words);
 #pragma unroll
-    for (int k = 0; k < together; ++k) maker.store(words[k]);
+    for (int k = 0; k < together; ++k) maker.template store<In>(words[k], memory, from + k);
   };
   [&]<int... j>(std::integer_sequence<int, j...>) {
     (make_group.template operator()<j>(), ...);
@@ -308,7 +316,7 @@ __device__ __forceinline__ void make_tile_of(const BankTensorArgs& args, const M
 
 #endif
 
-/// `most`: the most components of a plane; 4 comes alone.
+/// `most`: the most components of a plane; 3 and 4 come alone.
 template <Combine combine, bool exact_root, bool pair, int most>
 __global__ void __launch_bounds__(32 * dense_warps, bank_tile(most, most).blocks_resident)
     bank_kernel(const __grid_constant__ BankTensorArgs args) {
@@ -336,6 +344,7 @@ template <Combine combine, bool exact_root, bool pair>
 BankTensorKernel kernel_for(int components) {
   return components == 1   ? bank_kernel<combine, exact_root, pair, 1>
          : components == 2 ? bank_kernel<combine, exact_root, pair, 2>
+         : components == 3 ? bank_kernel<combine, exact_root, pair, 3>
                            : bank_kernel<combine, exact_root, pair, 4>;
 }
 

@@ -8,7 +8,7 @@
 
 namespace convolve::cuda {
 
-/// By components of a plane (1, 2, 4) and the most of any plane of the frame.
+/// By components of a plane (1 to 4) and the most of any plane of the frame.
 constexpr MatrixTile bank_tile(int components, int most) {
   if (most == 1) return {26, 5};
   if (most == 2) return {components == 2 ? 10 : 22, 5};

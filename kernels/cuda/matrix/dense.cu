@@ -8,8 +8,8 @@
 // time. One product (m16n8k32) takes two input rows: of each strip (one of 16 rows of the left matrix) the 16 pixels
 // that its outputs can reach; the right matrix holds the taps that lead from those 2 x 16 inputs to 8 of the strip's
 // 2 x 8 outputs. Which k, and which n, stands for which pixel is chosen so that a lane's part of the left matrix is
-// 8 neighbouring pixels of either strip (dense_input.cuh, dense_quads.cuh), and that its sums, over the two products
-// that make a strip's 16 outputs, are four neighbouring pixels: no shuffle.
+// 8 neighbouring pixels of either strip (dense_input.cuh, dense_quads.cuh, dense_triples.cuh), and that its sums, over
+// the two products that make a strip's 16 outputs, are four neighbouring pixels: no shuffle.
 //
 //   left:  lane 4g + t holds strips g and g + 8, input row t / 2, pixels 8 (t & 1) .. + 7 less the 4 to the left
 //   sums:  lane 4g + t holds strips g and g + 8, output row t / 2, pixels 4 (t & 1) .. + 3
@@ -24,6 +24,7 @@
 #include "cuda/matrix/dense_input.cuh"
 #include "cuda/matrix/dense_quads.cuh"
 #include "cuda/matrix/dense_rows.cuh"
+#include "cuda/matrix/dense_triples.cuh"
 #include "cuda/matrix/dense_tuning.hpp"
 #include "cuda/matrix/right_matrices.hpp"
 
@@ -46,6 +47,11 @@ struct TileInput {
   using type = Input<C, rows, C == 4 ? 2 * radius + 2 : rows>;
 };
 template <int radius, int limbs>
+struct TileInput<radius, limbs, 3, 3> {
+  static constexpr int rows = matrix_tile(3, 3, radius, limbs).rows + 2 * radius;
+  using type = TriplesInput<radius, rows, 2 * radius + 2>;
+};
+template <int radius, int limbs>
 struct TileInput<radius, limbs, 1, 1> {
   static constexpr int rows = matrix_tile(1, 1, radius, limbs).rows + 2 * radius;
   using type = std::conditional_t<in_quads(radius, limbs), QuadInput<rows>, Input<1, rows>>;
@@ -60,7 +66,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
   constexpr int rows = matrix_tile(C, most, radius, limbs).rows, steps = rows / 2;
   constexpr bool one_start = C == 1 || epilogue == Epilogue::separate_limbs;
   // What all components' sums start from is loaded at the beginning where there are registers: else each is waited for.
-  constexpr int starts = !one_start && (C == 4 || radius <= 2) ? C : 1;
+  constexpr int starts = !one_start && (C >= 3 || radius <= 2) ? C : 1;
   using In = typename TileInput<radius, limbs, C, most>::type;
   const int2 origin = tile_origin(plane, tile, rows);
   if (tile < args.wave) prefetch_tile<C, rows>(plane, origin);
@@ -83,6 +89,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
     out = plane.out + (origin.y + (t >> 1)) * plane.out_stride + x;
   };
   if (most > 1) find_rows(), ptx::hide_here(out);
+  const bool vectorial = C == 3 && in_vectors(plane.out, plane.out_stride, origin);
   In::start(memory, plane, levels, origin, radius);
   if (tile + args.wave < plane.tiles) prefetch_tile<C, rows>(plane, tile_origin(plane, tile + args.wave, rows));
   if (most == 1) find_rows();
@@ -105,17 +112,14 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
     }
 #pragma unroll
     for (int k = 0; k < together; ++k) {
+      Word<C> pixels[2];
 #pragma unroll
       for (int strip = 0; strip < 2; ++strip) {
-        Word<C> word = interleaved<C>(words[k][strip]);
-        if constexpr (passthroughs) {
-          Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was) + 16 * strip);
-#pragma unroll
-          for (int w = 0; w < C; ++w)
-            word_of(word, w) = (word_of(word, w) & ~plane.passthrough) | (word_of(before, w) & plane.passthrough);
-        }
-        reinterpret_cast<Word<C>*>(out)[16 * strip] = word;
+        pixels[strip] = interleaved<C>(words[k][strip]);
+        if constexpr (passthroughs) pass_through<C>(pixels[strip], plane, was + 64 * C * strip);
+        if constexpr (C != 3) reinterpret_cast<Word<C>*>(out)[16 * strip] = pixels[strip];
       }
+      if constexpr (C == 3) In::store(memory, s + k, pixels, out, plane.out_stride, vectorial);
       was += 2 * plane.in_stride;
       out += 2 * plane.out_stride;
     }
@@ -190,7 +194,7 @@ __device__ __forceinline__ void make_tile_of(const MatrixArgs& args, const Matri
 
 #endif
 
-/// `most`: the most components of a plane; 4 comes alone. `finishes`: of the sums, those it is for.
+/// `most`: the most components of a plane; 3 and 4 come alone. `finishes`: of the sums, those it is for.
 template <int radius, int limbs, int most, Epilogue... epilogues>
 __global__ void __launch_bounds__(32 * warps_per_block, matrix_tile(most, most, radius, limbs).blocks_resident)
     dense_kernel(const __grid_constant__ MatrixArgs args) {
@@ -235,6 +239,7 @@ template <int radius, int limbs>
 MatrixKernel kernel_for(Epilogue epilogue, int components) {
   return components == 1   ? kernel_for<radius, limbs, 1>(epilogue)
          : components == 2 ? kernel_for<radius, limbs, 2>(epilogue)
+         : components == 3 ? kernel_for<radius, limbs, 3>(epilogue)
                            : kernel_for<radius, limbs, 4>(epilogue);
 }
 

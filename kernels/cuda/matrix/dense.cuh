@@ -78,8 +78,13 @@ std::vector<uint4> dense_matrix_taps(const Filter& filter, const MatrixTaps& tap
 bool serves_planes(const PlanDesc& desc, std::string& why);
 /// Sets what a plane's layout and the border say of it.
 void set_plane(MatrixPlane& plane, const PlaneLayout& layout, Border border);
-/// Divides a plane into tiles of `rows` rows and what lies around them, and returns the number of blocks. `aligned`:
-/// groups of four pixels may be read and written at once; otherwise there are no tiles.
+/// True where a plane's tiles may be made, by all bits that are set in its addresses and strides: groups of four pixels
+/// are read and written at once, of three components word by word.
+inline bool aligned_for_tiles(const MatrixPlane& plane, std::uintptr_t bits) noexcept {
+  return bits % (plane.components == 3 ? 4u : 4u * plane.components) == 0;
+}
+/// Divides a plane into tiles of `rows` rows and what lies around them, and returns the number of blocks. Where it is
+/// not `aligned` there are no tiles.
 unsigned set_dense_tiles(MatrixPlane& plane, int rows, bool aligned) noexcept;
 
 #ifdef __CUDACC__
@@ -173,6 +178,25 @@ __device__ __forceinline__ std::uint32_t& word_of(uint3& u, int i) {
 }
 __device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
   return i == 0 ? u.x : i == 1 ? u.y : i == 2 ? u.z : u.w;
+}
+
+/// Puts copied components back into four pixels: as they were, at `was`.
+template <int C>
+__device__ __forceinline__ void pass_through(Word<C>& word, const MatrixPlane& plane, const std::uint8_t* was) {
+  if constexpr (C == 3) {
+#pragma unroll
+    for (int w = 0; w < C; ++w) {
+      std::uint32_t mask = 0;
+#pragma unroll
+      for (int b = 0; b < 4; ++b) mask |= (plane.passthrough_components >> (4 * w + b) % C & 1) * 255u << 8 * b;
+      word_of(word, w) = (word_of(word, w) & ~mask) | (__ldg(reinterpret_cast<const std::uint32_t*>(was) + w) & mask);
+    }
+  } else {
+    Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was));
+#pragma unroll
+    for (int w = 0; w < C; ++w)
+      word_of(word, w) = (word_of(word, w) & ~plane.passthrough) | (word_of(before, w) & plane.passthrough);
+  }
 }
 
 /// The sample that a sum stands for, before it is rounded or clamped.

@@ -47,9 +47,8 @@ class DensePlan final : public Plan {
       MatrixPlane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.first_block = blocks;
-      const bool aligned = bits % (4u * plane.components) == 0;
       blocks += set_dense_tiles(plane, matrix_tile(plane.components, components_, radius_, limbs_).rows,
-                                aligned && args_.max == ~0u);
+                                aligned_for_tiles(plane, bits) && args_.max == ~0u);
     }
     launch_pdl(capability_, kernel_, blocks, dim3(32, dense_warps), stream, args_, more_memory_);
     return launch_error();

@@ -11,7 +11,7 @@ struct MatrixTile {
   int blocks_resident;  ///< blocks an SM is to hold, and no more: bounds the registers of a thread
 };
 
-/// By components of a plane (1, 2, 4) and the most of any plane of the frame, rows above and below the centre, and
+/// By components of a plane (1 to 4) and the most of any plane of the frame, rows above and below the centre, and
 /// 8-bit limbs of a tap.
 constexpr MatrixTile matrix_tile(int components, int most, int radius, int limbs) {
   // One plane of one component: at 4K all tiles at once, or nearly.
@@ -22,6 +22,7 @@ constexpr MatrixTile matrix_tile(int components, int most, int radius, int limbs
     if (components == 2) return {10, blocks_resident};
     return {limbs == 1 || radius <= 2 ? 22 : 26, blocks_resident};
   }
+  if (most == 3) return {limbs == 1 && radius == 3 ? 10 : 8, radius == 1 ? 5 : 4};
   if (limbs == 2 && radius == 3) return {14, 3};
   return {8, limbs == 2 && radius == 1 ? 5 : 4};
 }

@@ -44,7 +44,7 @@ MatrixCase find_u8_case(const Device& device, const PlanDesc& desc, std::string&
     if (serves_matrix_triples(device, desc, found.taps, why)) found.kernel = MatrixCase::triples;
     return found;
   }
-  if (three || !fits) {
+  if (!fits) {
     if (serves_matrix_wgmma(device, desc, found.taps, why)) {
       found.kernel = MatrixCase::warpgroups;
       return found;
@@ -62,6 +62,8 @@ MatrixCase find_u8_case(const Device& device, const PlanDesc& desc, std::string&
   }
   if (make_matrix_taps(desc, sums, found.taps, why))
     found.kernel = several_frames ? MatrixCase::temporal : fits ? MatrixCase::dense : MatrixCase::sparse;
+  else if (three && !several_frames && serves_matrix_wgmma(device, desc, found.taps, why))
+    found.kernel = MatrixCase::warpgroups;  // which may have a third limb
   return found;
 }
 
