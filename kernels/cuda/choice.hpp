@@ -63,6 +63,11 @@ inline Case case_of(const PlanDesc& desc) {
   wanted.rank = rank_of(filter);
   const Arithmetic arithmetic = choose_arithmetic(filter, desc.layout, has_ghost_cells(desc.border));
   wanted.accumulator = arithmetic.accumulator;
+  // So many taps that factor are summed along the axes, where single precision goes farther.
+  if (is_over_max_taps(filter) && filter.space_factors())
+    wanted.accumulator = frame_factors_arithmetic(filter, arithmetic, desc.layout, has_ghost_cells(desc.border),
+                                                  all_components(desc.layout))
+                             .accumulator;
   wanted.one_limb = takes_one_limb(desc);
   // The tensor cores add such a tap at next to no cost.
   if (wanted.type == SampleType::u8 && wanted.depth == 1 && !arithmetic.exact_taps && !filter.frame_factors().empty())
@@ -274,7 +279,7 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::tiled},
     ChoiceRow{.algorithm = Algorithm::basic},
     ChoiceRow{.algorithm = Algorithm::cached_halo_seed},
-    // Large filters have these rows alone, kept by hand. Row 59 is measured at 31x31 of one component only.
+    // Large filters have these rows alone, kept by hand. Rows 59 to 62 are measured at 31x31 alone.
     ChoiceRow{.algorithm = Algorithm::separable,
               .types = bit(SampleType::u8),
               .max_rank = 1,
@@ -285,6 +290,29 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::matrix,
               .types = bit(SampleType::u8),
               .accumulators = bit(Accumulator::exact),
+              .max_depth = 1,
+              .min_side = 16,
+              .max_side = 31},
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u16),
+              .accumulators = bit(Accumulator::exact) | bit(Accumulator::single),
+              .max_rank = 1,
+              .max_components = 1,
+              .max_depth = 1,
+              .min_side = 16,
+              .max_side = 31},
+    ChoiceRow{.algorithm = Algorithm::matrix,
+              .types = bit(SampleType::u16),
+              .max_components = 2,
+              .max_depth = 1,
+              .min_side = 16,
+              .max_side = 31,
+              .one_limb = true},
+    ChoiceRow{.algorithm = Algorithm::separable,
+              .types = bit(SampleType::u16),
+              .accumulators = bit(Accumulator::exact) | bit(Accumulator::single),
+              .max_rank = 1,
+              .max_components = 2,
               .max_depth = 1,
               .min_side = 16,
               .max_side = 31},

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/common/sample_plane.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "convolve/is_whole.hpp"
+#include "cuda/common/folded_planes.hpp"
 #include "cuda/common/fused_product.hpp"
 
 namespace convolve::cuda {
@@ -141,6 +140,11 @@ SampleNumbers by_remainder(SampleNumbers numbers) {
 }
 
 std::optional<FoldedPlanes> folded_planes(const PlanDesc& desc, const Arithmetic& arithmetic, int start_roundings) {
+  return folded_planes(desc, arithmetic, roundings(desc.filter), start_roundings);
+}
+
+std::optional<FoldedPlanes> folded_planes(const PlanDesc& desc, const Arithmetic& arithmetic, double all_roundings,
+                                          int start_roundings) {
   const FrameLayout& layout = desc.layout;
   if (layout.type != SampleType::u16 || arithmetic.accumulator == Accumulator::double_) return {};
   const FrameDivision how = division_of(layout, arithmetic, true);
@@ -156,7 +160,7 @@ std::optional<FoldedPlanes> folded_planes(const PlanDesc& desc, const Arithmetic
       const Component& component = layout.plane[p].component[c];
       const double start = (component.zero + component.bias) * arithmetic.divisor - component.zero * sum;
       const double input = std::max(1.0 * layout.max_value(), ghosts ? std::abs(component.ghost) : 0.0);
-      const double rounded = roundings(desc.filter) * input + start_roundings * std::abs(start) / arithmetic.divisor;
+      const double rounded = all_roundings * input + start_roundings * std::abs(start) / arithmetic.divisor;
       // A component whose sums do not fit 24 bits beside one whose do: as floats_arithmetic() has it.
       const bool fits = exact && is_whole(start) && magnitude * input + std::abs(start) < 0x1p24;
       const double ghost = std::ldexp(component.ghost, layout.shift);

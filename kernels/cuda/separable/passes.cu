@@ -21,6 +21,7 @@
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
+#include "cuda/separable/wide_words.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -348,6 +349,7 @@ bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc) {
 
 std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc) {
   const Arithmetic arithmetic = arithmetic_of(desc);
+  if (auto plan = make_separable_wide_words(device, desc, arithmetic)) return plan;
   if (auto plan = make_separable_box(device, desc, arithmetic)) return plan;
   if (auto plan = make_separable_large(device, desc, arithmetic)) return plan;
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {

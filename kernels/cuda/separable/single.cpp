@@ -147,11 +147,8 @@ class SingleTilesPlan final : public Plan {
     const Filter& filter = desc.filter;
     const int width = 2 * std::max(filter.reach_x(), filter.reach_y()) + 1;
     const bool one = args_.frames == 1;
-    // Beyond, tiles are faster where two products divide, and where one does and nothing is copied.
-    const Division division = args_.numbers.division();
-    if (width > 11 &&
-        (division == Division::two_products || (division == Division::product && !args_.plane[0].has_passthrough)))
-      return;
+    // Beyond, tiles are faster unless a remainder step divides.
+    if (width > 11 && args_.numbers.division() != Division::remainder) return;
     if (!four_.lay_out(device, desc, arithmetic, width, one ? find_separable_four : find_separable_four_frames)) return;
     const SpaceFactors& space = factors.space.front();
     FourStreamArgs& to = four_.args;
