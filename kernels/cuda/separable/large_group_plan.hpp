@@ -15,9 +15,14 @@ namespace convolve::cuda {
 /// Null where it does not serve the case, which has these taps.
 std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const FrameFactors& frame,
                                             const LargeTaps& taps);
+/// Of wide filters with real taps: wide.cu.
+std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps);
 #else  // built without code for that chip
 inline std::unique_ptr<Plan> make_separable_groups(const Device&, const PlanDesc&, const FrameFactors&,
                                                    const LargeTaps&) {
+  return nullptr;
+}
+inline std::unique_ptr<Plan> make_separable_wide(const Device&, const PlanDesc&, const LargeTaps&) {
   return nullptr;
 }
 #endif
