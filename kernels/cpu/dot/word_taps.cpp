@@ -15,7 +15,6 @@ namespace {
 
 constexpr int pair_limit = 128, segment_limit = 257;
 constexpr int largest_word = 65535, largest_sample = 255;
-constexpr int max_pairs = 7 * windows_of(7);
 
 // The part of `tap` that has room beside the tap `other`.
 int part_beside(int tap, int other) {
@@ -24,7 +23,6 @@ int part_beside(int tap, int other) {
 }
 
 struct Pair {
-  int row, column;  // of the window
   int tap[2];
 
   int magnitude() const { return std::abs(tap[0]) + std::abs(tap[1]); }
@@ -45,39 +43,6 @@ Pair take(Pair& from) {
   return part;
 }
 
-// Gives back what is more than fits one segment: from pairs of which something is left over anyway, else from the
-// largest taps.
-void give_back(std::span<Pair> segment, std::span<Pair> left) {
-  int all = 0;
-  for (const Pair& pair : segment) all += pair.magnitude();
-  while (all > segment_limit) {
-    std::size_t most = 0;
-    int most_weight = -1;
-    for (std::size_t i = 0; i < 2 * segment.size(); ++i) {
-      const int magnitude = std::abs(segment[i / 2].tap[i % 2]);
-      const int weight = magnitude == 0 || left[i / 2].empty() ? magnitude : magnitude + pair_limit;
-      if (weight > most_weight) most_weight = weight, most = i;
-    }
-    int &from = segment[most / 2].tap[most % 2], &to = left[most / 2].tap[most % 2];
-    const int some = std::min(all - segment_limit, std::abs(from)), part = from < 0 ? -some : some;
-    from -= part;
-    to += part;
-    all -= some;
-  }
-}
-
-// The pairs of the outputs of one parity, and what of each is left over.
-struct Shares {
-  int count = 0;
-  std::array<Pair, max_pairs> pairs, left;
-
-  int magnitude_left() const {
-    int all = 0;
-    for (int i = 0; i < count; ++i) all += left[i].magnitude();
-    return all;
-  }
-};
-
 // A filter, and the order of its windows.
 struct Arranged {
   std::span<const std::int32_t> taps;
@@ -85,79 +50,45 @@ struct Arranged {
   std::span<const int> columns;
 
   int at(int row, int column) const { return column >= 0 && column < width ? taps[row * width + column] : 0; }
+  // The pairs of the outputs of one parity.
+  std::vector<Pair> pairs(int parity) const {
+    std::vector<Pair> all;
+    for (const int column : columns)
+      for (int row = 0; row < height; ++row) all.push_back({at(row, column - parity), at(row, column + 1 - parity)});
+    return all;
+  }
 };
 
-Shares share_out(const Arranged& filter, int parity, int segment_pairs) {
-  Shares shares;
-  for (const int column : filter.columns)
-    for (int row = 0; row < filter.height; ++row) {
-      Pair& left = shares.left[shares.count];
-      left = {row, column, {filter.at(row, column - parity), filter.at(row, column + 1 - parity)}};
-      shares.pairs[shares.count++] = take(left);
-    }
-  for (int first = 0; first < shares.count; first += segment_pairs) {
-    const int count = std::min(segment_pairs, shares.count - first);
-    give_back(std::span(shares.pairs).subspan(first, count), std::span(shares.left).subspan(first, count));
+// Where segments end that are as long as they may be.
+std::uint32_t ends_of(std::span<const Pair> pairs) {
+  std::uint32_t ends = 0;
+  int all = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    all += pairs[i].magnitude();
+    if (all <= segment_limit) continue;
+    ends |= 1u << (i - 1);
+    all = pairs[i].magnitude();
   }
-  return shares;
+  return ends | 1u << (pairs.size() - 1);
 }
 
-// Both parities of a filter.
-struct Sharing {
-  std::array<Shares, 2> parity;
-  int segment_pairs;
-  bool fits = true, one_more = false;
-  int left_over = 0;
-
-  Sharing(const Arranged& filter, int pairs)
-      : parity{share_out(filter, 0, pairs), share_out(filter, 1, pairs)}, segment_pairs(pairs) {
-    for (const Shares& of : parity) {
-      int last = of.magnitude_left();
-      fits &= last <= segment_limit;
-      for (int i = (of.count - 1) / pairs * pairs; i < of.count; ++i) last += of.pairs[i].magnitude();
-      one_more |= last > segment_limit;
-      for (int i = 0; i < of.count; ++i)
-        for (Pair left = of.left[i]; !left.empty(); ++left_over) take(left);
-    }
-    fits &= left_over <= max_left_over;
-  }
-  // About what it takes, in pairs that are left over.
-  int cost() const { return left_over + (one_more ? 2 : 0); }
-};
-
-// Segments of these pairs: where their sums start from.
-void add_segments(WordTaps::Parity& result, const Shares& shares, int segment_pairs, bool one_more) {
+// The taps of one parity, in so many segments.
+WordTaps::Parity parity_of(std::span<const Pair> pairs, int segments) {
+  WordTaps::Parity result;
+  result.ends = ends_of(pairs);
+  for (std::size_t i = 0; std::popcount(result.ends) < segments; ++i) result.ends |= 1u << i;
   int below = 0, all = 0;
-  const auto count = [&](const Pair& pair) {
-    below += pair.below();
-    all += pair.magnitude();
-  };
-  const auto end = [&] {
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    below += pairs[i].below();
+    all += pairs[i].magnitude();
+    Pair left = pairs[i];
+    result.pairs.push_back(take(left).word());
+    result.second_pairs.push_back(left.word());
+    if (!left.empty()) result.seconds |= 1u << i;
+    if (!(result.ends >> i & 1)) continue;
     result.start.push_back(std::exchange(below, 0) * largest_sample);
     result.room.push_back(largest_word - std::exchange(all, 0) * largest_sample);
-  };
-  for (int i = 0; i < shares.count; ++i) {
-    if (i > 0 && i % segment_pairs == 0) end();
-    count(shares.pairs[i]);
   }
-  if (one_more) end();
-  for (int i = 0; i < shares.count; ++i)
-    for (Pair left = shares.left[i]; !left.empty();) {
-      const Pair pair = take(left);
-      count(pair);
-      result.left_over.push_back({pair.row, pair.column, pair.word()});
-    }
-  end();
-}
-
-WordTaps taps_of(const Sharing& sharing, std::span<const int> columns) {
-  WordTaps result;
-  result.columns.assign(columns.begin(), columns.end());
-  result.one_more = sharing.one_more;
-  for (int i = 0; i < sharing.parity[0].count; ++i)
-    for (const Shares& of : sharing.parity) result.pairs.push_back(of.pairs[i].word());
-  for (std::size_t p = 0; p < 2; ++p)
-    add_segments(result.parity[p], sharing.parity[p], sharing.segment_pairs, sharing.one_more);
   return result;
 }
 
@@ -182,28 +113,23 @@ std::pair<double, double> quotient_error(const WordTaps& taps, double divisor, i
 
 }  // namespace
 
-std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width,
-                                       int segment_pairs) {
-  assert(height * windows_of(width) <= max_pairs);
-  std::vector<int> columns, best_columns;
+std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width) {
+  assert(height * windows_of(width) <= 32);  // bits of Parity::ends
+  WordTaps result;
+  std::vector<int> columns;
   for (int column = 0; column < width; column += 2) columns.push_back(column);
-  // No order leaves fewer over than are too much for their pair.
-  int magnitude = 0, least = 0;
-  for (const std::int32_t tap : taps) magnitude += std::abs(tap);
-  const int segments = (height * windows_of(width) - 1) / segment_pairs + 1;
-  if (magnitude > segment_limit * (segments + 1)) return std::nullopt;
-  const Arranged filter{taps, height, width, columns};
-  for (const Shares& of : {share_out(filter, 0, 1), share_out(filter, 1, 1)})
-    for (int i = 0; i < of.count; ++i) least += !of.left[i].empty();
-  std::optional<Sharing> best;
+  int fewest = max_word_segments + 1;
   do {
-    const Sharing sharing(filter, segment_pairs);
-    if (!sharing.fits || (best && sharing.cost() >= best->cost())) continue;
-    best = sharing;
-    best_columns = columns;
-  } while (!(best && best->cost() == least) && std::next_permutation(columns.begin(), columns.end()));
-  if (!best) return std::nullopt;
-  return taps_of(*best, best_columns);
+    const Arranged filter{taps, height, width, columns};
+    const std::array pairs{filter.pairs(0), filter.pairs(1)};
+    const int segments = std::max(std::popcount(ends_of(pairs[0])), std::popcount(ends_of(pairs[1])));
+    if (segments >= fewest) continue;
+    fewest = segments;
+    result.columns = columns;
+    for (std::size_t p = 0; p < 2; ++p) result.parity[p] = parity_of(pairs[p], segments);
+  } while (std::next_permutation(columns.begin(), columns.end()));
+  if (result.columns.empty()) return std::nullopt;
+  return result;
 }
 
 std::optional<WordQuotient> make_word_quotient(WordTaps& taps, double divisor, double constant) {

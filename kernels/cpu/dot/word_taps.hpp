@@ -13,13 +13,15 @@
 //     output 0, taps abcde  a  b    c  d    e  .
 //     output 1              .  a    b  c    d  e
 //
-// The pairs of taps come column by column of windows, each down its rows. A segment is so many pairs, one after the
-// other, as 16 bits hold the sums of: where the magnitudes of all its taps are 257 at the most, as 257 * 255 is the
-// range of 16 bits. What is too much for a pair or for a segment is left over, and becomes more pairs of the last
-// segment, or of one more.
+// The pairs of taps come column by column of windows, each down its rows: a *step* is the pair of a window for the
+// outputs of either parity. What is too much for one pair is a second one of the same step, as the window is in a
+// register then. A segment is as many steps, one after the other, as 16 bits hold the sums of: where the magnitudes of
+// all its taps are 257 at the most, as 257 * 255 is the range of 16 bits. Segments of the two parities end behind steps
+// of their own, and are the same in number.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -34,32 +36,28 @@ constexpr int windows_of(int width) {
   return width / 2 + 1;
 }
 
-constexpr int max_left_over = 24;  ///< of both parities: with more, shuffles are as fast
+constexpr int max_word_segments = 16;
 
 struct WordTaps {
-  struct LeftOver {
-    int row, column;  ///< of the window
-    TapPair taps;
-  };
-  /// The outputs at even places, or those at odd places.
+  /// Of one parity: bit i of `ends` says that a segment ends behind step i, that of `seconds` that it has a second
+  /// pair.
   struct Parity {
-    std::vector<LeftOver> left_over;
+    std::vector<TapPair> pairs, second_pairs;  ///< [window][row]
+    std::uint32_t ends = 0, seconds = 0;
     std::vector<std::int32_t> start;  ///< of each segment's sums, so that none is below 0
     std::vector<std::int32_t> room;   ///< by how much more each segment may start
   };
-  std::vector<int> columns;    ///< of the windows, in the order of the pairs
-  std::vector<TapPair> pairs;  ///< [window][row][parity]
-  std::array<Parity, 2> parity;
-  bool one_more = false;  ///< segment, of what is left over alone
+  std::vector<int> columns;      ///< of the windows, in the order of the steps
+  std::array<Parity, 2> parity;  ///< the outputs at even places, and those at odd places
 
+  int steps() const { return static_cast<int>(parity[0].pairs.size()); }
   int segments() const { return static_cast<int>(parity[0].start.size()); }
-  int left_over() const { return static_cast<int>(parity[0].left_over.size() + parity[1].left_over.size()); }
+  int second_pairs() const { return std::popcount(parity[0].seconds) + std::popcount(parity[1].seconds); }
 };
 
-/// The taps of a filter, [row][column], with so many pairs in a segment: of an odd number of columns, 7x7 at the
-/// most, none of a magnitude above 127. Windows come in the order that leaves the least over. Nothing where more is
-/// left over than one segment holds.
-std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width, int segment_pairs);
+/// The taps of a filter, [row][column]: of an odd number of columns, 7x7 at the most, none of a magnitude above 127.
+/// Windows come in the order that takes the fewest segments. Nothing where these are too many.
+std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width);
 
 /// How often segments are averaged, two by two, until there is one.
 constexpr int average_levels(int segments) {

@@ -132,5 +132,28 @@ void blend(void* to, const void* from, int bytes, const ByteMask& mask) {
   HWY_DYNAMIC_DISPATCH(Blend)(to, from, bytes, mask);
 }
 
+namespace {
+
+// Copies of a known size take no call.
+template <std::size_t Bytes>
+void pick(unsigned char* to, const unsigned char* row, const int* index, int n) {
+  for (int i = 0; i < n; ++i, to += Bytes) std::memcpy(to, row + index[i] * static_cast<std::ptrdiff_t>(Bytes), Bytes);
+}
+
+}  // namespace
+
+void pick_pixels(unsigned char* to, const unsigned char* row, const int* index, int n, const ComponentGroup& g,
+                 int sample_size) {
+  const int bytes = g.components * sample_size;
+  const std::ptrdiff_t sample_step = static_cast<std::ptrdiff_t>(g.stride) * sample_size;
+  if (g.stride == 1 && bytes == 1) return pick<1>(to, row, index, n);
+  if (g.stride == 1 && bytes == 2) return pick<2>(to, row, index, n);
+  if (g.stride == 1 && bytes == 3) return pick<3>(to, row, index, n);
+  if (g.stride == 1 && bytes == 4) return pick<4>(to, row, index, n);
+  for (int i = 0; i < n; ++i)
+    for (int c = 0; c < g.components; ++c, to += sample_size)
+      std::memcpy(to, row + (static_cast<std::ptrdiff_t>(index[i]) * g.components + c) * sample_step, sample_size);
+}
+
 }  // namespace convolve::cpu
 #endif

@@ -8,6 +8,8 @@
 
 #include <array>
 
+#include "convolve/component_group.hpp"
+
 namespace convolve::cpu {
 
 /// to[i] = from[i * stride], n samples.
@@ -21,5 +23,9 @@ void copy_samples(void* to, const void* from, int n, int stride, int size);
 using ByteMask = std::array<unsigned char, 192>;
 /// Takes the bytes of `from` where the mask is 255, and leaves those of `to` where it is 0.
 void blend(void* to, const void* from, int bytes, const ByteMask& mask);
+
+/// Copies the n pixels of a row of a group that `index` names, one after the other.
+void pick_pixels(unsigned char* to, const unsigned char* row, const int* index, int n, const ComponentGroup& g,
+                 int sample_size);
 
 }  // namespace convolve::cpu

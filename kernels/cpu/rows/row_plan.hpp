@@ -125,7 +125,8 @@ class RowPlan final : public Plan {
   void filter(const RowRange& range, const Frame& frame, unsigned char* memory) const noexcept;
   void filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept;
   Walk begin(const RowRange& range, int x, unsigned char* memory) const noexcept;
-  void filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y, Columns& columns) const noexcept;
+  void filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y, const RowWindow& window,
+              Columns& columns) const noexcept;
   void stage_rows(const Part& part, const Frame& frame, unsigned char* memory, const RowWindow& rows,
                   Columns& columns) const noexcept;
   void find_rows(const Part& part, const Frame& frame, const RowWindow& rows, const Columns& columns,
@@ -133,6 +134,7 @@ class RowPlan final : public Plan {
   void stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels, int frame_index,
              unsigned char* const* to) const noexcept;
   const int* beside(const Part& part, int at) const noexcept;
+  void place(const Part& part, int x, int pixels, SourceRow& source) const noexcept;
   void copy_row(const Part& part, const SourceRow& source) const noexcept;
   void stage_border(const Part& part, const SourceRow& source, unsigned char* memory, int from,
                     int until) const noexcept;

@@ -21,24 +21,6 @@ unsigned char* row_of_output(const PlaneView& view, int y) {
   return static_cast<unsigned char*>(view.data) + y * view.stride;
 }
 
-// The n pixels of a row that `index` names, one after the other: copies of a known size take no call.
-template <std::size_t Bytes>
-void pick(unsigned char* to, const unsigned char* row, const int* index, int n) {
-  for (int i = 0; i < n; ++i, to += Bytes) std::memcpy(to, row + index[i] * static_cast<std::ptrdiff_t>(Bytes), Bytes);
-}
-void pick_pixels(unsigned char* to, const unsigned char* row, const int* index, int n, const ComponentGroup& g,
-                 int sample_size) {
-  const int bytes = g.components * sample_size;
-  const std::ptrdiff_t sample_step = static_cast<std::ptrdiff_t>(g.stride) * sample_size;
-  if (g.stride == 1 && bytes == 1) return pick<1>(to, row, index, n);
-  if (g.stride == 1 && bytes == 2) return pick<2>(to, row, index, n);
-  if (g.stride == 1 && bytes == 3) return pick<3>(to, row, index, n);
-  if (g.stride == 1 && bytes == 4) return pick<4>(to, row, index, n);
-  for (int i = 0; i < n; ++i)
-    for (int c = 0; c < g.components; ++c, to += sample_size)
-      std::memcpy(to, row + (static_cast<std::ptrdiff_t>(index[i]) * g.components + c) * sample_step, sample_size);
-}
-
 }  // namespace
 
 /// The rows that a block of output rows from `y` on is made from. They count from the first row that the range needs;
@@ -59,6 +41,8 @@ struct RowPlan::RowWindow {
     const int slot = first_slot_ + r - top;
     return slot < count ? slot : slot - count;
   }
+  /// Whether all of these rows are the frame's, one after the other.
+  bool inside() const { return first_row_ + top >= 0 && first_row_ + top + count <= height_ && top + count <= needed; }
   /// The frame's row, or -1 where it is of ghost cells.
   int source(int r) const { return border_index(border_, first_row_ + std::min(r, needed - 1), height_); }
 
@@ -90,6 +74,19 @@ void RowPlan::copy(const RowRange& range, const Frame& frame) const noexcept {
   }
 }
 
+// Which pixels a row of some columns has.
+void RowPlan::place(const Part& part, int x, int pixels, SourceRow& source) const noexcept {
+  const ComponentGroup& g = part.group;
+  const bool pass = !part.engine.row_passes.empty();
+  source.begin = x - desc_.filter.centre_x();
+  source.end = source.begin + pixels + desc_.filter.width() - 1;
+  source.first = std::max(source.begin, 0);
+  source.last = std::min(source.end, g.width);
+  source.pixel_step = static_cast<std::size_t>(g.stride) * sample_size_ * g.components;
+  source.staged_step =
+      (pass ? part.engine.row_passes.front().line_element_size : part.engine.element_size) * g.components;
+}
+
 // Stages one source row of a strip, borders included, into `to`, a ring row for each term: of frame `frame_index`, or
 // of all frames combined.
 void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory, int row, int x, int pixels,
@@ -104,17 +101,11 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
     const Image* image = frame.window->image[(combined ? 0 : frame_index) + t];
     source.row[t] = image ? row_of(image->plane[g.plane], row) + g.offset * sample_size_ : nullptr;
   }
-  source.begin = x - desc_.filter.centre_x();
-  source.end = source.begin + pixels + desc_.filter.width() - 1;
-  source.first = std::max(source.begin, 0);
-  source.last = std::min(source.end, g.width);
-  source.pixel_step = static_cast<std::size_t>(g.stride) * sample_size_ * g.components;
-  source.staged_step = (pass ? passes.front().line_element_size : part.engine.element_size) * g.components;
+  place(part, x, pixels, source);
   // The frame's own samples start on a cache line: vectors that straddle two are stored at half the speed.
   const std::size_t before = static_cast<std::size_t>(source.first - source.begin) * source.staged_step;
   source.line = pass ? memory + part.line + (whole_lines(before) - before) : *to;
 
-  if (part.in_place) return copy_row(part, source);
   stage_border(part, source, memory, source.begin, source.first);
   stage_inside(part, source, memory);
   stage_border(part, source, memory, source.last, source.end);
@@ -125,15 +116,16 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
   }
 }
 
-// Copies a row as it is, with its borders: they are few samples, for which no function of the engine is worth its call.
+// Copies a row of one frame as it is, with its borders: few samples, for which no function is worth its call.
 void RowPlan::copy_row(const Part& part, const SourceRow& source) const noexcept {
   const std::size_t step = source.pixel_step;
   const auto border = [&](int from, int until) {
-    for (int i = from; i < until; ++i) {
-      const int at = *beside(part, i);
-      std::memcpy(source.line + (i - source.begin) * step, at >= 0 ? source.row[0] + at * step : part.ghost_line.data(),
-                  step);
-    }
+    if (from >= until) return;
+    unsigned char* const to = source.line + (from - source.begin) * step;
+    if (has_ghost_cells(desc_.border))
+      std::memcpy(to, part.ghost_line.data(), (until - from) * step);
+    else
+      pick_pixels(to, source.row[0], beside(part, from), until - from, part.group, sample_size_);
   };
   border(source.begin, source.first);
   std::memcpy(source.line + (source.first - source.begin) * step, source.row[0] + source.first * step,
@@ -293,8 +285,10 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
 }
 
 void RowPlan::filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept {
-  for (int y = first; y < last; y += walk.range.part->engine.block_rows)
-    for (int i = 0; i < walk.count; ++i) filter(walk.range, frame, memory, y, walk.columns[i]);
+  for (int y = first; y < last; y += walk.range.part->engine.block_rows) {
+    const RowWindow window(desc_, *walk.range.part, walk.range, y);
+    for (int i = 0; i < walk.count; ++i) filter(walk.range, frame, memory, y, window, walk.columns[i]);
+  }
 }
 
 // Stages what a window of rows lacks in the ring of `columns`.
@@ -303,6 +297,21 @@ void RowPlan::stage_rows(const Part& part, const Frame& frame, unsigned char* me
   const Engine& e = part.engine;
   const bool combined = !e.staging.weights.empty();
   int& staged = columns.rows_staged;
+  if (part.in_place) {
+    SourceRow source;
+    place(part, columns.x, columns.pixels, source);
+    for (; staged < std::min(rows.top + rows.count, rows.needed); ++staged) {
+      const int row = rows.source(staged);
+      for (int t = 0; t < part.frames; ++t) {
+        const Image* const image = frame.window->image[t];
+        if (row < 0 || !image) continue;
+        source.row[0] = row_of(image->plane[part.group.plane], row) + part.group.offset * sample_size_;
+        source.line = part.slot(columns.memory, t, rows.slot(staged));
+        copy_row(part, source);
+      }
+    }
+    return;
+  }
   for (; staged < std::min(rows.top + rows.count, rows.needed); ++staged) {
     const int row = rows.source(staged);
     for (int t = 0; t < part.frames; t += part.terms) {
@@ -330,6 +339,11 @@ void RowPlan::find_rows(const Part& part, const Frame& frame, const RowWindow& r
     const Image* image = frame.window->image[t / part.terms];
     const bool ghosts = !combined && !image;
     const PlaneView* in = image ? &image->plane[g.plane] : nullptr;
+    if (in && !columns.staged && rows.inside()) {
+      const unsigned char* row = row_of(*in, rows.source(rows.top)) + first_sample;
+      for (int i = 0; i < rows.count; ++i, row += in->stride) found[t * rows.count + i] = row;
+      continue;
+    }
     for (int i = 0; i < rows.count; ++i) {
       // Of a column whose sums are kept, rows come in and leave at the ends alone.
       if (part.state_size && columns.started && i == e.block_rows) i = std::max(i, e.kernel.height - 1);
@@ -346,13 +360,12 @@ void RowPlan::find_rows(const Part& part, const Frame& frame, const RowWindow& r
 }
 
 // Filters a block of rows, from `y` on.
-void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y,
+void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y, const RowWindow& window,
                      Columns& columns) const noexcept {
   const Part& part = *range.part;
   const ComponentGroup& g = part.group;
   const Engine& e = part.engine;
   assert(e.kernel.height == desc_.filter.height() && e.block_rows <= max_block_rows);
-  const RowWindow window(desc_, part, range, y);
   if (columns.staged) stage_rows(part, frame, memory, window, columns);
   const auto rows = reinterpret_cast<const void**>(memory + part.rows);
   find_rows(part, frame, window, columns, rows);

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/dot/word_filter.hpp"
+
+#include <algorithm>
+
+namespace convolve::cpu::dot {
+namespace {
+
+std::vector<WordStep> pack_steps(const WordTaps& taps) {
+  std::vector<WordStep> steps;
+  std::array<std::size_t, 2> segment{};
+  for (std::size_t i = 0; i < taps.parity[0].pairs.size(); ++i)
+    for (std::size_t p = 0; p < 2; ++p) {
+      const WordTaps::Parity& of = taps.parity[p];
+      WordStep step{of.pairs[i], of.second_pairs[i], 0, 0};
+      if (of.seconds >> i & 1) step.flags |= has_second;
+      if (of.ends >> i & 1 && ++segment[p] < of.start.size()) {
+        step.flags |= ends_segment;
+        step.start = two_words(of.start[segment[p]]);
+      }
+      steps.push_back(step);
+    }
+  return steps;
+}
+
+}  // namespace
+
+WordOrders::WordOrders(int components) {
+  for (int i = 0; i < 16; ++i) {
+    // Word i / 2 of a half is of component `word % components` of a pair of pixels. Of three components the last two
+    // words are nothing.
+    const int word = i / 2, pair = word / components, c = word % components, pixel = i / components;
+    window[i] = window[i + 16] = static_cast<std::uint8_t>(std::min((2 * pair + i % 2) * components + c, 15));
+    in_turns[i] = static_cast<std::uint8_t>((pixel % 2 * 8 + pixel / 2 * components + i % components) % 16);
+  }
+}
+
+WordForm word_form(int components) {
+  if (components == 1) return WordForm::one;
+  return components == 3 ? WordForm::three : WordForm::two_or_four;
+}
+
+std::optional<WordFilter> pack_words(WordTaps& taps, int components, double divisor, double constant) {
+  const std::optional<WordQuotient> q = make_word_quotient(taps, divisor, constant);
+  if (!q) return std::nullopt;
+  return WordFilter{pack_steps(taps),
+                    {two_words(taps.parity[0].start[0]), two_words(taps.parity[1].start[0])},
+                    taps.columns,
+                    q->saturates,
+                    q->ties,
+                    two_words(q->multiplier),
+                    two_words(q->divisor),
+                    two_words(q->divisor / 2),
+                    two_words(q->less),
+                    WordOrders(components)};
+}
+
+}  // namespace convolve::cpu::dot
