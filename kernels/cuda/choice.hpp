@@ -279,7 +279,7 @@ inline constexpr std::array choices{
     ChoiceRow{.algorithm = Algorithm::tiled},
     ChoiceRow{.algorithm = Algorithm::basic},
     ChoiceRow{.algorithm = Algorithm::cached_halo_seed},
-    // Large filters have these rows alone, kept by hand. Rows 59 to 62 are measured at 31x31 alone.
+    // Large filters have these rows alone, kept by hand. Rows 59 to 61 are measured at 17x17, 23x23 and 31x31.
     ChoiceRow{.algorithm = Algorithm::separable,
               .types = bit(SampleType::u8),
               .max_rank = 1,
@@ -305,7 +305,7 @@ inline constexpr std::array choices{
               .types = bit(SampleType::u16),
               .max_components = 2,
               .max_depth = 1,
-              .min_side = 16,
+              .min_side = 28,
               .max_side = 31,
               .one_limb = true},
     ChoiceRow{.algorithm = Algorithm::separable,

@@ -12,7 +12,7 @@ namespace convolve::cuda {
 constexpr MatrixTile bank_tile(int components, int most) {
   if (most == 1) return {26, 5};
   if (most == 2) return {components == 2 ? 10 : 22, 5};
-  return {8, 4};
+  return {8, components == 3 ? 5 : 4};
 }
 
 /// Pairs of rows of one component that a larger bank makes at a time, for each time that its taps are loaded.
