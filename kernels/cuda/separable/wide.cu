@@ -264,13 +264,29 @@ bool folds_once(const PlanDesc& desc) {
   return true;
 }
 
+/// True where the planes are as the kernel finds them: any of one component each, one of one and one of two, one alone.
+bool has_its_planes(const FrameLayout& layout) {
+  switch (plane_mix(layout)) {
+    case PlaneMix::none:
+      return false;
+    case PlaneMix::one:
+      return true;
+    case PlaneMix::one_and_two:
+      return layout.planes == 2 && layout.plane[0].components == 1 && layout.plane[1].components == 2;
+    case PlaneMix::three:
+    case PlaneMix::four:
+      return layout.planes == 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
   constexpr int least_taps = 48;  // where strips and two passes are slower (one H100, 2026-11-26)
   const Filter& filter = desc.filter;
-  if (device.capability != 90 || taps.numbers != LargeNumbers::halves || !folds_once(desc) ||
-      std::min(filter.width(), filter.height()) < least_taps)
+  if (device.capability != 90 || taps.numbers != LargeNumbers::halves || !has_its_planes(desc.layout) ||
+      !folds_once(desc) || std::min(filter.width(), filter.height()) < least_taps)
     return nullptr;
   const Kernel kernel = kernel_for(plane_mix(desc.layout), filter);
   if (!kernel.kernel || kernel.memory() > device.shared_bytes) return nullptr;

@@ -19,7 +19,7 @@
 #pragma once
 
 #include "cuda/common/epilogue.cuh"
-#include "cuda/common/hopper/half_products.cuh"
+#include "cuda/common/hopper/ptx.cuh"
 #include "cuda/common/launch.hpp"
 #include "cuda/matrix/hopper/products.cuh"
 #include "cuda/separable/wide_input.cuh"
@@ -283,19 +283,20 @@ __global__ void __launch_bounds__(128 * groups_of(mix, chunks), 1) wide_kernel(c
   extern __shared__ __align__(1024) std::uint8_t memory[];
   constexpr int groups = groups_of(mix, chunks);
   int p = 0;
-  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
-  const Plane& plane = args.plane[p];
-  if constexpr (mix == PlaneMix::four) {
-    filter_block<Shape<4, chunks, groups>>(args, plane, memory);
-  } else if constexpr (mix == PlaneMix::three) {
-    filter_block<Shape<3, chunks, groups>>(args, plane, memory);
+  if constexpr (!knows_planes(mix, chunks))
+    while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
+  if constexpr (mix == PlaneMix::four || mix == PlaneMix::three) {
+    filter_block<Shape<max_components_of(mix), chunks, groups>>(args, args.plane[p], memory);
   } else if constexpr (mix == PlaneMix::one_and_two) {
-    if (plane.components == 1)
-      filter_block<Shape<1, chunks, groups>>(args, plane, memory);
+    if (static_cast<int>(blockIdx.x) < args.plane[1].first_block)
+      filter_block<Shape<1, chunks, groups>>(args, args.plane[p], memory);
     else
-      filter_block<Shape<2, chunks, groups>>(args, plane, memory);
+      filter_block<Shape<2, chunks, groups>>(args, args.plane[knows_planes(mix, chunks) ? 1 : p], memory);
+  } else if (args.planes == 1) {
+    filter_block<Shape<1, chunks, groups>>(args, args.plane[0], memory);
   } else {
-    filter_block<Shape<1, chunks, groups>>(args, plane, memory);
+    while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
+    filter_block<Shape<1, chunks, groups>>(args, args.plane[p], memory);
   }
 #endif
 }

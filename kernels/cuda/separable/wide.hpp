@@ -50,6 +50,12 @@ constexpr int groups_of(PlaneMix mix, int chunks) {
   return chunks < 4 && (mix == PlaneMix::one || mix == PlaneMix::one_and_two) ? 3 : 2;
 }
 
+/// Whether the compiler knows which plane a block works on: what is read of a plane at a place of run time is slow, but
+/// where registers are short it takes fewer of them (measured on one H100, 2026-11-26).
+constexpr bool knows_planes(PlaneMix mix, int chunks) {
+  return chunks > 3 || mix == PlaneMix::one || mix == PlaneMix::four;
+}
+
 struct Plane {
   const std::uint8_t* in;
   std::uint8_t* out;

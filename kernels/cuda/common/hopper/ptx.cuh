@@ -107,6 +107,71 @@ __device__ __forceinline__ void wgmma_f16_registers(float (&sum)[32], const uint
 #undef CONVOLVE_INTEGER
 #undef CONVOLVE_SUMS
 
+// Products of halves of other widths.
+#define CONVOLVE_SUMS(i)                                                                                              \
+  "+f"(sum[(i)]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3]), "+f"(sum[(i) + 4]), "+f"(sum[(i) + 5]), \
+      "+f"(sum[(i) + 6]), "+f"(sum[(i) + 7]), "+f"(sum[(i) + 8]), "+f"(sum[(i) + 9]), "+f"(sum[(i) + 10]),            \
+      "+f"(sum[(i) + 11]), "+f"(sum[(i) + 12]), "+f"(sum[(i) + 13]), "+f"(sum[(i) + 14]), "+f"(sum[(i) + 15])
+#define CONVOLVE_NAMES_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define CONVOLVE_NAMES_16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define CONVOLVE_NAMES_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
+#define CONVOLVE_NAMES_48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define CONVOLVE_PRODUCT(columns, names, left_names, low_name, high_name, adds_name, ...)                             \
+  asm volatile("{.reg .pred p; .reg .b64 b; setp.ne.b32 p, " adds_name ", 0; mov.b64 b, {" low_name "," high_name     \
+               "};\n"                                                                                                 \
+               "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32.f16.f16 {" names "},{" left_names "},b,p,1,1,0;}" \
+               : __VA_ARGS__                                                                                          \
+               : "r"(left.x), "r"(left.y), "r"(left.z), "r"(left.w), "r"(right.low), "r"(right.high),                 \
+                 "r"(static_cast<int>(adds)))
+
+/// sum = left * right + (adds ? sum : 0): 64 rows of 16 halves, by 16 rows of as many columns as twice the sums, in
+/// single precision. The left matrix and the sums lie in registers as those of wgmma_s8_u8_registers() do. PTX ISA,
+/// wgmma.mma_async.
+__device__ __forceinline__ void multiply_halves(float (&sum)[16], const uint4& left, MatrixDescriptor right,
+                                                bool adds) {
+  CONVOLVE_PRODUCT("32", CONVOLVE_NAMES_0, "%16,%17,%18,%19", "%20", "%21", "%22", CONVOLVE_SUMS(0));
+}
+__device__ __forceinline__ void multiply_halves(float (&sum)[32], const uint4& left, MatrixDescriptor right,
+                                                bool adds) {
+  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32,%33,%34,%35", "%36", "%37", "%38", CONVOLVE_SUMS(0),
+                   CONVOLVE_SUMS(16));
+}
+__device__ __forceinline__ void multiply_halves(float (&sum)[48], const uint4& left, MatrixDescriptor right,
+                                                bool adds) {
+  CONVOLVE_PRODUCT("96", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32, "%48,%49,%50,%51", "%52", "%53", "%54",
+                   CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32));
+}
+__device__ __forceinline__ void multiply_halves(float (&sum)[64], const uint4& left, MatrixDescriptor right,
+                                                bool adds) {
+  CONVOLVE_PRODUCT("128", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32 CONVOLVE_NAMES_48, "%64,%65,%66,%67",
+                   "%68", "%69", "%70", CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32), CONVOLVE_SUMS(48));
+}
+#undef CONVOLVE_PRODUCT
+#undef CONVOLVE_NAMES_48
+#undef CONVOLVE_NAMES_32
+#undef CONVOLVE_NAMES_16
+#undef CONVOLVE_NAMES_0
+#undef CONVOLVE_SUMS
+
+/// Waits until no more than the last group of products is under way. PTX ISA, wgmma.wait_group.
+__device__ __forceinline__ void wait_for_products_but_last() {
+  asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+}
+/// Keeps a product's left matrix in registers that are written before this statement.
+__device__ __forceinline__ void hold_matrix(uint4& m) {
+  asm volatile("" : "+r"(m.x), "+r"(m.y), "+r"(m.z), "+r"(m.w)::"memory");
+}
+/// Stores four 8 x 8 matrices of halves transposed, whose rows go to the lanes' addresses. PTX ISA, stmatrix.
+__device__ __forceinline__ void store_matrices_transposed(std::uint32_t row_of_lane, const std::uint32_t (&m)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0],{%1,%2,%3,%4};" ::"r"(row_of_lane), "r"(m[0]),
+               "r"(m[1]), "r"(m[2]), "r"(m[3])
+               : "memory");
+}
+/// As wait_at_block_barrier(), of a barrier that is known at run time alone.
+__device__ __forceinline__ void wait_at_warpgroup_barrier(unsigned barrier) {
+  asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory");
+}
+
 }  // namespace convolve::cuda::ptx
 
 #endif
