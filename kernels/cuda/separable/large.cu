@@ -11,6 +11,7 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/packed_422.hpp"
 #include "cuda/common/table.hpp"
+#include "cuda/separable/byte_factors.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large.cuh"
 #include "cuda/separable/large_group_plan.hpp"
@@ -28,27 +29,43 @@ auto row_kernel_of(PlaneMix mix) {
                                   : row_kernel<Numbers, PlaneMix::one_and_two>;
 }
 
-/// A kernel for strips: of filters of up to so many units.
+/// A kernel for strips: of filters of up to so many units of so many pixels or rows.
 struct StripKernel {
-  int units;
+  int unit, units;
   void (*kernel)(Args);
   int taps_bytes, stages;
 };
 template <class Numbers, int units>
 StripKernel strip_kernel_of(PlaneMix mix) {
   using Shape = Strip<Numbers, units>;
-  const auto kernel = mix == PlaneMix::none    ? pair_strip_kernel<Numbers, units>
-                      : mix == PlaneMix::one   ? strip_kernel<Numbers, PlaneMix::one, units>
-                      : mix == PlaneMix::three ? strip_kernel<Numbers, PlaneMix::three, units>
-                      : mix == PlaneMix::four  ? strip_kernel<Numbers, PlaneMix::four, units>
-                                               : strip_kernel<Numbers, PlaneMix::one_and_two, units>;
-  return {units, kernel, Shape::taps_bytes, Shape::stages};
+  void (*kernel)(Args) = nullptr;
+  // Integer taps that both kinds of limbs hold: each has the layouts that it is faster for.
+  if constexpr (!std::is_same_v<Numbers, LimbsOf16>) {
+    if (mix == PlaneMix::one) kernel = strip_kernel<Numbers, PlaneMix::one, units>;
+    if (mix == PlaneMix::one_and_two) kernel = strip_kernel<Numbers, PlaneMix::one_and_two, units>;
+  }
+  if constexpr (!std::is_same_v<Numbers, Limbs> || units > 2) {
+    if (mix == PlaneMix::none) kernel = pair_strip_kernel<Numbers, units>;
+    if (mix == PlaneMix::three) kernel = strip_kernel<Numbers, PlaneMix::three, units>;
+    if (mix == PlaneMix::four) kernel = strip_kernel<Numbers, PlaneMix::four, units>;
+  }
+  return {Numbers::unit, units, kernel, Shape::taps_bytes, Shape::stages};
 }
-/// The smallest that takes in `units` units; none: no kernel. PlaneMix::none is packed 4:2:2.
-StripKernel strip_kernel_of(LargeNumbers numbers, int units, PlaneMix mix) {
+/// The smallest that takes the filter in; none: no kernel. PlaneMix::none is packed 4:2:2.
+StripKernel strip_kernel_of(LargeNumbers numbers, const Filter& filter, PlaneMix mix) {
+  const auto units = [&](int unit) {
+    return std::max(large_row_units(unit, filter.width(), filter.centre_x()),
+                    large_column_units(unit, filter.height()));
+  };
+  const bool few = mix == PlaneMix::one || mix == PlaneMix::one_and_two;
   if (numbers == LargeNumbers::halves)
-    return units <= 3 ? strip_kernel_of<Halves, 3>(mix) : units <= 5 ? strip_kernel_of<Halves, 5>(mix) : StripKernel{};
-  return units <= 2 ? strip_kernel_of<Limbs, 2>(mix) : units <= 3 ? strip_kernel_of<Limbs, 3>(mix) : StripKernel{};
+    return units(16) <= 3   ? strip_kernel_of<Halves, 3>(mix)
+           : units(16) <= 5 ? strip_kernel_of<Halves, 5>(mix)
+                            : StripKernel{};
+  return units(16) <= 3 && !few  ? strip_kernel_of<LimbsOf16, 3>(mix)
+         : units(32) <= 2 && few ? strip_kernel_of<Limbs, 2>(mix)
+         : units(32) <= 3        ? strip_kernel_of<Limbs, 3>(mix)
+                                 : StripKernel{};
 }
 
 /// A tile of the row pass, of a plane of so many components.
@@ -66,24 +83,33 @@ int strip_width(int components) {
 }
 
 /// Shared memory of a block of them, of a plane of so many components; of packed 4:2:2 four.
-int strip_memory(const StripKernel& strip, LargeNumbers numbers, int centre_x, int components) {
-  const int window = strip_window(unit_of(numbers), strip.units, centre_x, strip_width(components), components);
-  return strip.taps_bytes + strip.stages * unit_of(numbers) * row_pitch(window, components);
+int strip_memory(const StripKernel& strip, int centre_x, int components) {
+  const int window = strip_window(strip.unit, strip.units, centre_x, strip_width(components), components);
+  return strip.taps_bytes + strip.stages * strip.unit * row_pitch(window, components) + strip_cells_bytes(window);
 }
 
-/// How many units of rows a strip is of, so that the waves of blocks are over soonest: a block makes row sums of some
-/// more than of outputs.
-int steps_of_strips(const Args& args, int unit, int units, int resident) {
-  int best = 1;
-  std::int64_t least = 0;
-  for (int steps = 1; steps <= 256; ++steps) {
-    std::int64_t blocks = 0;
-    for (int p = 0; p < args.planes; ++p)
-      blocks += std::int64_t{args.plane[p].strips_x} * ((args.plane[p].height - 1) / (steps * unit) + 1);
-    const std::int64_t time = ((blocks - 1) / resident + 1) * (2 * steps + units - 1);
-    if (steps == 1 || time < least) best = steps, least = time;
+/// Deals the units of rows of a plane's strips out to up to `most` blocks: those of each strip, or all of them one
+/// after the other. How many blocks there are.
+std::int64_t deal_strips(Plane& plane, bool by_strip, std::int64_t most) {
+  const std::int64_t all = std::int64_t{plane.strips_x} * plane.strip_units;
+  by_strip = by_strip && plane.strips_x <= most;
+  const std::int64_t dealt = by_strip ? plane.strip_units : all;
+  const std::int64_t pieces = std::clamp<std::int64_t>(by_strip ? most / plane.strips_x : most, 1, dealt);
+  plane.dealt = static_cast<int>(dealt), plane.pieces = static_cast<int>(pieces);
+  plane.share = static_cast<int>(dealt / pieces), plane.more = static_cast<int>(dealt % pieces);
+  return all / dealt * pieces;
+}
+
+/// Deals the strips of all planes out to blocks that are resident at once; how many there are.
+unsigned deal_strips(Args& args, bool by_strip, int resident) {
+  std::int64_t all = 0, blocks = 0;
+  for (int p = 0; p < args.planes; ++p) all += std::int64_t{args.plane[p].strips_x} * args.plane[p].strip_units;
+  for (int p = 0; p < args.planes; ++p) {
+    Plane& plane = args.plane[p];
+    plane.first_strip = static_cast<int>(blocks);
+    blocks += deal_strips(plane, by_strip, std::int64_t{plane.strips_x} * plane.strip_units * resident / all);
   }
-  return best;
+  return checked_blocks(blocks);
 }
 
 class LargePlan final : public Plan {
@@ -94,8 +120,8 @@ class LargePlan final : public Plan {
     args_.planes = desc.layout.planes;
     args_.border = desc.border;
     args_.centre_x = filter.centre_x(), args_.centre_y = filter.centre_y(), args_.reach_x = filter.reach_x();
-    args_.row_units = large_row_units(numbers_, filter.width(), filter.centre_x());
-    args_.column_units = large_column_units(numbers_, filter.height());
+    args_.row_units = large_row_units(unit_of(numbers_), filter.width(), filter.centre_x());
+    args_.column_units = large_column_units(unit_of(numbers_), filter.height());
     args_.row_start = static_cast<float>(taps.row_start);
     args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor, args_.centre = taps.centre;
     const PlaneMix mix = plane_mix(desc.layout);
@@ -103,7 +129,7 @@ class LargePlan final : public Plan {
       set_pairs(args_.plane[0], desc.layout.plane[0], filter, taps);
     else
       for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc.layout.plane[p], filter, taps, p);
-    if (!set_strips(device, taps, mix)) {
+    if (!set_strips(device, filter, taps, mix)) {
       set_matrices(device, taps);
       set_passes(device, mix);
     }
@@ -233,33 +259,43 @@ class LargePlan final : public Plan {
   }
 
   /// False where no kernel takes in as much, or a block may not have as much shared memory.
-  bool set_strips(const Device& device, const LargeTaps& taps, PlaneMix mix) {
-    const StripKernel strip = strip_kernel_of(numbers_, std::max(args_.row_units, args_.column_units), mix);
+  bool set_strips(const Device& device, const Filter& filter, const LargeTaps& taps, PlaneMix mix) {
+    const StripKernel strip = strip_kernel_of(numbers_, filter, mix);
     if (!strip.kernel) return false;
-    const int unit = unit_of(numbers_);
     int memory = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
       plane.strips_x = (plane.width - 1) / strip_width(plane.components) + 1;
-      memory = std::max(memory, strip_memory(strip, numbers_, args_.centre_x, plane.components));
+      plane.strip_units = (plane.height - 1) / strip.unit + 1;
+      memory = std::max(memory, strip_memory(strip, args_.centre_x, plane.components));
     }
     if (memory > device.shared_bytes) return false;
-    args_.steps = steps_of_strips(args_, unit, strip.units, device.multiprocessors * strip_resident);
-    std::int64_t blocks = 0;
-    for (int p = 0; p < args_.planes; ++p) {
-      Plane& plane = args_.plane[p];
-      plane.first_strip = static_cast<int>(checked_blocks(blocks));
-      blocks += std::int64_t{plane.strips_x} * ((plane.height - 1) / (args_.steps * unit) + 1);
-    }
-    args_.whole = taps.whole;
+    // Going on with a second strip costs its first row sums. Where those are few, it is faster for some layouts:
+    // measured.
+    const bool by_strip = strip.units * strip.unit > 64 || (mix != PlaneMix::one && mix != PlaneMix::three);
+    const unsigned blocks = deal_strips(args_, by_strip, device.multiprocessors * strip_resident);
+    args_.whole = taps.whole, args_.rounding = taps.rounding;
     for (int p = 0; p < args_.planes; ++p)
       for (std::int32_t& start : args_.plane[p].start) start += taps.beside;
-    std::vector<std::uint32_t> words = large_column_matrices(taps, strip.units);
-    const std::size_t first = words.size() / 4;
-    const auto rows = large_strip_matrices(taps, args_.centre_x, strip.units);
-    words.insert(words.end(), rows.begin(), rows.end());
-    // What V starts at, four times, behind the matrix.
+    if (numbers_ == LargeNumbers::limbs) {  // V without a sign
+      args_.row_start += 0x1p15f;
+      for (int p = 0; p < args_.planes; ++p)
+        for (std::int32_t& start : args_.plane[p].start)
+          start -= static_cast<std::int32_t>(0x1p15 * sum_of(taps.column));
+    }
+    std::vector<std::uint32_t> words;
+    std::size_t first = 3 * 32;  // of the row's matrices
+    if (strip.unit == unit_of(numbers_)) {
+      words = large_column_matrices(taps, strip.units);
+      first = words.size() / 4;
+      const auto rows = large_strip_matrices(taps, args_.centre_x, strip.units);
+      words.insert(words.end(), rows.begin(), rows.end());
+    } else {
+      words = large_byte_strip_matrices(taps, args_.centre_x);
+    }
+    // What V starts at, four times, behind the matrix, and the places of a word's second byte and of its third.
     words.insert(words.end(), 4, std::bit_cast<std::uint32_t>(args_.row_start));
+    words.insert(words.end(), {1u << 8, 1u << 16, 0, 0});
     set_table(device, words);
     for (int p = 0; p < args_.planes; ++p) {
       args_.plane[p].column_taps = matrices_.get();
@@ -268,8 +304,7 @@ class LargePlan final : public Plan {
     // All that a block may have: other plans of the same kernel may need more.
     check(cudaFuncSetAttribute(strip.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
           "the filter's kernel");
-    launch_[0] = {strip.kernel, checked_blocks(blocks), 32u * strip_warps(max_components_of(mix)),
-                  static_cast<unsigned>(memory)};
+    launch_[0] = {strip.kernel, blocks, 32u * strip_warps(max_components_of(mix)), static_cast<unsigned>(memory)};
     return true;
   }
 
@@ -286,11 +321,8 @@ class LargePlan final : public Plan {
 bool is_in_strips_of_pairs(const Device& device, const PlanDesc& desc, LargeNumbers numbers) {
   const PlaneLayout& plane = desc.layout.plane[0];
   if (!lies_as_packed_422(desc.layout) || plane.component[luma_index(plane)].width % 2 != 0) return false;
-  const Filter& filter = desc.filter;
-  const int units = std::max(large_row_units(numbers, filter.width(), filter.centre_x()),
-                             large_column_units(numbers, filter.height()));
-  const StripKernel strip = strip_kernel_of(numbers, units, PlaneMix::none);
-  return strip.kernel && strip_memory(strip, numbers, filter.centre_x(), 4) <= device.shared_bytes;
+  const StripKernel strip = strip_kernel_of(numbers, desc.filter, PlaneMix::none);
+  return strip.kernel && strip_memory(strip, desc.filter.centre_x(), 4) <= device.shared_bytes;
 }
 
 /// The taps that the kernels would compute with; false where they do not serve the case.

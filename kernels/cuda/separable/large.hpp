@@ -60,7 +60,10 @@ struct Plane {
   const uint4 *row_taps, *column_taps;
   int width, height, row_bytes, components, pitch;
   int first_row_block, row_tiles_x, first_column_block, column_tiles_x;  ///< of two passes
-  int first_strip, strips_x;                                             ///< of one
+  int first_strip, strips_x, strip_units;  ///< of one: the first block, strips, units of rows of each
+  /// A strip, or all of them one after the other, are dealt out to `pieces` blocks: `share` units of rows each, and one
+  /// more to the first `more`.
+  int pieces, dealt, share, more;
   std::uint32_t passthrough, ghost;  ///< words: the bytes that are not filtered, ghost cells; of three components, all
                                      ///< of which are filtered alike, any word
   std::uint32_t ghost_sums[2];       ///< V of ghost cells: of components 0 and 1, 2 and 3
@@ -84,8 +87,7 @@ struct Args {
   int planes;
   Border border;
   int centre_x, centre_y, reach_x, row_units, column_units;
-  int steps;  ///< of a strip: units of rows
-  float row_start, gain, gain_low, divisor, centre, whole;
+  float row_start, gain, gain_low, divisor, centre, whole, rounding;
   Pairs pairs;  ///< of packed 4:2:2, whose plane has pairs for pixels; Plane::level and start are by StripPasses' tile
 };
 
@@ -101,6 +103,10 @@ CONVOLVE_HD constexpr int row_window(int unit, int units, int centre_x, int tile
 /// Bytes of a row that a block reads of a strip, whose warps take in `units` units from their first pixel on.
 CONVOLVE_HD constexpr int strip_window(int unit, int units, int centre_x, int strip_pixels, int components) {
   return row_window(unit, units, centre_x, strip_pixels + (components == 1 ? 0 : unit - 16), components);
+}
+/// Shared memory for what stands beside the frame: see StripLoader.
+CONVOLVE_HD constexpr int strip_cells_bytes(int window) {
+  return 2 * window;
 }
 /// Bytes from row to row in shared memory, such that the lanes of a load lie in different banks.
 CONVOLVE_HD constexpr int row_pitch(int window, int components) {

@@ -67,11 +67,12 @@ struct PairSamples : StripSamples<4> {
   /// sum(r, i, b): sample b of tile i of row 8 r of the next 16 rows; integers with Plane::start in them.
   template <class Sums>
   __device__ __forceinline__ void store(const Sums& sum) {
-    std::uint32_t in[2][words] = {}, code[2][words];
+    std::uint32_t in[2][words], code[2][words];  // `in`: where samples of the input are needed
     float value[2][words][4];
     make_values(
         value, sum, [&](int i, int) { return level[i]; },
         [&](int r) {
+          clear(in[r]);
           if (8 * r < rows) take(value[r], in[r], row_of(r));
         });
 #pragma unroll
@@ -81,8 +82,7 @@ struct PairSamples : StripSamples<4> {
         code[r][i] = pack_bytes(value[r][i][0], value[r][i][1], value[r][i][2], value[r][i][3]);
       take_neighbours(code[r]);
       interleave(code[r]);
-#pragma unroll
-      for (int w = 0; w < words; ++w) code[r][w] = (code[r][w] & ~passthrough) | (in[r][w] & passthrough);
+      if (passthrough) pass(code[r], in[r]);
     }
     put(code);
   }
@@ -108,10 +108,10 @@ struct PairSamples : StripSamples<4> {
   ///   round 1    lane 0 from lane 1    1 from 2    2 from 0    3 from 3      lanes 0 and 3 send tile 1
   __device__ __forceinline__ void take_neighbours(std::uint32_t (&code)[4]) const {
     const bool inner = t == 1 || t == 2;
-    const int lane = threadIdx.x & 31, group = lane & ~3;
-    const int from = t == 0 ? 0 : t == 1 ? 3 : t == 2 ? 1 : 2, then = t == 0 ? 1 : t == 1 ? 2 : t == 2 ? 0 : 3;
-    const std::uint32_t a = __shfl_sync(~0u, inner ? code[1] : code[0], group | from);
-    const std::uint32_t b = __shfl_sync(~0u, inner ? code[0] : code[1], group | then);
+    // The lane of the four, two bits a lane: the shuffles do not leave the four.
+    const int from = 0b10'01'11'00 >> 2 * t & 3, then = 0b11'00'10'01 >> 2 * t & 3;
+    const std::uint32_t a = __shfl_sync(~0u, inner ? code[1] : code[0], from, 4);
+    const std::uint32_t b = __shfl_sync(~0u, inner ? code[0] : code[1], then, 4);
     code[0] = inner ? b : a;
     code[1] = inner ? a : b;
   }

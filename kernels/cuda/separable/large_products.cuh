@@ -54,7 +54,7 @@ struct Halves {
 #endif
   }
   /// Row sums of rows 2 t and 2 t + 1 of rows 8 r to 8 r + 7 as part of the right operand of the column pass.
-  static __device__ void keep(std::uint32_t (&v)[2], int r, float a, float b) {
+  static __device__ void keep(std::uint32_t (&v)[2], int r, float a, float b, std::uint32_t) {
     v[r] = stored(a, b);
   }
   static __device__ void multiply_sums(float (&sum)[4], const uint4& a, const std::uint32_t (&v)[2], int) {
@@ -116,10 +116,10 @@ struct Limbs {
     ptx::mma_s8_u8(sum, left, b, c);
 #endif
   }
-  /// Row sums of rows 2 t and 2 t + 1 of rows 8 r to 8 r + 7: the low limbs are v[0] and v[1], the high ones the
-  /// others.
-  static __device__ void keep(std::uint32_t (&v)[4], int r, int a, int b) {
-    const std::uint32_t pair = stored(a, b);
+  /// Row sums, of 16 bits and without a sign, of rows 2 t and 2 t + 1 of rows 8 r to 8 r + 7: the low limbs are v[0]
+  /// and v[1], the high ones the others. `higher`: 2^16.
+  static __device__ void keep(std::uint32_t (&v)[4], int r, int a, int b, std::uint32_t higher) {
+    const std::uint32_t pair = higher * static_cast<std::uint32_t>(b) + a;
     std::uint32_t &low = v[r / 2], &high = v[2 + r / 2];
     if (r % 2 == 0) {
       low = pair;
@@ -131,14 +131,11 @@ struct Limbs {
   static __device__ void multiply_sums(int (&sum)[4], const uint4& a, const std::uint32_t (&v)[4], int limb) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const std::uint32_t left[4] = {a.x, a.y, a.z, a.w};
-    if (limb)
-      ptx::mma_s8_s8(sum, left, v + 2, sum);
-    else
-      ptx::mma_s8_u8(sum, left, v, sum);
+    ptx::mma_s8_u8(sum, left, v + 2 * limb, sum);
 #endif
   }
 
- private:
+  /// Four neighbouring pixels of component c.
   template <int C>
   static __device__ std::uint32_t samples(const std::uint32_t (&word)[C], int c) {
     if constexpr (C == 1) {

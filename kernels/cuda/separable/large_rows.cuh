@@ -135,14 +135,17 @@ __device__ __forceinline__ void load_rows(const Args& args, const Plane& plane, 
   load_beside<C, rows, warps>(args, plane, shared, window, top, pitch);
 }
 
-/// Asks the second level cache for such rows: see prefetch.cuh.
+/// Asks the second level cache for such rows: see prefetch.cuh. Eight lanes have a row, which is some cache lines.
 template <int C, int rows, int warps>
 __device__ __forceinline__ void ask_for_rows(const Args& args, const Plane& plane, int left, int top, int window) {
-  const int first = max((left - row_margin(args.centre_x)) * C, 0);
+  constexpr int lanes = 8;
+  const int first = max((left - row_margin(args.centre_x)) * C, 0) + static_cast<int>(threadIdx.x) % lanes * cache_line;
   const int end = min(left * C + window, plane.row_bytes);
-  for (int r = threadIdx.x >> 5; r < rows; r += warps) {
+#pragma unroll 1
+  for (int r = threadIdx.x / lanes; r < rows; r += 32 * warps / lanes) {
     const std::uint8_t* row = plane.in + min(max(top + r, 0), plane.height - 1) * plane.in_stride;
-    for (int at = first + (threadIdx.x & 31) * cache_line; at < end; at += 32 * cache_line) prefetch_line(row + at);
+#pragma unroll 1
+    for (int at = first; at < end; at += lanes * cache_line) prefetch_line(row + at);
   }
 }
 

@@ -11,31 +11,44 @@ namespace convolve::cuda::large {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Sends for the rows of a strip, a unit of them at a time, in order.
-template <class Numbers, int C, int warps, bool pairs>
+/// load_beside() out of line: it is long and rare, and would stand in a loop once a turn.
+template <int C, int unit, int warps, bool pairs>
+__device__ __noinline__ void load_beside_apart(const Args& args, const Plane& plane, std::uint8_t* shared, int left,
+                                               int bytes, int y, int pitch) {
+  load_beside<C, unit, warps, pairs>(args, plane, shared, RowWindow<C>(args, plane, left, bytes), y, pitch);
+}
+
+/// Sends for the rows of a strip, so many at a time, a unit here, in order.
+template <int C, int unit, int warps, bool pairs>
 struct StripLoader {
-  static constexpr int unit = Numbers::unit, passes = (unit - 1) / warps + 1, reach = 16 * 32, threads = 32 * warps;
+  static constexpr int passes = (unit - 1) / warps + 1, reach = 16 * 32, threads = 32 * warps;
   const Args& args;
   const Plane& plane;
   RowWindow<C> window;
+  int left, bytes;       ///< what that was made of
   int y, pitch, height;  ///< `y`: the first row of the next unit
   std::ptrdiff_t stride;
   const std::uint8_t* from;  ///< this lane's piece of this warp's row of that unit
   std::uint8_t* shared;
   std::uint32_t to;
-  bool first, second;  ///< this lane has a piece of each row, and another
-  bool mends;          ///< what stands beside the frame is copied from what has come, by mend()
+  const ushort4* cells;  ///< by word beside the frame, where in the row the bytes lie that it stands for
+  bool first, second;    ///< this lane has a piece of each row, and another
+  bool mends;            ///< what stands beside the frame is copied from what has come, by mend()
 
-  __device__ StripLoader(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top, int bytes,
-                         int pitch)
+  /// `cells`: strip_cells_bytes() of shared memory, of which the others know after the next barrier.
+  __device__ StripLoader(const Args& args, const Plane& plane, std::uint8_t* shared, ushort4* cells, int left, int top,
+                         int bytes, int pitch)
       : args(args),
         plane(plane),
         window(args, plane, left, bytes),
+        left(left),
+        bytes(bytes),
         y(top),
         pitch(pitch),
         height(plane.height),
         stride(plane.in_stride),
-        shared(shared) {
+        shared(shared),
+        cells(cells) {
     const int warp = threadIdx.x >> 5, at = 16 * (threadIdx.x & 31);
     from = plane.in + (top + warp) * stride + window.first + at;
     to = ptx::address_in_shared(shared) + warp * pitch + at;
@@ -48,6 +61,10 @@ struct StripLoader {
     mends = window.words > 0 && plane.simple && plane.wide && args.border != Border::wrap &&
             (begins >= 0 || (args.reach_x + 1) * C <= ends) &&
             (begins + window.bytes <= plane.row_bytes || (ends == plane.row_bytes && (begins <= 0 || far >= begins)));
+    if (!mends) return;
+#pragma unroll 1
+    for (int word = threadIdx.x; word < window.words; word += threads)
+      cells[word] = {cell_of(word, 0), cell_of(word, 1), cell_of(word, 2), cell_of(word, 3)};
   }
 
   __device__ __forceinline__ void send(int stage) {
@@ -56,7 +73,7 @@ struct StripLoader {
       std::uint32_t at = to + stage * unit * pitch;
 #pragma unroll
       for (int i = 0; i < passes; ++i, row += warps * stride, at += warps * pitch) {
-        if (unit % warps != 0 && i + 1 == passes && static_cast<int>(threadIdx.x >> 5) >= unit % warps) break;
+        if (!has_pass(i)) break;
         copy_row(at, row);
       }
     } else {
@@ -64,33 +81,46 @@ struct StripLoader {
       for (int r = threadIdx.x >> 5; r < unit; r += warps) send_edge_row(stage, r);
     }
     if (window.words > 0 && !mends)
-      load_beside<C, unit, warps, pairs>(args, plane, shared + stage * unit * pitch, window, y, pitch);
+      load_beside_apart<C, unit, warps, pairs>(args, plane, shared + stage * unit * pitch, left, bytes, y, pitch);
     y += unit;
     from += unit * stride;
   }
-  /// Fills the cells beside the frame of a unit that has come.
+  /// Fills the cells beside the frame of a unit that has come: a warp those of some rows.
   __device__ __forceinline__ void mend(int stage) const {
-    std::uint8_t* const cells = shared + stage * unit * pitch;
+    const int warp = threadIdx.x >> 5;
+    std::uint8_t* const rows = shared + (stage * unit + warp) * pitch;
 #pragma unroll 1
-    for (int k = threadIdx.x; k < window.words * unit; k += threads) {
-      const int r = k / window.words, word = 4 * (k - r * window.words);
-      const int i = word < window.begin ? word : word - window.begin + window.end;
-      std::uint8_t* const row = cells + r * pitch;
-      std::uint32_t value = plane.ghost;
-      if (!plane.columns.ghost) {
-        std::uint32_t byte[4];
+    for (int word = threadIdx.x & 31; word < window.words; word += 32) {
+      const ushort4 of = cells[word];
+      std::uint32_t value[passes];
 #pragma unroll
-        for (int b = 0; b < 4; ++b) {
-          const int at = pairs ? pair_byte_of(args, plane, window.first + i + b) : byte_of(window.first + i + b, b);
-          byte[b] = row[min(max(at - window.first, window.begin), window.end - 1)];
-        }
-        value = byte[0] | byte[1] << 8 | byte[2] << 16 | byte[3] << 24;
-      }
-      *reinterpret_cast<std::uint32_t*>(row + i) = value;
+      for (int i = 0; i < passes; ++i)
+        if (has_pass(i)) value[i] = plane.columns.ghost ? plane.ghost : word_from(rows + i * warps * pitch, of);
+#pragma unroll
+      for (int i = 0; i < passes; ++i)
+        if (has_pass(i)) *reinterpret_cast<std::uint32_t*>(rows + i * warps * pitch + cell_at(4 * word)) = value[i];
     }
   }
 
  private:
+  /// Whether this warp has a row of pass i of a unit.
+  static __device__ __forceinline__ bool has_pass(int i) {
+    return unit % warps == 0 || i + 1 < passes || static_cast<int>(threadIdx.x >> 5) < unit % warps;
+  }
+  /// Where in the window the word lies that is the one from byte `at` on, of those beside the frame.
+  __device__ __forceinline__ int cell_at(int at) const {
+    return at < window.begin ? at : at - window.begin + window.end;
+  }
+  /// Where in the window the byte lies that byte b of such a word stands for.
+  __device__ __forceinline__ std::uint16_t cell_of(int word, int b) const {
+    const int byte = window.first + cell_at(4 * word) + b;
+    const int at = pairs ? pair_byte_of(args, plane, byte) : byte_of(byte, b);
+    return static_cast<std::uint16_t>(min(max(at - window.first, window.begin), window.end - 1));
+  }
+  static __device__ __forceinline__ std::uint32_t word_from(const std::uint8_t* row, const ushort4& of) {
+    if constexpr (C == 4 && !pairs) return *reinterpret_cast<const std::uint32_t*>(row + of.x);
+    return row[of.x] | row[of.y] << 8 | row[of.z] << 16 | std::uint32_t{row[of.w]} << 24;
+  }
   __device__ __forceinline__ void copy_row(std::uint32_t at, const std::uint8_t* row) const {
     if (first) ptx::copy_async_past_l1(at, row);
     if (second) ptx::copy_async_past_l1(at + reach, row + reach);

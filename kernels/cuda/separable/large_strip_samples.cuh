@@ -45,9 +45,10 @@ struct StripSamples {
   /// sum(r, w, b): of byte b of word w of row 8 r of the next 16 rows; integers with Plane::start in them.
   template <class Sums>
   __device__ __forceinline__ void store(const Sums& sum) {
-    std::uint32_t in[2][words] = {}, code[2][words];
+    std::uint32_t in[2][words], code[2][words];  // `in`: where samples of the input are needed
     float value[2][words][4];
     const auto take = [&](int r) {
+      clear(in[r]);
       if (8 * r < rows) load(in[r], row_of(r));
 #pragma unroll
       for (int w = 0; w < words; ++w) add_centre(value[r][w], in[r][w]);
@@ -60,8 +61,10 @@ struct StripSamples {
       for (int w = 0; w < words; ++w) {
         const float(&v)[4] = value[r][w];
         code[r][w] = pack_bytes(v[0], v[1], v[2], v[3]);
-        if (C > 1) code[r][w] = (code[r][w] & ~passthrough) | (in[r][w] & passthrough);
       }
+    if (C > 1 && passthrough)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) pass(code[r], in[r]);
     put(code);
   }
   /// The next 16 rows as they are.
@@ -77,6 +80,15 @@ struct StripSamples {
   /// Row 8 r of the next 16 of the input.
   __device__ const std::uint8_t* row_of(int r) const {
     return plane.in + (plane.height - rows + 8 * r) * plane.in_stride;
+  }
+  static __device__ __forceinline__ void clear(std::uint32_t (&words_of)[words]) {
+#pragma unroll
+    for (std::uint32_t& word : words_of) word = 0;
+  }
+  /// Components that are copied.
+  __device__ __forceinline__ void pass(std::uint32_t (&code)[words], const std::uint32_t (&in)[words]) const {
+#pragma unroll
+    for (int w = 0; w < words; ++w) code[w] = (code[w] & ~passthrough) | (in[w] & passthrough);
   }
   template <class Make>
   static __device__ __forceinline__ void for_each_value(float (&value)[2][words][4], const Make& make) {
@@ -96,9 +108,11 @@ struct StripSamples {
     const bool divides = !exact || args.whole == 0;
     if (divides)
       for_each_value(value, [&](int r, int w, int b) { return as_float(sum(r, w, b)); });
+    else if (args.rounding == 0)
+      for_each_value(value, [&](int r, int w, int b) { return whole_product(sum(r, w, b), -args.whole); });
     else
       for_each_value(value, [&](int r, int w, int b) {
-        return __fmaf_rn(__int_as_float(static_cast<int>(sum(r, w, b))), gain, -args.whole);
+        return __fadd_rn(whole_product(sum(r, w, b), args.rounding - args.whole), -args.rounding);
       });
     if (reads)
 #pragma unroll
@@ -118,6 +132,10 @@ struct StripSamples {
 #pragma unroll
     for (int b = 0; b < 4; ++b)  // a byte in the mantissa of 2^23 is 2^23 + that byte
       value[b] = fmaf(args.centre, __uint_as_float(__byte_perm(in, 0x4B000000, 0x7440 | b)) - 8388608.f, value[b]);
+  }
+  template <class Sum>
+  __device__ __forceinline__ float whole_product(Sum sum, float level) const {
+    return __fmaf_rn(__int_as_float(static_cast<int>(sum)), gain, level);
   }
   static __device__ float as_float(float sum) {
     return sum;

@@ -23,6 +23,18 @@ namespace convolve::cuda::large {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
+/// What a word's second and third byte count. From memory: products with what the compiler does not know are no
+/// permutes and shifts, of which there are enough.
+struct Places {
+  int second = 1 << 8;
+  std::uint32_t third = 1 << 16;
+
+  __device__ void load(const uint4* from) {
+    const uint2 v = *reinterpret_cast<const uint2*>(from);
+    second = static_cast<int>(v.x), third = v.y;
+  }
+};
+
 /// A banded matrix of `units` units, this lane's words of it: in registers, or in shared memory.
 template <int units, int parts, bool in_registers>
 struct BandedMatrix {
@@ -47,6 +59,19 @@ struct BandedMatrix {
   static constexpr int matrix_bytes = 32 * sizeof(uint4);
 };
 
+/// The sum of byte b of word w of row 8 r of what a lane stores, of those by tile and component.
+template <int C, bool pairs, class Sum, int columns>
+__device__ __forceinline__ Sum sum_of_byte(const Sum (&sum)[columns][2][4], int r, int w, int b) {
+  if constexpr (C == 1 || pairs)
+    return sum[w][b / 2][2 * r + b % 2];
+  else if constexpr (C == 2)
+    return sum[b % 2][w][2 * r + b / 2];
+  else if constexpr (C == 3)
+    return sum[(4 * w + b) % 3][(4 * w + b) / 6][2 * r + (4 * w + b) / 3 % 2];
+  else
+    return sum[b][w / 2][2 * r + w % 2];
+}
+
 /// What a warp makes of a strip; `pairs`: of packed 4:2:2, whose pairs of pixels are pixels of four bytes, and whose
 /// tiles are in the place of components: see large_pairs.cuh.
 template <class Numbers, int C, int units, bool pairs>
@@ -65,7 +90,8 @@ struct StripPasses {
   static constexpr bool keeps_start = units * unit <= 64;
   BandedMatrix<units, row_parts, true> row;
   BandedMatrix<units, parts, Shape::column_taps_in_registers> column;
-  Sum start[4];                                     ///< what V starts at, as a product takes it
+  Sum start[4];  ///< what V starts at, as a product takes it
+  Places places;
   std::uint32_t v[units][tiles * C][2][2 * parts];  ///< V by unit, tile and component, half of the tile
 
   /// The matrices, and what V starts at. `shared`: of the column matrix, where it lies there.
@@ -83,6 +109,7 @@ struct StripPasses {
     const float value[4] = {from.x, from.y, from.z, from.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i) start[i] = static_cast<Sum>(keeps_start ? value[i] : args.row_start);
+    if constexpr (parts > 1 && keeps_start) places.load(plane.row_taps + words + 1);
   }
   /// The place of unit k of V, counted from the oldest, once `turn` units have come since the places began anew.
   static __device__ constexpr int place(int k, int turn) {
@@ -133,14 +160,14 @@ struct StripPasses {
 #pragma unroll
           for (int h = 0; h < 2; ++h) {
             const auto& of = sum[r][i / C][i % C];
-            Numbers::keep(v[place(units - 1, turn)][i][h], first + r, of[2 * h], of[2 * h + 1]);
+            Numbers::keep(v[place(units - 1, turn)][i][h], first + r, of[2 * h], of[2 * h + 1], places.third);
           }
     }
   }
   /// The same of packed 4:2:2; `luma`: the bytes of this lane's first two pixels of luma, `chroma` those of its first
   /// pair of which chroma is taken in.
   __device__ __forceinline__ void filter_pair_rows(const std::uint8_t* luma, const std::uint8_t* chroma, int pitch,
-                                                   const Pairs& places, int turn) {
+                                                   const Pairs& selectors, int turn) {
     move_up();
 #pragma unroll
     for (int r = 0; r < row_tiles; ++r, luma += 8 * pitch, chroma += 8 * pitch) {
@@ -152,14 +179,14 @@ struct StripPasses {
 #pragma unroll
           for (int part = 0; part < parts; ++part) matrix[part] = row.get(j, part, parts);
         std::uint32_t pixels[2];
-        luma_operand<Numbers>(pixels, luma + j * 2 * unit, places);
+        luma_operand<Numbers>(pixels, luma + j * 2 * unit, selectors);
         if (j < units) Numbers::multiply_right(sum[0], matrix[0], pixels, j == 0 ? start : sum[0]);
         if (j >= shift)
           Numbers::multiply_right(sum[1], shift ? before : matrix[parts - 1], pixels, j == shift ? start : sum[1]);
         before = matrix[0];
         if (j == units) continue;
         std::uint32_t either[2][2];
-        chroma_operands<Numbers>(either, chroma + j * 4 * unit, places);
+        chroma_operands<Numbers>(either, chroma + j * 4 * unit, selectors);
 #pragma unroll
         for (int c = 0; c < 2; ++c)
           Numbers::multiply_right(sum[2 + c], matrix[0], either[c], j == 0 ? start : sum[2 + c]);
@@ -167,7 +194,8 @@ struct StripPasses {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int h = 0; h < 2; ++h) Numbers::keep(v[place(units - 1, turn)][i][h], r, sum[i][2 * h], sum[i][2 * h + 1]);
+        for (int h = 0; h < 2; ++h)
+          Numbers::keep(v[place(units - 1, turn)][i][h], r, sum[i][2 * h], sum[i][2 * h + 1], places.third);
     }
   }
   /// The outputs that those end.
@@ -190,32 +218,45 @@ struct StripPasses {
 #pragma unroll
           for (int i = 0; i < tiles * C; ++i)
 #pragma unroll
-            for (int k = 0; k < 8; ++k) (&sum[i][0][0])[k] = 256 * (&sum[i][0][0])[k] + samples.plane.start[i % C];
+            for (int k = 0; k < 8; ++k)
+              (&sum[i][0][0])[k] = places.second * (&sum[i][0][0])[k] + samples.plane.start[i % C];
       }
-      samples.store([&](int r, int w, int b) {
-        if constexpr (C == 1 || pairs)
-          return sum[w][b / 2][2 * r + b % 2];
-        else if constexpr (C == 2)
-          return sum[b % 2][w][2 * r + b / 2];
-        else if constexpr (C == 3)
-          return sum[(4 * w + b) % 3][(4 * w + b) / 6][2 * r + (4 * w + b) / 3 % 2];
-        else
-          return sum[b][w / 2][2 * r + w % 2];
-      });
+      samples.store([&](int r, int w, int b) { return sum_of_byte<C, pairs>(sum, r, w, b); });
     }
   }
 };
 
-template <class Numbers, int C, int units, bool pairs = false>
-__device__ __forceinline__ void filter_strip(const Args& args, const Plane& plane, std::uint8_t* shared) {
-  using Shape = Strip<Numbers, units>;
+#endif
+
+}  // namespace convolve::cuda::large
+#include "cuda/separable/large_byte_strips.cuh"
+namespace convolve::cuda::large {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+/// What a block reads of a strip, in shared memory.
+template <class Numbers, int C, int units>
+struct StripInput : Strip<Numbers, units> {
+  static constexpr int warps = strip_warps(C), width = warps * StripWarp<C>::pixels;
+  int window, pitch, stage_bytes;
+
+  __device__ explicit StripInput(int centre_x)
+      : window(strip_window(Numbers::unit, units, centre_x, width, C)),
+        pitch(row_pitch(window, C)),
+        stage_bytes(Numbers::unit * pitch) {}
+};
+
+/// `outputs` units of rows of one strip; `input`: shared memory that nobody reads any more.
+template <class Numbers, int C, int units, bool pairs>
+__device__ __forceinline__ void filter_piece(const Args& args, const Plane& plane,
+                                             StripPasses<Numbers, C, units, pairs>& passes, std::uint8_t* input,
+                                             int left, int top, int outputs) {
   using Passes = StripPasses<Numbers, C, units, pairs>;
-  constexpr int warps = strip_warps(C), unit = Numbers::unit, stages = Shape::stages, parts = Numbers::parts;
-  constexpr int width = warps * StripWarp<C>::pixels;
-  const int tile = blockIdx.x - plane.first_strip, tile_y = tile / plane.strips_x;
-  const int left = (tile - tile_y * plane.strips_x) * width, top = tile_y * args.steps * unit;
+  using Shape = StripInput<Numbers, C, units>;
+  constexpr int warps = Shape::warps, unit = Numbers::unit, stages = Shape::stages;
+  const Shape shape(args.centre_x);
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  const int outputs = min(args.steps, (plane.height - top + unit - 1) / unit), x = warp * StripWarp<C>::pixels;
+  const int x = warp * StripWarp<C>::pixels, steps = outputs + units - 1;
   const bool makes = left + x < plane.width;
   std::conditional_t<pairs, PairSamples, StripSamples<C>> samples(args, plane, (left + x) * C, top + g);
   if (plane.passthrough == ~0u) {
@@ -223,16 +264,13 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
     for (int below = 0; makes && below < outputs * unit; below += 16) samples.copy();
     return;
   }
-  Passes passes;
-  passes.load(args, plane, shared);
-  std::uint8_t* const input = shared + Shape::taps_bytes;
-  const int window = strip_window(unit, units, args.centre_x, width, C), pitch = row_pitch(window, C);
-  const int stage_bytes = unit * pitch, steps = outputs + units - 1;
   const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
-  const std::uint8_t* const of_lane = input + g * pitch + (beside + x + 4 * t) * C;
+  const std::uint8_t* const of_lane = input + g * shape.pitch + (beside + x + 4 * t) * C;
   const int to_luma = pairs ? 2 * (row_margin(args.centre_x) - beside) - 8 * t : 0;  // taps reach half as far from it
-  ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, window);
-  StripLoader<Numbers, C, warps, pairs> loader(args, plane, input, left, top - args.centre_y, window, pitch);
+  ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, shape.window);
+  StripLoader<C, unit, warps, pairs> loader(args, plane, input,
+                                            reinterpret_cast<ushort4*>(input + stages * shape.stage_bytes), left,
+                                            top - args.centre_y, shape.window, shape.pitch);
   pdl_wait();
 #pragma unroll 1
   for (int n = 0; n < stages - 1; ++n) {
@@ -240,8 +278,10 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
     ptx::commit_copies();
   }
   ptx::wait_for_copies<stages - 2>();
-  __syncthreads();
-  if (loader.mends) loader.mend(0);
+  if (loader.mends) {
+    __syncthreads();
+    loader.mend(0);
+  }
   int stage = 0;
 #pragma unroll 1
   for (int base = 0; base < steps; base += Passes::turns)
@@ -249,23 +289,49 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
     for (int turn = 0; turn < Passes::turns; ++turn) {
       const int n = base + turn;
       if (turn > 0 && n >= steps) break;
-      // The next unit has come as well, so that its cells beside the frame are there in the next step.
-      ptx::wait_for_copies<stages - 3>();
+      // Where cells beside the frame are made, the next unit has come as well, so that they are there in the next step.
+      if (loader.mends)
+        ptx::wait_for_copies<stages - 3>();
+      else
+        ptx::wait_for_copies<stages - 2>();
       __syncthreads();
       if (n + stages - 1 < steps) loader.send(stage == 0 ? stages - 1 : stage - 1);
       ptx::commit_copies();
       const int next = stage + 1 == stages ? 0 : stage + 1;
       if (loader.mends && n + 1 < steps) loader.mend(next);
       if (makes) {
-        const std::uint8_t* const rows = of_lane + stage * stage_bytes;
+        const std::uint8_t* const rows = of_lane + stage * shape.stage_bytes;
         if constexpr (pairs)
-          passes.filter_pair_rows(rows + to_luma, rows, pitch, args.pairs, turn);
+          passes.filter_pair_rows(rows + to_luma, rows, shape.pitch, args.pairs, turn);
         else
-          passes.filter_rows(rows, pitch, turn);
+          passes.filter_rows(rows, shape.pitch, turn);
         if (n >= units - 1) passes.filter_columns(samples, turn);
       }
       stage = next;
     }
+}
+
+/// A block's share: units of rows of a strip, and on with the next one's first rows where that ends. So all blocks have
+/// as much to do.
+template <class Numbers, int C, int units, bool pairs = false>
+__device__ __forceinline__ void filter_strips(const Args& args, const Plane& plane, std::uint8_t* shared) {
+  constexpr int unit = Numbers::unit, width = StripInput<Numbers, C, units>::width;
+  StripPasses<Numbers, C, units, pairs> passes;
+  passes.load(args, plane, shared);
+  const int block = blockIdx.x - plane.first_strip, in_strip = plane.strip_units;
+  const int dealt = block / plane.pieces, piece = block - dealt * plane.pieces;
+  const int first = dealt * plane.dealt + piece * plane.share + min(piece, plane.more);
+  int left = plane.share + (piece < plane.more), strip = first / in_strip, from = first - strip * in_strip;
+#pragma unroll 1
+  while (left > 0) {
+    const int count = min(left, in_strip - from);
+    filter_piece<Numbers, C, units, pairs>(args, plane, passes, shared + Strip<Numbers, units>::taps_bytes,
+                                           strip * width, from * unit, count);
+    __syncthreads();
+    left -= count;
+    from = 0;
+    ++strip;
+  }
 }
 
 #endif
@@ -275,7 +341,7 @@ __global__ void __launch_bounds__(32 * strip_warps(4), strip_resident)
     pair_strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
-  filter_strip<Numbers, 4, units, true>(args, args.plane[0], shared);
+  filter_strips<Numbers, 4, units, true>(args, args.plane[0], shared);
 #endif
 }
 
@@ -284,20 +350,18 @@ __global__ void __launch_bounds__(32 * strip_warps(max_components_of(mix)), stri
     strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
-  int p = 0;
-  while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_strip) ++p;
-  const Plane& plane = args.plane[p];
   if constexpr (mix == PlaneMix::four) {
-    filter_strip<Numbers, 4, units>(args, plane, shared);
+    filter_strips<Numbers, 4, units>(args, args.plane[0], shared);
   } else if constexpr (mix == PlaneMix::three) {
-    filter_strip<Numbers, 3, units>(args, plane, shared);
-  } else if constexpr (mix == PlaneMix::one_and_two) {
-    if (plane.components == 1)
-      filter_strip<Numbers, 1, units>(args, plane, shared);
-    else
-      filter_strip<Numbers, 2, units>(args, plane, shared);
+    filter_strips<Numbers, 3, units>(args, args.plane[0], shared);
   } else {
-    filter_strip<Numbers, 1, units>(args, plane, shared);
+    int p = 0;
+    while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_strip) ++p;
+    const Plane& plane = args.plane[p];
+    if (mix == PlaneMix::one || plane.components == 1)
+      filter_strips<Numbers, 1, units>(args, plane, shared);
+    else if constexpr (mix == PlaneMix::one_and_two)
+      filter_strips<Numbers, 2, units>(args, plane, shared);
   }
 #endif
 }

@@ -60,10 +60,12 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps)
   });
 }
 
-/// The multiple of the divisor that sums are read beside as floats, divided by it: see LargeTaps::whole. 0 where they
-/// are not: where a sum could leave the floats of 2^23 to 2^24, or the gain is off by so much that a quotient could
-/// round to another sample. Ties, of even divisors, ask for an exact gain.
-double whole_beside(const PlanDesc& desc, const LargeTaps& taps, double divisor) {
+/// The multiple of the divisor that sums are read beside as floats, divided by it, and what is added to the quotient
+/// for a time: see LargeTaps::whole. No multiple where sums are not: where one could leave the floats of 2^23 to 2^24,
+/// or the gain is off by so much that a quotient could round to another sample. Ties, of even divisors, ask for an
+/// exact gain, or for a quotient that is rounded to multiples of 2^-14 first: ties are, and nothing else comes near
+/// one.
+void find_whole(const PlanDesc& desc, LargeTaps& taps, double divisor) {
   double above = 0, below = 0;  // what taps of either sign sum up to
   for (const double r : taps.row)
     for (const double c : taps.column) (r * c > 0 ? above : below) += r * c;
@@ -75,9 +77,14 @@ double whole_beside(const PlanDesc& desc, const LargeTaps& taps, double divisor)
     return true;
   });
   const double whole = std::ceil((0x1p23 - least) / divisor), largest = whole * divisor + most;
-  const double off = std::abs(static_cast<double>(taps.gain) * divisor - 1);
-  const bool rounds_right = off * largest + 0x1p-17 * divisor < 0.5 && (off == 0 || std::fmod(divisor, 2) == 1);
-  return largest < 0x1p24 && rounds_right ? whole : 0;
+  const double off = std::abs(static_cast<double>(taps.gain) * divisor - 1), of_quotient = off * largest / divisor;
+  if (largest >= 0x1p24) return;
+  if (of_quotient + 0x1p-17 < 0.5 / divisor && (off == 0 || std::fmod(divisor, 2) == 1)) {
+    taps.whole = static_cast<float>(whole);
+  } else if (of_quotient < 0x1p-15 && of_quotient + 0x1p-15 < 1 / divisor) {
+    taps.whole = static_cast<float>(whole);
+    taps.rounding = 768;  // quotients within -256 and 256 are then floats of 2^9 to 2^10; no other is a sample
+  }
 }
 
 bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameFactors& frame, LargeTaps& taps) {
@@ -99,9 +106,8 @@ bool exact_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameF
   if (products) {
     taps.gain_low = static_cast<float>(1 / arithmetic.divisor - static_cast<double>(taps.gain));
     taps.divisor = 0;
-    const double whole = centre == 0 ? whole_beside(desc, taps, arithmetic.divisor) : 0;
-    taps.whole = static_cast<float>(whole);
-    if (whole != 0) taps.beside = static_cast<std::int32_t>(float_bits + whole * arithmetic.divisor - 0x1p23);
+    if (centre == 0) find_whole(desc, taps, arithmetic.divisor);
+    if (taps.whole != 0) taps.beside = static_cast<std::int32_t>(float_bits + taps.whole * arithmetic.divisor - 0x1p23);
   }
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const double offset = c.zero + c.bias;
@@ -148,7 +154,7 @@ bool make_large_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const F
 
 std::vector<std::uint32_t> large_row_matrices(const LargeTaps& taps, int centre_x, int components) {
   const int unit = unit_of(taps.numbers), lead = large_lead(centre_x);
-  const int units = large_row_units(taps.numbers, static_cast<int>(taps.row.size()), centre_x);
+  const int units = large_row_units(unit, static_cast<int>(taps.row.size()), centre_x);
   std::vector<std::uint32_t> words;
   for (int i = 0; i < units; ++i)
     for (int part = 0; part < unit / 16; ++part)
@@ -193,6 +199,27 @@ std::vector<std::uint32_t> large_strip_matrices(const LargeTaps& taps, int centr
             return at(taps.row, unit * i + from - lead - to);
           }));
         }
+  return words;
+}
+
+std::vector<std::uint32_t> large_byte_strip_matrices(const LargeTaps& taps, int centre_x) {
+  constexpr int unit = 16;
+  const int lead = large_lead(centre_x);
+  std::vector<std::uint32_t> words;
+  const auto add = [&](int first, int second, auto&& tap) {
+    for (int lane = 0; lane < 32; ++lane)
+      for (int w = 0; w < 4; ++w)
+        words.push_back(word_of(
+            taps.numbers, [&](int e) { return tap(unit * (w < 2 ? first : second), lane / 4, lane % 4, w % 2, e); }));
+  };
+  const auto column = [&](int at_unit, int g, int t, int half, int e) {
+    return at(taps.column, at_unit + e / 2 * 8 + 2 * t + e % 2 - g - half * 8);
+  };
+  const auto row = [&](int at_unit, int g, int t, int half, int e) {
+    return at(taps.row, at_unit + 4 * t + e - lead - g / 2 * 4 - half * 2 - g % 2);
+  };
+  add(2, 0, column), add(1, 2, column), add(0, 1, column);
+  add(0, 1, row), add(1, 2, row);
   return words;
 }
 

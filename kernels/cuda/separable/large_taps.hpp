@@ -27,13 +27,13 @@ constexpr int unit_of(LargeNumbers numbers) {
 /// The row pass makes V = sum(row * in) + row_start of bytes, the column pass H = sum(column * V). A sample is
 /// H + start, then `centre` times the input is added, then it is divided: multiplied by `gain`, and `level` added. Of
 /// exact taps it is multiplied by `gain` and `gain_low`, or, with a `divisor`, remainder_value() divides. With a
-/// `whole` the bits of H + start + beside are a float of 2^23 or more, and fma(that, gain, -whole) does as well: so
-/// strips divide (Magic numbers, kernels/README.md).
+/// `whole` the bits of H + start + beside are a float of 2^23 or more, and fma(that, gain, rounding - whole) - rounding
+/// does as well: so strips divide (Magic numbers, kernels/README.md).
 struct LargeTaps {
   LargeNumbers numbers = LargeNumbers::halves;
   std::vector<double> column, row;  ///< as the matrices hold them
   double row_start = 0;
-  float gain = 1, gain_low = 0, divisor = 0, whole = 0, centre = 0;
+  float gain = 1, gain_low = 0, divisor = 0, whole = 0, rounding = 0, centre = 0;
   std::int32_t beside = 0;
   std::array<std::array<std::int32_t, max_components>, max_planes> start{};
   std::array<std::array<float, max_components>, max_planes> level{};
@@ -49,11 +49,11 @@ bool make_large_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const F
 inline int large_lead(int centre_x) {
   return (4 - centre_x % 4) % 4;
 }
-inline int large_row_units(LargeNumbers numbers, int taps, int centre_x) {
-  return (taps - 2 + large_lead(centre_x) + unit_of(numbers)) / unit_of(numbers) + 1;
+inline int large_column_units(int unit, int taps) {
+  return (taps - 2 + unit) / unit + 1;
 }
-inline int large_column_units(LargeNumbers numbers, int taps) {
-  return (taps - 2 + unit_of(numbers)) / unit_of(numbers) + 1;
+inline int large_row_units(int unit, int taps, int centre_x) {
+  return large_column_units(unit, taps + large_lead(centre_x));
 }
 
 /// The banded matrices, unit after unit, as the lanes of a warp hold them: words [part][lane][4], `unit / 16` parts.
@@ -61,6 +61,9 @@ std::vector<std::uint32_t> large_row_matrices(const LargeTaps& taps, int centre_
 std::vector<std::uint32_t> large_column_matrices(const LargeTaps& taps, int units);
 /// The row pass' as the left operand, as strips have it.
 std::vector<std::uint32_t> large_strip_matrices(const LargeTaps& taps, int centre_x, int units);
+
+/// Both of integer taps in three units of 16 at the most, as large_byte_strips.cuh has them, of the column first.
+std::vector<std::uint32_t> large_byte_strip_matrices(const LargeTaps& taps, int centre_x);
 
 /// The value of an output row, in bytes from a group of 32 on, that V holds at place p of the group. V's order is such
 /// that a lane that holds neighbours of the row pass stores whole vectors, and one of the column pass ends with eight
