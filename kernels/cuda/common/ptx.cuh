@@ -22,8 +22,7 @@ __device__ __forceinline__ std::uint32_t address_in_shared(const void* pointer) 
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// What the compiler may know. These emit no instruction: an empty asm statement is said to change the value. Values are
-// 4 or 8 bytes wide.
+// What the compiler may know. These emit no instruction: an empty asm statement is said to change 4 or 8 bytes.
 
 /// Hides how a value was made, so that it is kept in a register rather than computed or loaded again.
 template <class T>
@@ -158,19 +157,15 @@ __device__ __forceinline__ void arrive_after_copies(std::uint32_t barrier) {
 /// Waits until all have arrived for the first time. PTX ISA, mbarrier.test_wait and, where the hardware can suspend a
 /// thread meanwhile, mbarrier.try_wait.
 __device__ __forceinline__ void wait_for_barrier(std::uint32_t barrier) {
+  asm volatile(
+      "{.reg .pred done;\n"
 #if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "{.reg .pred done;\n"
       "again: mbarrier.try_wait.parity.shared.b64 done, [%0], 0;\n"
-      "@!done bra again;}" ::"r"(barrier)
-      : "memory");
 #else
-  asm volatile(
-      "{.reg .pred done;\n"
       "again: mbarrier.test_wait.parity.shared.b64 done, [%0], 0;\n"
+#endif
       "@!done bra again;}" ::"r"(barrier)
       : "memory");
-#endif
 }
 
 // Loads from shared memory.
@@ -215,19 +210,24 @@ __device__ __forceinline__ void load_matrices_here(std::uint32_t (&m)[4], std::u
       : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])              \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
 
-/// Multiplies 16 x 32 by 32 x 8: unsigned bytes by signed ones.
+/// Multiplies 16 x 32 by 32 x 8: bytes with a sign (s8) or without (u8).
 __device__ __forceinline__ void mma_u8_s8(int (&d)[4], const std::uint32_t* a, const std::uint32_t* b, const int* c) {
   CONVOLVE_MMA("u8", "s8");
 }
-/// Multiplies 16 x 32 by 32 x 8: signed bytes by unsigned ones.
 __device__ __forceinline__ void mma_s8_u8(int (&d)[4], const std::uint32_t* a, const std::uint32_t* b, const int* c) {
   CONVOLVE_MMA("s8", "u8");
 }
-/// Multiplies 16 x 32 by 32 x 8: signed bytes by signed ones.
 __device__ __forceinline__ void mma_s8_s8(int (&d)[4], const std::uint32_t* a, const std::uint32_t* b, const int* c) {
   CONVOLVE_MMA("s8", "s8");
 }
 #undef CONVOLVE_MMA
+
+/// The same, 16 x 16 by 16 x 8.
+__device__ __forceinline__ void mma_s8_u8_of_16(int (&d)[4], const std::uint32_t* a, std::uint32_t b, const int* c) {
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};"
+      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+}
 
 /// Multiplies 16 x 16 by 16 x 8: halves, with sums in single precision.
 __device__ __forceinline__ void mma_f16(float (&d)[4], const std::uint32_t* a, const std::uint32_t* b, const float* c) {

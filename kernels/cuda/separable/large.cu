@@ -34,6 +34,7 @@ struct StripKernel {
   int unit, units;
   void (*kernel)(Args);
   int taps_bytes, stages;
+  bool goes_on;
 };
 template <class Numbers, int units>
 StripKernel strip_kernel_of(PlaneMix mix) {
@@ -49,7 +50,8 @@ StripKernel strip_kernel_of(PlaneMix mix) {
     if (mix == PlaneMix::three) kernel = strip_kernel<Numbers, PlaneMix::three, units>;
     if (mix == PlaneMix::four) kernel = strip_kernel<Numbers, PlaneMix::four, units>;
   }
-  return {Numbers::unit, units, kernel, Shape::taps_bytes, Shape::stages};
+  return {Numbers::unit,     units,         kernel,
+          Shape::taps_bytes, Shape::stages, goes_on<Numbers, units>(max_components_of(mix))};
 }
 /// The smallest that takes the filter in; none: no kernel. PlaneMix::none is packed 4:2:2.
 StripKernel strip_kernel_of(LargeNumbers numbers, const Filter& filter, PlaneMix mix) {
@@ -92,7 +94,6 @@ int strip_memory(const StripKernel& strip, int centre_x, int components) {
 /// after the other. How many blocks there are.
 std::int64_t deal_strips(Plane& plane, bool by_strip, std::int64_t most) {
   const std::int64_t all = std::int64_t{plane.strips_x} * plane.strip_units;
-  by_strip = by_strip && plane.strips_x <= most;
   const std::int64_t dealt = by_strip ? plane.strip_units : all;
   const std::int64_t pieces = std::clamp<std::int64_t>(by_strip ? most / plane.strips_x : most, 1, dealt);
   plane.dealt = static_cast<int>(dealt), plane.pieces = static_cast<int>(pieces);
@@ -270,10 +271,7 @@ class LargePlan final : public Plan {
       memory = std::max(memory, strip_memory(strip, args_.centre_x, plane.components));
     }
     if (memory > device.shared_bytes) return false;
-    // Going on with a second strip costs its first row sums. Where those are few, it is faster for some layouts:
-    // measured.
-    const bool by_strip = strip.units * strip.unit > 64 || (mix != PlaneMix::one && mix != PlaneMix::three);
-    const unsigned blocks = deal_strips(args_, by_strip, device.multiprocessors * strip_resident);
+    const unsigned blocks = deal_strips(args_, !strip.goes_on, device.multiprocessors * strip_resident);
     args_.whole = taps.whole, args_.rounding = taps.rounding;
     for (int p = 0; p < args_.planes; ++p)
       for (std::int32_t& start : args_.plane[p].start) start += taps.beside;

@@ -52,6 +52,13 @@ struct Strip {
   static constexpr int taps_bytes = column_taps_in_registers ? 0 : units * Numbers::parts * 512;
 };
 
+/// Whether a block may go on with a second strip, in a kernel of up to so many components: it costs the first row sums
+/// of that, and registers. Where it is faster, measured.
+template <class Numbers, int units>
+CONVOLVE_HD constexpr bool goes_on(int components) {
+  return units * Numbers::unit <= 64 && (components == 3 || (components == 1 && Numbers::parts > 1));
+}
+
 struct Plane {
   const std::uint8_t* in;
   std::uint8_t* out;

@@ -13,8 +13,7 @@
 //     place 2            C(1)          C(0)          C(2)
 #pragma once
 
-#include "cuda/separable/large_pairs.cuh"
-#include "cuda/separable/large_strip_samples.cuh"
+#include "cuda/separable/large_strip_passes.cuh"
 
 namespace convolve::cuda::large {
 
@@ -24,13 +23,6 @@ struct LimbsOf16 {
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-
-/// Multiplies 16 x 16 by 16 x 8: signed bytes by unsigned ones.
-__device__ __forceinline__ void multiply_16(int (&d)[4], const std::uint32_t* a, std::uint32_t b, const int* c) {
-  asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};"
-      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
-}
 
 /// What a warp makes of a strip: as the general StripPasses, which says what the members are.
 template <int C, bool pairs>
@@ -115,7 +107,7 @@ struct StripPasses<LimbsOf16, C, 3, pairs> {
 #pragma unroll
     for (int i = 0; i < columns; ++i)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) multiply_16(sum[i][h], &one.x, v[i][h][1][2], sum[i][h]);
+      for (int h = 0; h < 2; ++h) ptx::mma_s8_u8_of_16(sum[i][h], &one.x, v[i][h][1][2], sum[i][h]);
 #pragma unroll
     for (int i = 0; i < columns; ++i)
 #pragma unroll
@@ -127,7 +119,7 @@ struct StripPasses<LimbsOf16, C, 3, pairs> {
 #pragma unroll
     for (int i = 0; i < columns; ++i)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) multiply_16(sum[i][h], &one.x, v[i][h][0][2], sum[i][h]);
+      for (int h = 0; h < 2; ++h) ptx::mma_s8_u8_of_16(sum[i][h], &one.x, v[i][h][0][2], sum[i][h]);
     samples.store([&](int r, int w, int b) { return sum_of_byte<C, pairs>(sum, r, w, b); });
   }
 
@@ -135,12 +127,12 @@ struct StripPasses<LimbsOf16, C, 3, pairs> {
   /// Of pixels of three units.
   __device__ __forceinline__ void add_row(int (&sum)[4], const std::uint32_t* pixels) const {
     ptx::mma_s8_u8(sum, &row[0].x, pixels, start);
-    multiply_16(sum, &row[1].z, pixels[2], sum);
+    ptx::mma_s8_u8_of_16(sum, &row[1].z, pixels[2], sum);
   }
   /// The same, but that the last two are neighbours in registers.
   __device__ __forceinline__ void add_next_row(int (&sum)[4], const std::uint32_t* pixels) const {
     ptx::mma_s8_u8(sum, &row[1].x, pixels + 1, start);
-    multiply_16(sum, &row[0].x, pixels[0], sum);
+    ptx::mma_s8_u8_of_16(sum, &row[0].x, pixels[0], sum);
   }
   /// Sums of rows 8 r to 8 r + 7 of the unit; `before`: as pairs, those of r = 0 for r = 1.
   __device__ __forceinline__ void keep(const int (&sum)[columns][4], std::uint32_t (&before)[columns][2], int r,

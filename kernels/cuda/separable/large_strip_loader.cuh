@@ -18,8 +18,9 @@ __device__ __noinline__ void load_beside_apart(const Args& args, const Plane& pl
   load_beside<C, unit, warps, pairs>(args, plane, shared, RowWindow<C>(args, plane, left, bytes), y, pitch);
 }
 
-/// Sends for the rows of a strip, so many at a time, a unit here, in order.
-template <int C, int unit, int warps, bool pairs>
+/// Sends for the rows of a strip, so many at a time, a unit here, in order. `apart`: where registers
+/// suffice for a call.
+template <int C, int unit, int stages, int warps, bool pairs, bool apart>
 struct StripLoader {
   static constexpr int passes = (unit - 1) / warps + 1, reach = 16 * 32, threads = 32 * warps;
   const Args& args;
@@ -31,13 +32,12 @@ struct StripLoader {
   const std::uint8_t* from;  ///< this lane's piece of this warp's row of that unit
   std::uint8_t* shared;
   std::uint32_t to;
-  const ushort4* cells;  ///< by word beside the frame, where in the row the bytes lie that it stands for
-  bool first, second;    ///< this lane has a piece of each row, and another
-  bool mends;            ///< what stands beside the frame is copied from what has come, by mend()
+  bool first, second;  ///< this lane has a piece of each row, and another
+  bool mends;          ///< what stands beside the frame is copied from what has come, by mend()
 
-  /// `cells`: strip_cells_bytes() of shared memory, of which the others know after the next barrier.
-  __device__ StripLoader(const Args& args, const Plane& plane, std::uint8_t* shared, ushort4* cells, int left, int top,
-                         int bytes, int pitch)
+  /// Makes the table of cells, of which the others know after the next barrier.
+  __device__ StripLoader(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top, int bytes,
+                         int pitch)
       : args(args),
         plane(plane),
         window(args, plane, left, bytes),
@@ -47,8 +47,7 @@ struct StripLoader {
         pitch(pitch),
         height(plane.height),
         stride(plane.in_stride),
-        shared(shared),
-        cells(cells) {
+        shared(shared) {
     const int warp = threadIdx.x >> 5, at = 16 * (threadIdx.x & 31);
     from = plane.in + (top + warp) * stride + window.first + at;
     to = ptx::address_in_shared(shared) + warp * pitch + at;
@@ -64,7 +63,7 @@ struct StripLoader {
     if (!mends) return;
 #pragma unroll 1
     for (int word = threadIdx.x; word < window.words; word += threads)
-      cells[word] = {cell_of(word, 0), cell_of(word, 1), cell_of(word, 2), cell_of(word, 3)};
+      cells()[word] = {cell_of(word, 0), cell_of(word, 1), cell_of(word, 2), cell_of(word, 3)};
   }
 
   __device__ __forceinline__ void send(int stage) {
@@ -80,8 +79,13 @@ struct StripLoader {
 #pragma unroll 1
       for (int r = threadIdx.x >> 5; r < unit; r += warps) send_edge_row(stage, r);
     }
-    if (window.words > 0 && !mends)
-      load_beside_apart<C, unit, warps, pairs>(args, plane, shared + stage * unit * pitch, left, bytes, y, pitch);
+    if (window.words > 0 && !mends) {
+      std::uint8_t* const cells_of = shared + stage * unit * pitch;
+      if constexpr (apart)
+        load_beside_apart<C, unit, warps, pairs>(args, plane, cells_of, left, bytes, y, pitch);
+      else
+        load_beside<C, unit, warps, pairs>(args, plane, cells_of, window, y, pitch);
+    }
     y += unit;
     from += unit * stride;
   }
@@ -91,7 +95,7 @@ struct StripLoader {
     std::uint8_t* const rows = shared + (stage * unit + warp) * pitch;
 #pragma unroll 1
     for (int word = threadIdx.x & 31; word < window.words; word += 32) {
-      const ushort4 of = cells[word];
+      const ushort4 of = cells()[word];
       std::uint32_t value[passes];
 #pragma unroll
       for (int i = 0; i < passes; ++i)
@@ -103,6 +107,10 @@ struct StripLoader {
   }
 
  private:
+  /// By word beside the frame, where in the row the bytes lie that it stands for: strip_cells_bytes() behind the rows.
+  __device__ __forceinline__ ushort4* cells() const {
+    return reinterpret_cast<ushort4*>(shared + stages * unit * pitch);
+  }
   /// Whether this warp has a row of pass i of a unit.
   static __device__ __forceinline__ bool has_pass(int i) {
     return unit % warps == 0 || i + 1 < passes || static_cast<int>(threadIdx.x >> 5) < unit % warps;
