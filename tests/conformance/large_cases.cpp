@@ -94,6 +94,27 @@ void add_boxes(CaseList& list) {
   }
 }
 
+// Boxes of bytes on frames of several tiles either way, on both sides of where sums down the columns need 16 bits.
+void add_boxes_of_bytes(CaseList& list) {
+  constexpr std::array shapes_of_them{Shape{1, 48, 49}, Shape{1, 63, 63}, Shape{1, 128, 64}, Shape{1, 129, 127}};
+  constexpr std::array names{"gray8", "nv12", "gray-alpha8", "rgba8", "rgbx8", "ayuv8", "rgb8", "yuy2", "uyvy", "i420"};
+  for (const KindRow& kind : kinds()) {
+    if (const std::string_view kind_name = kind.name; kind_name != "box" && kind_name != "real-box") continue;
+    for (const char* name : names)
+      for (const Shape& shape : shapes_of_them) {
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(name);
+        o.border = rotate(convolve::borders, turn).value;
+        o.kind = &kind;
+        o.shape = shape;
+        o.width = rotate(std::array{560, 1043, 208}, turn);
+        o.height = rotate(std::array{150, 197}, turn / 2);
+        if (turn % 4 != 3) o.in = o.out = turn % 4 == 2 ? Placement::bottom_up : Placement::aligned;
+        list.add(o);
+      }
+  }
+}
+
 // From 96 taps an axis on, of frames that are as large as what the taps reach, and of several strips.
 void add_wide(CaseList& list) {
   constexpr std::array wide{Shape{1, 97, 97}, Shape{1, 96, 127}, Shape{1, 128, 101}};
@@ -113,6 +134,7 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_factored(list);
   add_tiles_of_factored(list);
   add_boxes(list);
+  add_boxes_of_bytes(list);
   add_wide(list);
   return list.cases;
 }

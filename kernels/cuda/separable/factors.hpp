@@ -28,7 +28,7 @@ std::unique_ptr<Plan> make_separable_single(const Device& device, const PlanDesc
 
 /// A filter of any size that has frame_factors(): a row pass into device memory and a column pass from there.
 std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc);
-/// Whether that is on the tensor cores.
+/// Whether that is on the tensor cores, or by running sums of bytes.
 bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc);
 
 /// Planes of one and two components, or of three or four alone; of three, all filtered and of the same levels. What
@@ -42,6 +42,11 @@ std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc&
 
 /// One frame of 16-bit samples, all taps equal, up to 255 an axis: running sums; null where they do not serve the case.
 std::unique_ptr<Plan> make_separable_box(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
+
+/// The same of bytes, of three components where all are filtered alike, and of packed 4:2:2 of even widths, where that
+/// is faster than the tensor cores.
+bool serves_separable_byte_box(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
+std::unique_ptr<Plan> make_separable_byte_box(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic);
 
 /// Rank 1, or that and one more real tap at the centre: whether the tensor cores serve the case.
 bool serves_separable_tensor(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic,

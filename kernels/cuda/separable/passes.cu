@@ -344,13 +344,15 @@ bool repeats_by_fours(const FrameLayout& layout) {
 }
 
 bool passes_on_tensor_cores(const Device& device, const PlanDesc& desc) {
-  return serves_separable_large(device, desc, arithmetic_of(desc));
+  const Arithmetic arithmetic = arithmetic_of(desc);
+  return serves_separable_byte_box(device, desc, arithmetic) || serves_separable_large(device, desc, arithmetic);
 }
 
 std::unique_ptr<Plan> make_separable_passes(const Device& device, const PlanDesc& desc) {
   const Arithmetic arithmetic = arithmetic_of(desc);
   if (auto plan = make_separable_wide_words(device, desc, arithmetic)) return plan;
   if (auto plan = make_separable_box(device, desc, arithmetic)) return plan;
+  if (auto plan = make_separable_byte_box(device, desc, arithmetic)) return plan;
   if (auto plan = make_separable_large(device, desc, arithmetic)) return plan;
   return with_types(desc.layout.type, arithmetic.accumulator, [&]<class Sample, class Sum>() -> std::unique_ptr<Plan> {
     return std::make_unique<PassesPlan<Sample, Sum>>(device, desc, arithmetic);
