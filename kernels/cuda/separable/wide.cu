@@ -53,8 +53,7 @@ template <PlaneMix mix>
 Kernel kernel_of(int chunks) {
   if (chunks == 2) return kernel_of<mix, 2>();
   if (chunks == 3) return kernel_of<mix, 3>();
-  if constexpr (mix != PlaneMix::four) return chunks == 4 ? kernel_of<mix, 4>() : kernel_of<mix, 5>();
-  return {};
+  return chunks == 4 ? kernel_of<mix, 4>() : kernel_of<mix, 5>();
 }
 Kernel kernel_of(PlaneMix mix, int chunks) {
   switch (mix) {
@@ -85,9 +84,9 @@ bool takes_in(const Kernel& kernel, const Filter& filter) {
     return lead + strips.pixels - 1 + filter.width() <= strips.window;
   });
 }
-/// The smallest kernel that takes a filter in. Of four components two passes are faster than the larger ones.
+/// The smallest kernel that takes a filter in.
 Kernel kernel_for(PlaneMix mix, const Filter& filter) {
-  for (int chunks = 2; chunks <= (mix == PlaneMix::four ? 3 : 5); ++chunks)
+  for (int chunks = 2; chunks <= 5; ++chunks)
     if (const Kernel kernel = kernel_of(mix, chunks); takes_in(kernel, filter)) return kernel;
   return {};
 }
