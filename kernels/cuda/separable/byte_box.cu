@@ -12,7 +12,7 @@
 #include "cuda/common/fused_product.hpp"
 #include "cuda/common/packed_422.hpp"
 #include "cuda/separable/byte_box.cuh"
-#include "cuda/separable/byte_box_shape.hpp"
+#include "cuda/separable/byte_box_shape.cuh"
 #include "cuda/separable/byte_factors.hpp"
 #include "cuda/separable/factors.hpp"
 
@@ -256,28 +256,35 @@ class ByteBoxPlan final : public Plan {
       if (!width.set(args_.plane[p], pairs_, filter.width(), filter.centre_x())) return false;
     return true;
   }
-  /// What a block takes, in rows of outputs: those of a tile, what it begins with, and starting.
-  double time_of_block() const {
-    constexpr double rows_of_a_start = 5, starting = 3;
+  /// What a tile takes, in rows of outputs: those of a tile, and what it begins with.
+  double time_of_tile() const {
+    constexpr int at_once = 6, sums_in_a_row = 8;  // measured
+    const auto loads = [](int rows) { return (rows + at_once - 1) / at_once; };
     const int sums = args_.chunks > 0 ? (args_.groups + args_.chunks - 2) / args_.groups + 1 : 0;
-    return starting + args_.rows + (sums * args_.rows + args_.chunks + args_.rest) / rows_of_a_start;
+    return args_.rows + sums * loads(args_.rows) + loads(args_.rest) +
+           static_cast<double>(args_.chunks) / sums_in_a_row;
   }
-  /// Finds the tiles of which all blocks are over soonest.
+  /// When all blocks are over, with these tiles; 0: they do not fit.
+  double end_of_blocks(const Device& device, const Width& width, int groups, int rows, int most) {
+    const std::int64_t blocks = set_blocks(device, width, groups, rows);
+    const int resident = most / (width.warps * groups);
+    const double waves = std::ceil(static_cast<double>(blocks) / (device.multiprocessors * resident));
+    return waves * time_of_tile();
+  }
+  /// Finds the tiles with which all blocks are over soonest.
   void find_tiles(const Device& device, const Filter& filter, PlaneMix mix) {
+    const int most = most_warps(mix), batch = mix == PlaneMix::three ? 1 : 2;
     double least = 0;
     const Width* best = nullptr;
     int best_groups = 0, best_rows = 0;
     for (const Width& width : widths) {
       if (!set_width(width, filter)) continue;
-      for (int groups = most_warps(mix) / width.warps; groups > 0; groups /= 2) {
-        const int resident = most_warps(mix) / (width.warps * groups);
-        for (int rows = 4; rows <= 256; ++rows) {
-          const std::int64_t blocks = set_blocks(device, width, groups, rows);
-          if (blocks == 0) continue;
-          const double waves = std::ceil(static_cast<double>(blocks) / (device.multiprocessors * resident));
-          const double time = waves * time_of_block() * resident;
-          if (best && time >= least) continue;
-          least = time, best = &width, best_groups = groups, best_rows = rows;
+      for (int groups = most / width.warps; groups > 0 && groups * width.warps >= most / 4; --groups) {
+        if (most % (groups * width.warps) != 0) continue;  // leaves a multiprocessor less than full
+        for (int rows = 8; rows <= 128; rows += batch) {
+          const double end = end_of_blocks(device, width, groups, rows, most);
+          if (end == 0 || (best && end >= least)) continue;
+          least = end, best = &width, best_groups = groups, best_rows = rows;
         }
       }
     }
@@ -312,7 +319,7 @@ bool folds_within_tiles(const PlanDesc& desc) {
 /// Where it is faster than the tensor cores (one H100, 2026-11-26).
 bool is_faster(const PlanDesc& desc) {
   const PlaneMix mix = plane_mix(desc.layout);
-  const int least_taps = mix == PlaneMix::one || mix == PlaneMix::one_and_two ? 48 : 31;
+  const int least_taps = mix == PlaneMix::four || mix == PlaneMix::none ? 31 : 48;
   return std::min(desc.filter.width(), desc.filter.height()) >= least_taps;
 }
 

@@ -71,6 +71,7 @@ struct Tile : Columns<kind, warps> {
   float level[way == Way::wide ? S::chains : 1];
   std::uint32_t place[2][2][keeps_places ? S::words + 1 : 1];
   std::uint32_t funnel[2][2];
+  bool whole_leaves;  ///< the windows' begins are whole words, as they mostly are
 
   __device__ Tile(const Args& args, const Plane& plane, std::uint8_t* memory, int tile_x, int tile_y)
       : Base(args, plane, memory, tile_x, tile_y) {
@@ -78,6 +79,7 @@ struct Tile : Columns<kind, warps> {
     there = thread < plane.first_thread ? 0 : min(max(plane.row_bytes - x, 0), S::bytes);
     out_vectors = plane.out_wide && there == S::bytes, passes_some = plane.passes_some;
     out = plane.out + top * plane.out_stride + x;
+    whole_leaves = plane.leaves.select[0] == whole_words && plane.leaves.select[1] == whole_words;
 #pragma unroll
     for (int c = 0; c < S::chains; ++c) start_sum[c] = plane.start[c], ptx::hide_here(start_sum[c]);
     if constexpr (way == Way::wide)
@@ -99,13 +101,14 @@ struct Tile : Columns<kind, warps> {
       }
     }
   }
-  /// Pairs of V at one end of the windows.
+  /// Pairs of V at one end of the windows; `whole`: words as they are.
+  template <bool whole>
   __device__ __forceinline__ void get(std::uint32_t (&pair)[2][S::words], int end, int k) const {
 #pragma unroll
     for (int s = 0; s < 2; ++s) {
       std::uint32_t word[S::words + 1];
 #pragma unroll
-      for (int i = 0; i < S::words + S::may_funnel(s); ++i)
+      for (int i = 0; i < S::words + (S::may_funnel(s) && !whole); ++i)
         if constexpr (keeps_places) {
           word[i] = ptx::load_word(place[end][s][i] + k * 4 * S::row_words);
         } else {
@@ -114,15 +117,16 @@ struct Tile : Columns<kind, warps> {
         }
 #pragma unroll
       for (int i = 0; i < S::words; ++i)
-        pair[s][i] = S::may_funnel(s) ? ptx::permute(word[i], word[i + 1], funnel[end][s]) : word[i];
+        pair[s][i] = S::may_funnel(s) && !whole ? ptx::permute(word[i], word[i + 1], funnel[end][s]) : word[i];
     }
   }
   /// Sums of windows, less what the thread's first ones have in common with others: `total` is what they add.
+  template <bool whole_leaves>
   __device__ __forceinline__ void run(std::uint32_t (&sum)[4 * S::words], std::uint32_t (&total)[S::chains],
                                       int k) const {
     std::uint32_t enters[2][S::words], leaves[2][S::words];
-    get(enters, 0, k);
-    get(leaves, 1, k);
+    get<false>(enters, 0, k);
+    get<whole_leaves>(leaves, 1, k);
 #pragma unroll
     for (int c = 0; c < S::chains; ++c) total[c] = 0;
 #pragma unroll
@@ -219,16 +223,20 @@ struct Tile : Columns<kind, warps> {
   __device__ __forceinline__ void make(int n) {
     constexpr int batch = S::batch;
     const int lane = thread & 31, warp = thread >> 5;
-    std::uint32_t sum[batch][4 * S::words], base[batch][S::chains];
+    std::uint32_t sum[batch][4 * S::words], base[batch][S::chains], total[batch][S::chains];
+    if (S::may_funnel(0) && whole_leaves) {
+#pragma unroll
+      for (int k = 0; k < batch; ++k) run<true>(sum[k], total[k], k);
+    } else {
+#pragma unroll
+      for (int k = 0; k < batch; ++k) run<false>(sum[k], total[k], k);
+    }
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
-      std::uint32_t total[S::chains];
-      run(sum[k], total, k);
 #pragma unroll
       for (int c = 0; c < S::chains; ++c) {
-        total[c] -= more_of_chain(c);
-        const std::uint32_t all = scan_lanes(total[c]);
-        base[k][c] = all - total[c] + start_sum[c];
+        const std::uint32_t own = total[k][c] - more_of_chain(c), all = scan_lanes(own);
+        base[k][c] = all - own + start_sum[c];
         if (warps > 1 && lane == 31) shared.total[warp][k * S::chains + c] = all;
       }
     }

@@ -43,8 +43,10 @@ struct Shape {
   static constexpr int words = 4 * vectors, bytes = 16 * vectors;
   static constexpr int batch = kind == Kind::three ? 1 : 2;  ///< rows between two barriers
   static constexpr int chains = kind == Kind::one ? 1 : kind == Kind::two ? 2 : kind == Kind::four ? 4 : 3;
-  static constexpr int pad = warps == 1 || kind == Kind::three ? 18 : 66;  ///< threads' columns of zeros before a row
-  static constexpr int pitch = threads + pad;                              ///< words from a thread's word to its next
+  static constexpr int pad = warps == 1 || kind == Kind::three ? 18
+                             : warps == 2                      ? 34
+                                                               : 66;  ///< threads' columns of zeros before a row
+  static constexpr int pitch = threads + pad;    ///< words from a thread's word to its next
   static constexpr int stream_words = words * pitch, row_words = 2 * stream_words;
   static constexpr int span = threads * bytes;  ///< of a tile, in bytes
   /// The chain of sums that sample j of a thread belongs to. Of packed 4:2:2 sample 0 is luma, whatever comes first.
@@ -61,6 +63,9 @@ struct Shape {
     return kind != Kind::four && !(kind == Kind::pairs && stream == 1);
   }
 };
+
+/// How a pair of samples is made of a word and the next, as byte-permute selectors.
+constexpr std::uint32_t whole_words = 0x3210, two_words = 0x5432;
 
 /// Where a thread's samples of one end of the window lie in shared memory, of even ones and odd ones: words from the
 /// thread's first on, and how a pair is made of two of them.

@@ -79,9 +79,9 @@ struct Columns {
   }
   __device__ bool reaches_edge() const { return left < 0 || left + S::span > plane.row_bytes; }
 
-  /// `count` rows from y on, any.
+  /// `count` rows from y on, any; of rows from y + `wanted` on, zeros.
   template <int count>
-  __device__ __forceinline__ void load_rows(Words<S> (&to)[count], int y) const {
+  __device__ __forceinline__ void load_rows(Words<S> (&to)[count], int y, int wanted = count) const {
     const std::ptrdiff_t stride = plane.in_stride;
     if (simple && y >= 0 && y + count <= plane.height) {
       const std::uint8_t* at = plane.in + y * stride + first;
@@ -90,7 +90,7 @@ struct Columns {
 #pragma unroll
         for (int i = 0; i < S::vectors; ++i) {
           uint4 four{};
-          if (vectors) four = __ldg(reinterpret_cast<const uint4*>(at) + i);
+          if (vectors && k < wanted) four = __ldg(reinterpret_cast<const uint4*>(at) + i);
           set(to[k], i, four);
         }
       return;
@@ -103,10 +103,10 @@ struct Columns {
 #pragma unroll
       for (int i = 0; i < S::vectors; ++i) {
         // Columns beside the frame stay 0, whatever the row: halves of words are to be sums.
-        const std::uint32_t cells = inside > 0 ? plane.ghost : 0;
+        const std::uint32_t cells = inside > 0 && ghost && k < wanted ? plane.ghost : 0;
         uint4 four{cells, cells, cells, cells};
-        if (vectors && !ghost) four = __ldg(reinterpret_cast<const uint4*>(at) + i);
-        if (!simple && !vectors && !ghost && inside > 0) four = load_some(at + 16 * i, inside - 16 * i);
+        if (vectors && !ghost && k < wanted) four = __ldg(reinterpret_cast<const uint4*>(at) + i);
+        if (!simple && !vectors && !ghost && inside > 0 && k < wanted) four = load_some(at + 16 * i, inside - 16 * i);
         set(to[k], i, four);
       }
     }
@@ -133,20 +133,13 @@ struct Columns {
   }
   /// Adds `count` rows from y on.
   __device__ __forceinline__ void add_rows(int y, int count) {
-    constexpr int many = kind == Kind::three ? 2 : 6;
-    const int end = y + count;
+    constexpr int many = kind == Kind::three ? 4 : kind == Kind::one || kind == Kind::two ? 6 : 12;  // measured
 #pragma unroll 1
-    for (; y + many <= end; y += many) {
+    for (; count > 0; y += many, count -= many) {
       Words<S> in[many];
-      load_rows(in, y);
+      load_rows(in, y, count);
 #pragma unroll
       for (int k = 0; k < many; ++k) add(in[k]);
-    }
-#pragma unroll 1
-    for (; y < end; ++y) {
-      Words<S> in[1];
-      load_rows(in, y);
-      add(in[0]);
     }
   }
   /// V of the first row, less what enters there. The tiles of a block make sums of as many rows as a tile has, and add

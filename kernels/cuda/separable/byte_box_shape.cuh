@@ -21,7 +21,7 @@ void set_end(Ends& to, int stream, int from_stream, int word, bool funnel) {
     const int i = word + j, thread = floor_div(i, S::words);
     to.offset[stream][j] = 4 * (from_stream * S::stream_words + (i - thread * S::words) * S::pitch + S::pad + thread);
   }
-  to.select[stream] = funnel ? 0x5432 : 0x3210;
+  to.select[stream] = funnel ? two_words : whole_words;
 }
 /// `at`: the byte from the thread's first on where the end lies, of luma `luma_at`.
 template <Kind kind, class S>
