@@ -318,8 +318,7 @@ bool folds_within_tiles(const PlanDesc& desc) {
 
 /// Where it is faster than the tensor cores (one H100, 2026-11-26).
 bool is_faster(const PlanDesc& desc) {
-  const PlaneMix mix = plane_mix(desc.layout);
-  const int least_taps = mix == PlaneMix::four || mix == PlaneMix::none ? 31 : 48;
+  constexpr int least_taps = 48;
   return std::min(desc.filter.width(), desc.filter.height()) >= least_taps;
 }
 
