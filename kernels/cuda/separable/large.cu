@@ -342,7 +342,7 @@ std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc&
   LargeTaps taps;
   if (!find_taps(device, desc, arithmetic, taps)) return nullptr;
   if (auto plan = make_separable_wide(device, desc, taps)) return plan;
-  if (auto plan = make_separable_groups(device, desc, desc.filter.frame_factors().front(), taps)) return plan;
+  if (auto plan = make_separable_groups(device, desc, taps)) return plan;
   return std::make_unique<LargePlan>(device, desc, taps);
 }
 

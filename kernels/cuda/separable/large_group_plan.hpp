@@ -12,14 +12,12 @@
 namespace convolve::cuda {
 
 #ifdef CONVOLVE_WARPGROUPS
-/// Null where it does not serve the case, which has these taps.
-std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const FrameFactors& frame,
-                                            const LargeTaps& taps);
-/// Of wide filters with real taps: wide.cu.
+/// Of exact taps: large_groups.cu. Null where it does not serve the case, which has these taps.
+std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const LargeTaps& taps);
+/// Of wide filters with real taps: wide.cu. Null likewise.
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps);
 #else  // built without code for that chip
-inline std::unique_ptr<Plan> make_separable_groups(const Device&, const PlanDesc&, const FrameFactors&,
-                                                   const LargeTaps&) {
+inline std::unique_ptr<Plan> make_separable_groups(const Device&, const PlanDesc&, const LargeTaps&) {
   return nullptr;
 }
 inline std::unique_ptr<Plan> make_separable_wide(const Device&, const PlanDesc&, const LargeTaps&) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The plans of separable by warpgroups for large filters of bytes, compute capability 9.0: see large_groups.cuh.
+// The plans of separable by warpgroups for large filters of bytes with exact taps, compute capability 9.0: see
+// large_groups.cuh.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "cuda/separable/large_group_plan.hpp"
 #include "cuda/separable/large_group_taps.hpp"
 #include "cuda/separable/large_groups.cuh"
+#include "cuda/separable/large_taps.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -28,20 +30,15 @@ struct Kernel {
   int units = 0, threads = 0, memory = 0;
 };
 
-template <LargeNumbers numbers, int units>
+template <int units>
 Kernel kernel_of() {
-  constexpr int makers = makers_of(numbers, units), memory = Shape{numbers, units, makers}.memory();
+  constexpr int memory = Shape{units}.memory();
   static_assert(memory <= Shape::most_memory);
-  return {group_kernel<numbers, units>, units, 128 * (makers + 1), memory};
+  return {group_kernel<units>, units, 128 * (makers + 1), memory};
 }
 /// The kernels are compiled for what they are faster at than strips, and than two passes (one H100, 2026-11-26).
-template <LargeNumbers numbers>
 Kernel kernel_of(int units) {
-  return units <= 6 ? kernel_of<numbers, 6>() : units <= 10 ? kernel_of<numbers, 10>() : Kernel{};
-}
-Kernel kernel_of(LargeNumbers numbers, int units) {
-  return numbers == LargeNumbers::halves ? kernel_of<LargeNumbers::halves>(units)
-                                         : kernel_of<LargeNumbers::limbs>(units);
+  return units <= 6 ? kernel_of<6>() : units <= 10 ? kernel_of<10>() : Kernel{};
 }
 bool is_faster(const PlanDesc& desc) {
   constexpr int least_taps = 96;
@@ -91,19 +88,18 @@ int best_steps(const Plane& plane, int delay, int multiprocessors) {
 
 class GroupPlan final : public Plan {
  public:
-  GroupPlan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const GroupTaps& group)
-      : shape_(desc.filter.shape()), centre_x_(desc.filter.centre_x()), kernel_(kernel), numbers_(group.taps.numbers) {
+  GroupPlan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps)
+      : shape_(desc.filter.shape()), centre_x_(desc.filter.centre_x()), kernel_(kernel) {
     const Filter& filter = desc.filter;
-    const LargeTaps& taps = group.taps;
     args_.planes = desc.layout.planes;
     args_.before_x = group_before(filter.centre_x());
     args_.centre_y = filter.centre_y(), args_.reach_x = filter.reach_x();
     args_.repeats = desc.border == Border::replicate, args_.passes_round = desc.border == Border::wrap;
-    args_.row_start = group.row_start, args_.v_gain = group.v_gain, args_.v_level = group.v_level;
+    args_.row_start = static_cast<std::int32_t>(taps.row_start);
     args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor;
     args_.centre = taps.centre, args_.whole = taps.whole;
     for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc, taps, p);
-    const Shape shape{numbers_, kernel.units, 1};
+    const Shape shape{kernel.units};
     std::int64_t blocks = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
@@ -112,7 +108,7 @@ class GroupPlan final : public Plan {
       blocks += std::int64_t{plane.strips_x} * ((steps_of(plane.height) - 1) / plane.steps + 1);
     }
     blocks_ = checked_blocks(blocks);
-    set_matrices(device, group);
+    set_matrices(device, taps);
     if (cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.memory) != cudaSuccess)
       throw PlanError(std::string("shared memory for the filter: ") + launch_error());
   }
@@ -130,8 +126,8 @@ class GroupPlan final : public Plan {
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
-    return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") + ", tensor cores, " +
-           (numbers_ == LargeNumbers::halves ? "half precision" : "8-bit integers") + ", warpgroups";
+    return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") +
+           ", tensor cores, 8-bit integers, warpgroups";
   }
 
  private:
@@ -144,13 +140,15 @@ class GroupPlan final : public Plan {
     to.columns = edge_axis(desc.border, to.width), to.rows = edge_axis(desc.border, to.height);
     const PlaneMasks masks = plane_masks(from);
     to.passthrough = masks.passthrough, to.ghost = masks.ghost;
-    for (int b = 0; b < 4; ++b)
-      to.level[b] = taps.level[p][b % to.components], to.start[b] = taps.start[p][b % to.components];
+    for (int b = 0; b < 4; ++b) {
+      const int c = b % to.components;
+      to.level[b] = taps.level[p][c], to.start[b] = taps.start[p][c] + taps.beside;
+    }
   }
-  void set_matrices(const Device& device, const GroupTaps& group) {
-    std::vector<std::uint32_t> words = group_column_matrices(group, kernel_.units);
+  void set_matrices(const Device& device, const LargeTaps& taps) {
+    std::vector<std::uint32_t> words = group_column_matrices(taps.column, kernel_.units);
     const std::size_t first_row = words.size() / 4;
-    const std::vector<std::uint32_t> rows = group_row_matrices(group, centre_x_, kernel_.units);
+    const std::vector<std::uint32_t> rows = group_row_matrices(taps.row, centre_x_, kernel_.units);
     words.insert(words.end(), rows.begin(), rows.end());
     std::vector<uint4> table(words.size() / 4);
     std::memcpy(table.data(), words.data(), table.size() * sizeof(uint4));
@@ -162,7 +160,6 @@ class GroupPlan final : public Plan {
   std::string shape_;
   int centre_x_;
   Kernel kernel_;
-  LargeNumbers numbers_;
   Args args_{};
   Table<uint4> matrices_;
   unsigned blocks_ = 0;
@@ -182,15 +179,13 @@ bool folds_within_windows(const PlanDesc& desc) {
 
 }  // namespace
 
-std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const FrameFactors& frame,
-                                            const LargeTaps& taps) {
+std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
   const Filter& filter = desc.filter;
-  if (device.capability != 90 || !is_faster(desc) || !folds_within_windows(desc)) return nullptr;
-  const Kernel kernel = kernel_of(taps.numbers, group_units(filter.width(), filter.centre_x(), filter.height()));
-  GroupTaps group;
-  if (!kernel.kernel || kernel.memory > device.shared_bytes || !make_group_taps(desc, frame, taps, group))
+  if (device.capability != 90 || taps.numbers != LargeNumbers::limbs || !is_faster(desc) || !folds_within_windows(desc))
     return nullptr;
-  return std::make_unique<GroupPlan>(device, desc, kernel, group);
+  const Kernel kernel = kernel_of(group_units(filter.width(), filter.centre_x(), filter.height()));
+  if (!kernel.kernel || kernel.memory > device.shared_bytes) return nullptr;
+  return std::make_unique<GroupPlan>(device, desc, kernel, taps);
 }
 
 }  // namespace convolve::cuda

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// separable for large filters of bytes by warpgroups: both passes in one kernel, V in shared memory.
+// separable for large filters of bytes with exact taps by warpgroups: both passes in one kernel, V in shared memory.
 //
 // A block goes down a strip of 64 pixels, 64 rows a step. Both passes have a banded matrix to the left, which makes 64
 // outputs of all that they can reach: it stays in registers, each warp with 16 of its rows. What it is multiplied by
-// lies in shared memory: the input, as bytes, and V, as halves or as two bytes apart.
+// lies in shared memory: the input, as bytes, and V, the two bytes of each value apart.
 //
 //   row pass       V(64 pixels, 64 rows) = row matrix * input(window of pixels, 64 rows)
 //   column pass    out(64 rows, 64 bytes) = column matrix * V(rows of the last steps, 64 bytes)
@@ -13,9 +13,6 @@
 // V of a step is stored transposed by stmatrix, and lies in a ring of a few steps: each row is filtered once. A
 // warpgroup loads (large_groups_loader.cuh). The others, the makers, have steps in turn. The rows of the row matrix are
 // in such an order that a lane ends with 16 neighbouring bytes of a row.
-//
-// Real taps of the row pass are 16 bits in two limbs. The low limb's sums are shifted right, and with 2^23 in them the
-// high limb's products end as the bits of floats: see Magic numbers in kernels/README.md.
 #pragma once
 
 #include "cuda/common/epilogue.cuh"
@@ -28,15 +25,15 @@ namespace convolve::cuda::large_groups {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// Where a block's barriers and buffers lie.
-template <LargeNumbers numbers, int units, int makers>
+template <int units>
 struct Layout {
-  static constexpr Shape shape{numbers, units, makers};
+  static constexpr Shape shape{units};
   static constexpr int stages = shape.stages(), slots = shape.slots();
   std::uint32_t base;
   __device__ std::uint32_t full(int stage) const { return base + 8 * stage; }
   __device__ std::uint32_t empty(int stage) const { return base + 64 + 8 * stage; }
   __device__ std::uint32_t made(int slot) const { return base + 128 + 8 * slot; }
-  __device__ std::uint32_t slot(int i) const { return base + Shape::barrier_bytes + i * shape.slot_bytes(); }
+  __device__ std::uint32_t slot(int i) const { return base + Shape::barrier_bytes + i * Shape::slot_bytes; }
   __device__ std::uint32_t stage(int i) const { return slot(slots) + i * shape.stage_bytes(); }
   __device__ void init() const {
     for (int i = 0; i < stages; ++i) ptx::init_barrier(full(i), 128), ptx::init_barrier(empty(i), 4);
@@ -87,9 +84,8 @@ __device__ __forceinline__ void load_strip(const L& layout, const Args& args, co
 template <class L>
 struct Maker {
   static constexpr Shape shape = L::shape;
-  static constexpr int units = shape.units, limbs = shape.halves() ? 2 : 1;
-  static constexpr int column_products = shape.column_products(), limb_bytes = shape.slot_bytes() / 2;
-  uint4 row[limbs][units], column[column_products];
+  static constexpr int units = shape.units;
+  uint4 row[units], column[units];  ///< the left matrices' words
   const L& layout;
   const Args& args;
   const Plane& plane;
@@ -100,9 +96,9 @@ struct Maker {
     warp = __shfl_sync(~0u, threadIdx.x >> 5 & 3, 0);
     const int thread = threadIdx.x & 127;
 #pragma unroll
-    for (int i = 0; i < limbs * units; ++i) row[i / units][i % units] = __ldg(args.row_taps + i * 128 + thread);
+    for (int i = 0; i < units; ++i) row[i] = __ldg(args.row_taps + i * 128 + thread);
 #pragma unroll
-    for (int i = 0; i < column_products; ++i) column[i] = __ldg(args.column_taps + i * 128 + thread);
+    for (int i = 0; i < units; ++i) column[i] = __ldg(args.column_taps + i * 128 + thread);
   }
 
   /// V of a stage's rows.
@@ -110,21 +106,11 @@ struct Maker {
     constexpr int of_product = 2 * shape.piece_bytes();
     const MatrixDescriptor right = describe_matrix(layout.stage(stage), shape.piece_bytes(), 128);
     int sum[32];
-    if constexpr (shape.halves()) {
-      ptx::wgmma_fence();
 #pragma unroll
-      for (int i = 0; i < units; ++i) ptx::wgmma_u8_u8_registers(sum, row[1][i], moved(right, i * of_product), i > 0);
-      ptx::wgmma_commit();
-      end_products(sum);
-#pragma unroll
-      for (int i = 0; i < 32; ++i) sum[i] = (sum[i] >> 8) + args.row_start;
-    } else {
-#pragma unroll
-      for (int i = 0; i < 32; ++i) sum[i] = args.row_start;
-    }
+    for (int i = 0; i < 32; ++i) sum[i] = args.row_start;
     begin_products(sum);
 #pragma unroll
-    for (int i = 0; i < units; ++i) ptx::wgmma_s8_u8_registers(sum, row[0][i], moved(right, i * of_product), true);
+    for (int i = 0; i < units; ++i) ptx::wgmma_s8_u8_registers(sum, row[i], moved(right, i * of_product), true);
     ptx::wgmma_commit();
     end_products(sum);
     if (lane == 0) ptx::arrive_at_barrier(layout.empty(stage));
@@ -133,63 +119,44 @@ struct Maker {
     __syncwarp();
     if (lane == 0) ptx::arrive_at_barrier(layout.made(slot));
   }
-  /// 8 x 8 matrices of 8 pixels by 8 rows, or by 16 rows of a limb.
+  /// Stores V of a step, as 8 x 8 matrices of byte pairs: each has 8 pixels of 16 rows, of a limb.
   __device__ __forceinline__ void store_sums(const int (&sum)[32], std::uint32_t slot) const {
     const std::uint32_t at = slot + (2 * warp + (lane >> 3 & 1)) * 128 + (lane & 7) * 16;
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
       std::uint32_t word[4];
-      if constexpr (shape.halves()) {
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const int* of = sum + 4 * (j + k / 2) + 2 * (k & 1);
-          word[k] = ptx::pack_halves(fmaf(__int_as_float(of[0]), args.v_gain, args.v_level),
-                                     fmaf(__int_as_float(of[1]), args.v_gain, args.v_level));
-        }
-        ptx::store_matrices(at + (j + (lane >> 4)) * 1024, word);
-      } else {
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const int* of = sum + 4 * j + 2 * h;
-          const std::uint32_t first = __byte_perm(of[0], of[1], 0x5410), second = __byte_perm(of[4], of[5], 0x5410);
-          word[h] = __byte_perm(first, second, 0x6420), word[2 + h] = __byte_perm(first, second, 0x7531);
-        }
-        ptx::store_matrices(at + (lane >> 4) * limb_bytes + j / 2 * 1024, word);
+      for (int h = 0; h < 2; ++h) {
+        const int* of = sum + 4 * j + 2 * h;
+        const std::uint32_t first = __byte_perm(of[0], of[1], 0x5410), second = __byte_perm(of[4], of[5], 0x5410);
+        word[h] = __byte_perm(first, second, 0x6420), word[2 + h] = __byte_perm(first, second, 0x7531);
       }
+      ptx::store_matrices(at + (lane >> 4) * Shape::limb_bytes + j / 2 * 1024, word);
     }
   }
 
   /// The strip's 64 bytes of the output step that V's slot `last` ends. Makes 16 bytes of two rows of a lane: `y` is
   /// the block's first row of the step.
   __device__ __forceinline__ void filter_columns(int last, int left, int y) const {
-    std::conditional_t<shape.halves(), float, int> sum[32];
+    int sum[32];
     const int oldest = last - (shape.slots_of_step() - 1);
     const int first = oldest < 0 ? oldest + L::slots : oldest;
     ptx::wgmma_fence();
-    if constexpr (shape.halves()) {
-      add_products(
-          sum, first, 0,
-          [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
-            ptx::wgmma_f16_registers(to, taps, right, adds);
-          },
-          false);
-    } else {
-      add_products(
-          sum, first, limb_bytes,
-          [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
-            ptx::wgmma_s8_s8_registers(to, taps, right, adds);
-          },
-          false);
+    add_products(
+        sum, first, Shape::limb_bytes,
+        [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
+          ptx::wgmma_s8_s8_registers(to, taps, right, adds);
+        },
+        false);
 #pragma unroll
-      for (int i = 0; i < 32; ++i) sum[i] = sum[i] * 256 + plane.start[0];
-      begin_products(sum);
-      add_products(
-          sum, first, 0,
-          [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
-            ptx::wgmma_s8_u8_registers(to, taps, right, adds);
-          },
-          true);
-    }
+    for (int i = 0; i < 32; ++i) sum[i] = sum[i] * 256 + plane.start[0];
+    begin_products(sum);
+    add_products(
+        sum, first, 0,
+        [](auto& to, const uint4& taps, MatrixDescriptor right, bool adds) {
+          ptx::wgmma_s8_u8_registers(to, taps, right, adds);
+        },
+        true);
     const int at = left + 16 * (lane & 3), there = plane.row_bytes - at;
     y += 16 * warp + (lane >> 2);
 #pragma unroll
@@ -199,17 +166,16 @@ struct Maker {
 
  private:
   /// Adds the products with the V of slots from `slot` on, behind a fence, and waits for the sums.
-  template <class Sum, class Multiply>
-  __device__ __forceinline__ void add_products(Sum (&sum)[32], int slot, int offset, const Multiply& multiply,
+  template <class Multiply>
+  __device__ __forceinline__ void add_products(int (&sum)[32], int slot, int offset, const Multiply& multiply,
                                                bool adds) const {
-    constexpr int each = shape.products_of_slot();
+    constexpr int each = Shape::products_of_slot;
 #pragma unroll
     for (int s = 0; s < shape.slots_of_step(); ++s) {
       const MatrixDescriptor right = describe_matrix(layout.slot(slot) + offset, 1024, 128);
 #pragma unroll
       for (int i = 0; i < each; ++i)
-        if (s * each + i < column_products)
-          multiply(sum, column[s * each + i], moved(right, i * 2048), adds || s + i > 0);
+        if (s * each + i < units) multiply(sum, column[s * each + i], moved(right, i * 2048), adds || s + i > 0);
       slot = slot + 1 == L::slots ? 0 : slot + 1;
     }
     ptx::wgmma_commit();
@@ -219,8 +185,7 @@ struct Maker {
   static __device__ constexpr int place(int b, int h) {
     return 4 * (b / 2) + 2 * h + b % 2;
   }
-  template <class Sum>
-  __device__ __forceinline__ void store_row(const Sum (&sum)[32], int h, int at, int there, int y) const {
+  __device__ __forceinline__ void store_row(const int (&sum)[32], int h, int at, int there, int y) const {
     std::uint32_t in[4] = {}, code[4];
     const bool reads = args.centre != 0;
     if (reads) {
@@ -239,7 +204,7 @@ struct Maker {
       float v[4];
 #pragma unroll
       for (int b = 0; b < 4; ++b) {
-        const Sum of = sum[place(4 * w + b, h)];
+        const int of = sum[place(4 * w + b, h)];
         const float sample = __uint_as_float(__byte_perm(in[w], 0x4B000000, 0x7440 | b)) - 8388608.f;
         v[b] = value_of(of, sample, reads);
       }
@@ -254,10 +219,6 @@ struct Maker {
         if (b < there) to[b] = static_cast<std::uint8_t>(code[b / 4] >> b % 4 * 8);
     }
   }
-  __device__ __forceinline__ float value_of(float sum, float sample, bool reads) const {
-    if (reads) sum = fmaf(args.centre, sample, sum);
-    return __fmaf_rn(sum, args.gain, plane.level[0]);
-  }
   __device__ __forceinline__ float value_of(int sum, float sample, bool reads) const {
     if (args.whole != 0) return __fmaf_rn(__int_as_float(sum), args.gain, -args.whole);
     float value = __int2float_rn(sum);
@@ -271,7 +232,7 @@ struct Maker {
 template <class L>
 __device__ __forceinline__ void make_strip(const L& layout, const Args& args, const Plane& plane, int left, int top,
                                            int steps, int number) {
-  constexpr int makers = L::shape.makers, delay = L::shape.slots_of_step() - 1;
+  constexpr int delay = L::shape.slots_of_step() - 1;
   const Maker<L> maker(layout, args, plane);
   Ring<L::stages> stage(number);
   Ring<L::slots> slot(number);
@@ -309,9 +270,9 @@ __device__ __forceinline__ void copy_strip(const Plane& plane, int left, int top
   }
 }
 
-template <LargeNumbers numbers, int units, int makers>
+template <int units>
 __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plane, std::uint8_t* memory) {
-  using L = Layout<numbers, units, makers>;
+  using L = Layout<units>;
   const L layout{ptx::address_in_shared(memory)};
   const int block = blockIdx.x - plane.first_block, row = block / plane.strips_x;
   const int left = (block - row * plane.strips_x) * 64, top = row * plane.steps * step_rows;
@@ -322,25 +283,24 @@ __device__ __forceinline__ void filter_strip(const Args& args, const Plane& plan
   __syncthreads();
   const int group = __shfl_sync(~0u, threadIdx.x >> 7, 0);
   if (group == makers) {
-    ptx::give_registers<loader_registers(makers)>();
+    ptx::give_registers<loader_registers>();
     load_strip(layout, args, plane, left, top, steps);
   } else {
-    ptx::take_registers<maker_registers(makers)>();
+    ptx::take_registers<maker_registers>();
     make_strip(layout, args, plane, left, top, steps, group);
   }
 }
 
 #endif
 
-template <LargeNumbers numbers, int units>
-__global__ void __launch_bounds__(128 * (makers_of(numbers, units) + 1), 1)
-    group_kernel(const __grid_constant__ Args args) {
+template <int units>
+__global__ void __launch_bounds__(128 * (makers + 1), 1) group_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) std::uint8_t memory[];
   int p = 0;
   while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
   const Plane& plane = args.plane[p];
-  filter_strip<numbers, units, makers_of(numbers, units)>(args, plane, memory);
+  filter_strip<units>(args, plane, memory);
 #endif
 }
 

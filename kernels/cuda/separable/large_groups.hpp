@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// separable for large filters of bytes by warpgroups: what the kernel is given, and its numbers. See large_groups.cuh.
+// separable for large filters of bytes with exact taps by warpgroups: what the kernel is given, and its numbers. See
+// large_groups.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,29 +13,27 @@
 #include "convolve/plane.hpp"
 #include "cuda/common/border_map.cuh"
 #include "cuda/common/sample_plane.hpp"
-#include "cuda/separable/large_taps.hpp"
 
 namespace convolve::cuda::large_groups {
 
 constexpr int step_rows = 64;  ///< rows of a step, and pixels of a strip
+constexpr int makers = 3;      ///< warpgroups that make samples
+/// Registers a thread, by setmaxnreg: the loading warpgroup gives up what the makers take.
+constexpr int loader_registers = 32, maker_registers = 160;
 
 /// A kernel: of filters that take in up to `units` times 32 pixels, or rows, for 64 outputs.
 struct Shape {
-  LargeNumbers numbers;
   int units;
-  int makers;  ///< warpgroups that make samples
 
-  constexpr bool halves() const { return numbers == LargeNumbers::halves; }
-  constexpr int column_products() const { return halves() ? 2 * units : units; }  ///< of V, a limb
-  constexpr int products_of_slot() const { return halves() ? 4 : 2; }
   constexpr int window() const { return 32 * units; }                ///< pixels of a row that a strip reads
   constexpr int piece_bytes() const { return 16 * step_rows + 16; }  ///< of 16 pixels of a step's rows
   constexpr int stage_bytes() const { return 2 * units * piece_bytes(); }
-  constexpr int slot_bytes() const { return step_rows * 64 * 2; }  ///< of V
+  static constexpr int limb_bytes = step_rows * 64, slot_bytes = 2 * limb_bytes;  ///< of V, of a step
+  static constexpr int products_of_slot = step_rows / 32;                         ///< a limb
   /// Steps whose V an output step takes in, and those that are held beside them while others go on.
   constexpr int slots_of_step() const { return (units + 1) / 2; }
   constexpr int slots() const { return slots_of_step() + 2 * makers - 1; }
-  constexpr int memory(int stages) const { return barrier_bytes + slots() * slot_bytes() + stages * stage_bytes(); }
+  constexpr int memory(int stages) const { return barrier_bytes + slots() * slot_bytes + stages * stage_bytes(); }
   /// Steps whose input is held: as many as there is room for, so that most are under way.
   constexpr int stages() const {
     int most = max_stages;
@@ -45,17 +44,6 @@ struct Shape {
   static constexpr int max_stages = 8;
   static constexpr int barrier_bytes = 1024, most_memory = 227 << 10;
 };
-
-constexpr int makers_of(LargeNumbers numbers, int units) {
-  return numbers == LargeNumbers::limbs || units <= 6 ? 3 : 2;
-}
-/// Registers a thread, by setmaxnreg: the loading warpgroup gives up what the makers take.
-constexpr int loader_registers(int makers) {
-  return makers == 3 ? 32 : 40;
-}
-constexpr int maker_registers(int makers) {
-  return makers == 3 ? 160 : 232;
-}
 
 struct Plane {
   const std::uint8_t* in;
@@ -77,8 +65,7 @@ struct Args {
   int before_x, centre_y, reach_x;  ///< pixels that a strip's window begins before it; the taps' reach
   bool repeats;                     ///< rows beside the frame are its first, or last, one
   bool passes_round;                ///< columns beside the frame are those of its other side
-  std::int32_t row_start;           ///< of V in limbs; of halves the bits that V's integer starts with
-  float v_gain, v_level;            ///< of halves
+  std::int32_t row_start;           ///< what V starts at
   float gain, gain_low, divisor, centre, whole;
 };
 

@@ -24,7 +24,7 @@ __device__ __forceinline__ void loaders_meet() {
 
 template <int units>
 struct Loader {
-  static constexpr Shape shape{LargeNumbers::halves, units, 2};  // what is used of it is the same for all
+  static constexpr Shape shape{units};
   static constexpr int pieces = 2 * units, window = shape.window();
   const Args& args;
   const Plane& plane;

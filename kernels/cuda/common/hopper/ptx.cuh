@@ -67,44 +67,30 @@ __device__ __forceinline__ void store_matrices(std::uint32_t row_of_lane, const 
 
 // sum = left * right + (adds ? sum : 0), 64 rows by 64 columns; the left matrix is in registers as for mma of a warp,
 // each warp with 16 rows. Sums lie as those of wgmma_u8_s8(). PTX ISA, wgmma.mma_async.
-#define CONVOLVE_SUMS(c, i)                                                                                          \
-  c(sum[(i)]), c(sum[(i) + 1]), c(sum[(i) + 2]), c(sum[(i) + 3]), c(sum[(i) + 4]), c(sum[(i) + 5]), c(sum[(i) + 6]), \
-      c(sum[(i) + 7])
-#define CONVOLVE_INTEGER(x) "+r"(x)
-#define CONVOLVE_SINGLE(x) "+f"(x)
-#define CONVOLVE_PRODUCT(shape_and_types, more, c)                                                               \
+#define CONVOLVE_SUMS(i)                                                                                              \
+  "+r"(sum[(i)]), "+r"(sum[(i) + 1]), "+r"(sum[(i) + 2]), "+r"(sum[(i) + 3]), "+r"(sum[(i) + 4]), "+r"(sum[(i) + 5]), \
+      "+r"(sum[(i) + 6]), "+r"(sum[(i) + 7])
+#define CONVOLVE_PRODUCT(types)                                                                                  \
   asm volatile(                                                                                                  \
       "{.reg .pred p; .reg .b64 b; setp.ne.b32 p, %38, 0; mov.b64 b, {%36,%37};\n"                               \
-      "wgmma.mma_async.sync.aligned." shape_and_types                                                            \
+      "wgmma.mma_async.sync.aligned.m64n64k32.s32." types                                                        \
       " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27," \
-      "%28,%29,%30,%31},{%32,%33,%34,%35},b,p" more ";}"                                                         \
-      : CONVOLVE_SUMS(c, 0), CONVOLVE_SUMS(c, 8), CONVOLVE_SUMS(c, 16), CONVOLVE_SUMS(c, 24)                     \
+      "%28,%29,%30,%31},{%32,%33,%34,%35},b,p;}"                                                                 \
+      : CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16), CONVOLVE_SUMS(24)                                 \
       : "r"(left.x), "r"(left.y), "r"(left.z), "r"(left.w), "r"(right.low), "r"(right.high),                     \
         "r"(static_cast<int>(adds)))
 
 /// 32 columns of signed bytes by 32 rows of unsigned ones.
 __device__ __forceinline__ void wgmma_s8_u8_registers(int (&sum)[32], const uint4& left, MatrixDescriptor right,
                                                       bool adds) {
-  CONVOLVE_PRODUCT("m64n64k32.s32.s8.u8", "", CONVOLVE_INTEGER);
+  CONVOLVE_PRODUCT("s8.u8");
 }
 /// 32 columns of signed bytes by 32 rows of signed ones.
 __device__ __forceinline__ void wgmma_s8_s8_registers(int (&sum)[32], const uint4& left, MatrixDescriptor right,
                                                       bool adds) {
-  CONVOLVE_PRODUCT("m64n64k32.s32.s8.s8", "", CONVOLVE_INTEGER);
-}
-/// 32 columns of unsigned bytes by 32 rows of unsigned ones.
-__device__ __forceinline__ void wgmma_u8_u8_registers(int (&sum)[32], const uint4& left, MatrixDescriptor right,
-                                                      bool adds) {
-  CONVOLVE_PRODUCT("m64n64k32.s32.u8.u8", "", CONVOLVE_INTEGER);
-}
-/// 16 columns of halves by 16 rows of them, with sums in single precision.
-__device__ __forceinline__ void wgmma_f16_registers(float (&sum)[32], const uint4& left, MatrixDescriptor right,
-                                                    bool adds) {
-  CONVOLVE_PRODUCT("m64n64k16.f32.f16.f16", ",1,1,0", CONVOLVE_SINGLE);
+  CONVOLVE_PRODUCT("s8.s8");
 }
 #undef CONVOLVE_PRODUCT
-#undef CONVOLVE_SINGLE
-#undef CONVOLVE_INTEGER
 #undef CONVOLVE_SUMS
 
 // Products of halves of other widths.
