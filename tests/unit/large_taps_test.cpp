@@ -61,7 +61,7 @@ TEST(LargeTaps, RowMatricesMakeSumsInTheOrderOfV) {
         const LargeTaps taps = counting_taps(numbers, count);
         const int centre = count / 2, unit = unit_of(numbers), tiles = unit / 8;
         const std::vector<std::uint32_t> words = large_row_matrices(taps, centre, components);
-        const int units = cuda::large_row_units(numbers, count, centre);
+        const int units = cuda::large_row_units(unit, count, centre);
         ASSERT_EQ(words.size(), std::size_t(units * unit / 16 * 32 * 4));
         double found = 0;
         for (int i = 0; i < units; ++i)
@@ -94,7 +94,7 @@ TEST(LargeTaps, StripMatricesMakeFourNeighboursOfALane) {
     for (const int count : {1, 16, 17, 31, 33, 63, 65, 127}) {
       const LargeTaps taps = counting_taps(numbers, count);
       const int centre = count / 2, unit = unit_of(numbers), parts = unit / 16;
-      const int units = cuda::large_row_units(numbers, count, centre) + 1;
+      const int units = cuda::large_row_units(unit, count, centre) + 1;
       const std::vector<std::uint32_t> words = large_strip_matrices(taps, centre, units);
       ASSERT_EQ(words.size(), std::size_t(units * parts * 32 * 4));
       double found = 0;
@@ -118,7 +118,7 @@ TEST(LargeTaps, ColumnMatricesHoldEachTapOncePerRow) {
   for (const LargeNumbers numbers : {LargeNumbers::halves, LargeNumbers::limbs})
     for (const int count : {1, 16, 17, 31, 33, 100, 127}) {
       const LargeTaps taps = counting_taps(numbers, count);
-      const int unit = unit_of(numbers), units = cuda::large_column_units(numbers, count);
+      const int unit = unit_of(numbers), units = cuda::large_column_units(unit, count);
       const std::vector<std::uint32_t> words = large_column_matrices(taps, units);
       ASSERT_EQ(words.size(), std::size_t(units * unit / 16 * 32 * 4));
       double found = 0;
