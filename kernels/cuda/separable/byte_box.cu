@@ -39,8 +39,8 @@ Kernel kernel_of(PlaneMix mix) {
 }
 template <int warps>
 Kernel kernel_of(PlaneMix mix, Way way) {
-  return way == Way::beside       ? kernel_of<warps, Way::beside>(mix)
-         : way == Way::difference ? kernel_of<warps, Way::difference>(mix)
+  return way == Way::codes        ? kernel_of<warps, Way::codes>(mix)
+         : way == Way::wide_codes ? kernel_of<warps, Way::wide_codes>(mix)
                                   : kernel_of<warps, Way::wide>(mix);
 }
 
@@ -48,8 +48,8 @@ Kernel kernel_of(PlaneMix mix, Way way) {
 struct Width {
   int warps;
   Kernel (*kernel)(PlaneMix mix, Way way);
-  bool (*set)(Plane& plane, bool pairs, int columns, int centre);  ///< set_windows()
-  int (*bytes)(const Plane& plane, bool pairs, int groups, int chunks);
+  bool (*set)(Plane& plane, bool pairs, int columns, int centre);       ///< set_windows()
+  int (*bytes)(const Plane& plane, bool pairs, int groups, int units);  ///< group_bytes()
 };
 /// f(std::integral_constant<Kind, kind>) for a plane.
 template <class F>
@@ -73,8 +73,8 @@ constexpr Width width_of() {
             return with_kind(plane, pairs,
                              [&](auto kind) { return set_windows<kind.value, warps>(plane, columns, centre); });
           },
-          [](const Plane& plane, bool pairs, int groups, int chunks) {
-            return with_kind(plane, pairs, [&](auto kind) { return group_bytes<kind.value, warps>(groups, chunks); });
+          [](const Plane& plane, bool pairs, int groups, int units) {
+            return with_kind(plane, pairs, [&](auto kind) { return group_bytes<kind.value, warps>(groups, units); });
           }};
 }
 constexpr Width widths[] = {width_of<1>(), width_of<2>(), width_of<4>(), width_of<8>()};
@@ -90,8 +90,8 @@ struct Quotient {
   double tap = 0, divisor = 1;  ///< of a sum
   bool exact = false;
   Way way = Way::wide;
-  double whole = 0;  ///< of Way::beside: the multiple. Magic numbers, kernels/README.md
-  double lift = 0;   ///< of Way::difference: what is added to sums, so that none is less than 0
+  double whole = 0;  ///< of Way::codes: the multiple of the divisor beside which sums are read as floats. Magic
+                     ///< numbers, kernels/README.md
 
   /// What is added to sums of a component, as integers.
   static double start_of(const Component& c, double divisor, double taps) {
@@ -103,27 +103,23 @@ struct Quotient {
       to.level = static_cast<float>(c.zero + c.bias - tap * taps * c.zero);
       return (255 * taps * std::abs(tap) + std::abs(to.level)) * 0x1p-22 < 0.4;
     }
-    const double start = start_of(c, divisor, taps) + lift + whole * divisor;
-    to.start = static_cast<std::int32_t>(way == Way::wide     ? start
-                                         : way == Way::beside ? float_bits + start - 0x1p23
-                                                              : float_bits + start);
+    const double start = start_of(c, divisor, taps) + whole * divisor;
+    to.start = static_cast<std::int32_t>(way == Way::codes ? float_bits + start - 0x1p23 : start);
     return true;
   }
-  /// Finds the fastest way that rounds right, ties included, which even divisors have.
-  void find_way(const FrameLayout& layout, double taps) {
-    double least = 0, most = 0;
-    all_filtered(layout, [&](const Component& c, int, int) {
-      const double start = start_of(c, divisor, taps);
-      least = std::min(least, start), most = std::max(most, start + 255 * taps);
-      return true;
-    });
+  /// Finds the fastest way. A product with the reciprocal rounds right, where it is rounded once, to an integer, and is
+  /// off by less than quotients are from ties; even divisors have ties, which ask for an exact reciprocal.
+  void find_way(const FrameLayout& layout, int rows, double taps) {
+    const bool within_limits = divisor == taps && all_filtered(layout, [&](const Component& c, int, int) {
+                                 return start_of(c, divisor, taps) == 0;
+                               });
     const double off = std::abs(static_cast<double>(static_cast<float>(1 / divisor)) * divisor - 1);
-    if (off != 0 && std::fmod(divisor, 2) != 1) return;
-    const double multiple = std::ceil((0x1p23 - least) / divisor), largest = multiple * divisor + most;
-    if (largest < 0x1p24 && off * largest + 0x1p-17 * divisor < 0.5)
-      way = Way::beside, whole = multiple;
-    else if (most - least < 0x1p23 && off * 256 * divisor + 0x1p-16 * divisor < 0.5)
-      way = Way::difference, lift = -least;
+    if (!within_limits || (off != 0 && std::fmod(divisor, 2) != 1)) return;
+    const double multiple = std::ceil(0x1p23 / divisor), largest = (multiple + 255) * divisor;
+    if (rows <= most_signed_rows && largest < 0x1p24 && off * largest < 0.499)
+      way = Way::codes, whole = multiple;
+    else if (off * 255 * divisor < 0.499)
+      way = Way::wide_codes;
   }
 };
 
@@ -150,7 +146,7 @@ Quotient find_quotient(const PlanDesc& desc, const Arithmetic& arithmetic) {
                            return two_products_divide_with_offset(reduced, c, 0);
                          });
     if (!divides) return {};
-    if (desc.filter.height() <= most_signed_rows) to.find_way(desc.layout, taps);
+    to.find_way(desc.layout, desc.filter.height(), taps);
   }
   Numbers numbers;
   const bool found = all_filtered(desc.layout, [&](const Component& c, int, int) { return to.find(c, taps, numbers); });
@@ -170,7 +166,8 @@ class ByteBoxPlan final : public Plan {
     args_.height = filter.height(), args_.centre_y = filter.centre_y();
     const double gain = quotient.exact ? 1 / quotient.divisor : quotient.tap;
     args_.gain = static_cast<float>(gain);
-    args_.whole = static_cast<float>(quotient.way == Way::difference ? 0x1p23 + quotient.lift : quotient.whole);
+    // The lower bits of a float of 1.5 * 2^23 and a little more are an integer.
+    args_.whole = static_cast<float>(0x1.8p23 - quotient.whole);
     args_.gain_low = static_cast<float>(gain - static_cast<double>(args_.gain));
     const double taps = static_cast<double>(filter.height()) * filter.width();
     for (int p = 0; p < args_.planes; ++p) {
@@ -233,18 +230,25 @@ class ByteBoxPlan final : public Plan {
     }
   }
 
-  /// The blocks of tiles of so many rows; 0: they do not fit. Sets what depends on it in `args_` and `memory_`.
-  std::int64_t set_blocks(const Device& device, const Width& width, int groups, int rows) {
-    args_.groups = groups, args_.rows = rows;
-    args_.chunks = groups > 1 ? (args_.height - 1) / rows : 0;
-    args_.rest = args_.height - 1 - args_.chunks * rows;
+  /// Tiles of a block, one below the other, their rows, and in how many units of rows these are.
+  struct Tiles {
+    int groups = 0, rows = 0, units = 1;
+  };
+  /// The blocks of such tiles; 0: they do not fit. Sets what depends on it in `args_` and `memory_`.
+  std::int64_t set_blocks(const Device& device, const Width& width, const Tiles& tiles) {
+    const int groups = tiles.groups, rows = tiles.rows;
+    args_.groups = groups, args_.rows = rows, args_.tile_units = tiles.units, args_.unit_rows = rows / tiles.units;
+    args_.window_units = groups > 1 ? (args_.height - 1) / args_.unit_rows : 0;
+    args_.rest = args_.height - 1 - args_.window_units * args_.unit_rows;
+    const int all = args_.window_units > 0 ? tiles.units * (groups - 1) + args_.window_units : 0;
+    args_.adds_all_before = 2 * args_.window_units > 3 * all / groups + 4;
     int area = 0, mends = 0;
     std::int64_t blocks = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
       plane.first_block = static_cast<int>(std::min<std::int64_t>(blocks, std::numeric_limits<int>::max()));
       blocks += std::int64_t{plane.tiles_x} * ((plane.height - 1) / (rows * groups) + 1);
-      area = std::max(area, width.bytes(plane, pairs_, groups, args_.chunks));
+      area = std::max(area, width.bytes(plane, pairs_, groups, all));
       mends = std::max(mends, 4 * (1 + plane.before + plane.after));
     }
     args_.group_bytes = (area + 15) / 16 * 16;
@@ -256,41 +260,51 @@ class ByteBoxPlan final : public Plan {
       if (!width.set(args_.plane[p], pairs_, filter.width(), filter.centre_x())) return false;
     return true;
   }
-  /// What a tile takes, in rows of outputs: those of a tile, and what it begins with.
-  double time_of_tile() const {
-    constexpr int at_once = 6, sums_in_a_row = 8;  // measured
-    const auto loads = [](int rows) { return (rows + at_once - 1) / at_once; };
-    const int sums = args_.chunks > 0 ? (args_.groups + args_.chunks - 2) / args_.groups + 1 : 0;
-    return args_.rows + sums * loads(args_.rows) + loads(args_.rest) +
-           static_cast<double>(args_.chunks) / sums_in_a_row;
+  /// What a tile takes, in rows of outputs: those of a tile, and what it begins with. Measured, as the 15 cases of
+  /// 63x63 to 255x255 of tests/bench have it.
+  double time_of_tile(int at_once) const {
+    constexpr double row = 0.03, wait = 0.2, unit = 0.17, unit_before = 0.25;
+    const auto time = [&](int rows) { return row * rows + wait * ((rows + at_once - 1) / at_once); };
+    const int units = args_.window_units > 0 ? args_.tile_units * (args_.groups - 1) + args_.window_units : 0;
+    const int sums = (units + args_.groups - 1) / args_.groups;
+    const double adding =
+        args_.adds_all_before ? (1.5 * units / args_.groups + 3) * unit_before : args_.window_units * unit;
+    return args_.rows + sums * time(args_.unit_rows) + time(args_.rest) + adding;
   }
   /// When all blocks are over, with these tiles; 0: they do not fit.
-  double end_of_blocks(const Device& device, const Width& width, int groups, int rows, int most) {
-    const std::int64_t blocks = set_blocks(device, width, groups, rows);
-    const int resident = most / (width.warps * groups);
+  double end_of_blocks(const Device& device, const Width& width, const Tiles& tiles, PlaneMix mix) {
+    const std::int64_t blocks = set_blocks(device, width, tiles);
+    const int resident = most_warps(mix) / (width.warps * tiles.groups);
     const double waves = std::ceil(static_cast<double>(blocks) / (device.multiprocessors * resident));
-    return waves * time_of_tile();
+    const Kind kind = mix == PlaneMix::none    ? Kind::pairs
+                      : mix == PlaneMix::three ? Kind::three
+                      : mix == PlaneMix::four  ? Kind::four
+                                               : Kind::one;
+    return waves * time_of_tile(rows_at_once(kind));
   }
   /// Finds the tiles with which all blocks are over soonest.
   void find_tiles(const Device& device, const Filter& filter, PlaneMix mix) {
     const int most = most_warps(mix), batch = mix == PlaneMix::three ? 1 : 2;
     double least = 0;
     const Width* best = nullptr;
-    int best_groups = 0, best_rows = 0;
+    Tiles best_tiles;
     for (const Width& width : widths) {
       if (!set_width(width, filter)) continue;
-      for (int groups = most / width.warps; groups > 0 && groups * width.warps >= most / 4; --groups) {
-        if (most % (groups * width.warps) != 0) continue;  // leaves a multiprocessor less than full
-        for (int rows = 8; rows <= 128; rows += batch) {
-          const double end = end_of_blocks(device, width, groups, rows, most);
-          if (end == 0 || (best && end >= least)) continue;
-          least = end, best = &width, best_groups = groups, best_rows = rows;
-        }
+      Tiles tiles;
+      for (tiles.groups = most / width.warps; tiles.groups * width.warps >= most / 4; --tiles.groups) {
+        if (most % (tiles.groups * width.warps) != 0) continue;  // leaves a multiprocessor less than full
+        for (tiles.rows = 8; tiles.rows <= 128; tiles.rows += batch)
+          for (tiles.units = 1; tiles.units <= 2; ++tiles.units) {
+            if (tiles.rows % tiles.units != 0) continue;
+            const double end = end_of_blocks(device, width, tiles, mix);
+            if (end == 0 || (best && end >= least)) continue;
+            least = end, best = &width, best_tiles = tiles;
+          }
       }
     }
     if (!best || !set_width(*best, filter)) return;
-    blocks_ = checked_blocks(set_blocks(device, *best, best_groups, best_rows));
-    threads_ = static_cast<unsigned>(32 * best->warps * best_groups);
+    blocks_ = checked_blocks(set_blocks(device, *best, best_tiles));
+    threads_ = static_cast<unsigned>(32 * best->warps * best_tiles.groups);
     kernel_ = best->kernel(mix, way_);
     check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
           "the filter's kernel");

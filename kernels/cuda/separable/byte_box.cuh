@@ -132,7 +132,7 @@ struct Tile : Columns<kind, warps> {
 #pragma unroll
     for (int j = 0; j < 4 * S::words; ++j) {
       std::uint32_t& t = total[S::chain_of(j)];
-      if constexpr (way != Way::wide) {
+      if constexpr (way == Way::codes) {
         // 2^15 more in the lower half, where it is not negative then, and nothing is taken from the upper one.
         const std::uint32_t pair = enters[j & 1][j / 4] - leaves[j & 1][j / 4] + lower_more;
         t = j & 2 ? ptx::add_signed_halves(pair, 0x0100, t) : ptx::add_halves(pair, 0x0001, t);
@@ -148,14 +148,14 @@ struct Tile : Columns<kind, warps> {
     std::uint32_t more = 0;
 #pragma unroll
     for (int i = 0; i < 4 * S::words; ++i)
-      if (way != Way::wide && i <= j && S::chain_of(i) == S::chain_of(j) && !(i & 2)) more += lower_more;
+      if (way == Way::codes && i <= j && S::chain_of(i) == S::chain_of(j) && !(i & 2)) more += lower_more;
     return more;
   }
   static __device__ __forceinline__ std::uint32_t more_of_chain(int c) {
     std::uint32_t more = 0;
 #pragma unroll
     for (int i = 0; i < 4 * S::words; ++i)
-      if (way != Way::wide && S::chain_of(i) == c && !(i & 2)) more += lower_more;
+      if (way == Way::codes && S::chain_of(i) == c && !(i & 2)) more += lower_more;
     return more;
   }
   /// Bytes of four sums.
@@ -165,16 +165,19 @@ struct Tile : Columns<kind, warps> {
 #pragma unroll
     for (int b = 0; b < 4; ++b) {
       const std::uint32_t n = sum[b] + base[S::chain_of(first_sample + b)] - more_of(first_sample + b);
-      if constexpr (way == Way::beside) {
-        value[b] = __fmaf_rn(__uint_as_float(n), args.gain, -args.whole);
-      } else if constexpr (way == Way::difference) {
-        value[b] = __fmul_rn(__fadd_rn(__uint_as_float(n), -args.whole), args.gain);
-      } else {
-        const float f = __int2float_rn(static_cast<int>(n));
-        value[b] = __fmaf_rn(f, args.gain, __fmaf_rn(f, args.gain_low, level[S::chain_of(first_sample + b)]));
-      }
+      const float f = way == Way::codes ? __uint_as_float(n) : __int2float_rn(static_cast<int>(n));
+      value[b] =
+          __fmaf_rn(f, args.gain,
+                    way != Way::wide ? args.whole : __fmaf_rn(f, args.gain_low, level[S::chain_of(first_sample + b)]));
     }
-    const std::uint32_t code = pack_bytes(value[0], value[1], value[2], value[3]);
+    std::uint32_t code;
+    if constexpr (way == Way::wide) {
+      code = pack_bytes(value[0], value[1], value[2], value[3]);
+    } else {
+      const std::uint32_t low = ptx::permute(__float_as_uint(value[0]), __float_as_uint(value[1]), 0x0040),
+                          high = ptx::permute(__float_as_uint(value[2]), __float_as_uint(value[3]), 0x0040);
+      code = ptx::permute(low, high, 0x5410);
+    }
     if constexpr (kind == Kind::pairs) return ptx::permute(code, 0, args.luma_at ? 0x2301 : 0x3210);
     return code;
   }
@@ -286,8 +289,10 @@ __device__ __forceinline__ void filter_tile(const Args& args, const Plane& plane
   tile.start();
   const int leaving = tile.top - args.centre_y - 1, entering = leaving + args.height;
   Words<S> enters[batch], leaves[batch];
-  tile.load_rows(enters, entering);
-  tile.load_rows(leaves, leaving);
+  const std::uint8_t *entering_at = tile.row(entering), *leaving_at = tile.row(leaving);
+  const std::ptrdiff_t stride = batch * plane.in_stride;
+  tile.load_rows(enters, entering, entering_at);
+  tile.load_rows(leaves, leaving, leaving_at);
   leaves[0] = {};
   tile.clear_pads();
 #pragma unroll 1
@@ -298,8 +303,8 @@ __device__ __forceinline__ void filter_tile(const Args& args, const Plane& plane
       tile.put(k);
     }
     if (n + batch < tile.rows) {
-      tile.load_rows(enters, entering + n + batch);
-      tile.load_rows(leaves, leaving + n + batch);
+      tile.load_rows(enters, entering + n + batch, entering_at += stride);
+      tile.load_rows(leaves, leaving + n + batch, leaving_at += stride);
     }
     tile.sync();
     if (edge) {

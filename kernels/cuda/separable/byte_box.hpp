@@ -20,11 +20,11 @@ namespace convolve::cuda::byte_box {
 /// What a row's bytes are: one to four components in turn, or packed 4:2:2.
 enum class Kind : std::uint8_t { one, two, three, four, pairs };
 
-/// How sums become samples. All but `wide` take sums of less than 2^15 down the columns.
+/// How sums become samples. Codes are read from the bits of a float: those of sums that need no limits.
 enum class Way : std::uint8_t {
-  beside,      ///< read as floats beside a multiple of the divisor: one multiply-add
-  difference,  ///< read as floats beside 2^23, which is taken away: one product
-  wide,        ///< converted: two products, and a level
+  codes,       ///< sums read as floats: one multiply-add. Sums down the columns are less than 2^15
+  wide_codes,  ///< sums converted: one multiply-add
+  wide,        ///< the same, two products and a level, with limits
 };
 
 constexpr int max_words = 12;
@@ -35,6 +35,10 @@ constexpr int most_warps(PlaneMix mix) {
 }
 constexpr int most_signed_rows = 128;  ///< whose sums of bytes are less than 2^15
 
+constexpr int rows_at_once(Kind kind) {
+  return kind == Kind::three ? 4 : kind == Kind::one || kind == Kind::two ? 6 : 12;  // measured
+}
+
 /// The numbers of a kernel whose tiles have `warps` warps.
 template <Kind kind, int warps_>
 struct Shape {
@@ -42,6 +46,7 @@ struct Shape {
   static constexpr int vectors = kind == Kind::three ? 3 : 1;  ///< 16 bytes of a row each: a thread's own
   static constexpr int words = 4 * vectors, bytes = 16 * vectors;
   static constexpr int batch = kind == Kind::three ? 1 : 2;  ///< rows between two barriers
+  static constexpr int at_once = rows_at_once(kind);         ///< rows that are under way for sums of rows
   static constexpr int chains = kind == Kind::one ? 1 : kind == Kind::two ? 2 : kind == Kind::four ? 4 : 3;
   static constexpr int pad = warps == 1 || kind == Kind::three ? 18
                              : warps == 2                      ? 34
@@ -96,11 +101,13 @@ struct Args {
   Plane plane[max_planes];
   int planes;
   Border border;
-  int height, centre_y;  ///< of the filter
-  int rows, groups;      ///< of a tile; tiles of a block, one below the other
-  int chunks, rest;      ///< rows of a window less its last row: in whole tiles' rows, and beyond
-  int group_bytes;       ///< of shared memory
-  int luma_at;           ///< of packed 4:2:2: the byte of two that is luma
+  int height, centre_y;       ///< of the filter
+  int rows, groups;           ///< of a tile; tiles of a block, one below the other
+  int unit_rows, tile_units;  ///< of the sums that tiles begin with: rows, and how many a tile has
+  int window_units, rest;     ///< rows of a window less its last row: whole units, and rows beyond
+  bool adds_all_before;       ///< each unit's sums become those of all before
+  int group_bytes;            ///< of shared memory
+  int luma_at;                ///< of packed 4:2:2: the byte of two that is luma
   float gain, gain_low, whole;
 };
 static_assert(sizeof(Args) <= 4000);

@@ -79,12 +79,14 @@ struct Columns {
   }
   __device__ bool reaches_edge() const { return left < 0 || left + S::span > plane.row_bytes; }
 
-  /// `count` rows from y on, any; of rows from y + `wanted` on, zeros.
+  /// Where the thread's columns of row y are, or would be.
+  __device__ __forceinline__ const std::uint8_t* row(int y) const { return plane.in + y * plane.in_stride + first; }
+  /// `count` rows from y on, any, of which the first is at `at`; of rows from y + `wanted` on, zeros.
   template <int count>
-  __device__ __forceinline__ void load_rows(Words<S> (&to)[count], int y, int wanted = count) const {
+  __device__ __forceinline__ void load_rows(Words<S> (&to)[count], int y, const std::uint8_t* at,
+                                            int wanted = count) const {
     const std::ptrdiff_t stride = plane.in_stride;
     if (simple && y >= 0 && y + count <= plane.height) {
-      const std::uint8_t* at = plane.in + y * stride + first;
 #pragma unroll
       for (int k = 0; k < count; ++k, at += stride)
 #pragma unroll
@@ -99,14 +101,15 @@ struct Columns {
     for (int k = 0; k < count; ++k) {
       const bool ghost = plane.lines.ghost && static_cast<unsigned>(y + k) >= static_cast<unsigned>(plane.height);
       const int from = min(max(edge_index(plane.lines, y + k), 0), plane.height - 1);
-      const std::uint8_t* at = plane.in + from * stride + first;
+      const std::uint8_t* const there = row(from);
 #pragma unroll
       for (int i = 0; i < S::vectors; ++i) {
         // Columns beside the frame stay 0, whatever the row: halves of words are to be sums.
         const std::uint32_t cells = inside > 0 && ghost && k < wanted ? plane.ghost : 0;
         uint4 four{cells, cells, cells, cells};
-        if (vectors && !ghost && k < wanted) four = __ldg(reinterpret_cast<const uint4*>(at) + i);
-        if (!simple && !vectors && !ghost && inside > 0 && k < wanted) four = load_some(at + 16 * i, inside - 16 * i);
+        if (vectors && !ghost && k < wanted) four = __ldg(reinterpret_cast<const uint4*>(there) + i);
+        if (!simple && !vectors && !ghost && inside > 0 && k < wanted)
+          four = load_some(there + 16 * i, inside - 16 * i);
         set(to[k], i, four);
       }
     }
@@ -133,38 +136,58 @@ struct Columns {
   }
   /// Adds `count` rows from y on.
   __device__ __forceinline__ void add_rows(int y, int count) {
-    constexpr int many = kind == Kind::three ? 4 : kind == Kind::one || kind == Kind::two ? 6 : 12;  // measured
+    constexpr int many = S::at_once;
+    Words<S> in[many];
 #pragma unroll 1
-    for (; count > 0; y += many, count -= many) {
-      Words<S> in[many];
-      load_rows(in, y, count);
+    for (; count >= many; y += many, count -= many) {
+      load_rows(in, y, row(y));
 #pragma unroll
       for (int k = 0; k < many; ++k) add(in[k]);
     }
+    if (count == 0) return;
+    load_rows(in, y, row(y), count);
+#pragma unroll
+    for (int k = 0; k < many; ++k) add(in[k]);
   }
-  /// V of the first row, less what enters there. The tiles of a block make sums of as many rows as a tile has, and add
-  /// up those of the window.
+  /// V of the first row, less what enters there. The tiles of a block make sums of units of rows, and each adds up
+  /// those of its window, or takes them from sums of all units before.
   __device__ __forceinline__ void start() {
     const int y = block_top - args.centre_y;
     clear();
-    if (args.chunks > 0) {
-      auto* chunk = reinterpret_cast<std::uint32_t*>(memory) + thread;
+    if (args.window_units > 0) {
+      auto* const unit = reinterpret_cast<std::uint32_t*>(memory);
       constexpr int pitch = 2 * S::words * S::threads;
+      const int units = args.tile_units * (args.groups - 1) + args.window_units;
 #pragma unroll 1
-      for (int c = group; c < args.groups + args.chunks - 1; c += args.groups) {
-        add_rows(y + c * args.rows, args.rows);
+      for (int u = group; u < units; u += args.groups) {
+        add_rows(y + u * args.unit_rows, args.unit_rows);
 #pragma unroll
-        for (int i = 0; i < 2 * S::words; ++i) chunk[c * pitch + i * S::threads] = (&v[0][0])[i];
+        for (int i = 0; i < 2 * S::words; ++i) unit[u * pitch + i * S::threads + thread] = (&v[0][0])[i];
         clear();
       }
       __syncthreads();
-#pragma unroll 2
-      for (int c = group; c < group + args.chunks; ++c)
+      const int begin = group * args.tile_units, end = begin + args.window_units;
+      if (args.adds_all_before) {
+        for (int i = threadIdx.x; i < pitch; i += blockDim.x) {
+          std::uint32_t sum = 0;
+#pragma unroll 4
+          for (int u = 0; u < units; ++u) unit[u * pitch + i] = sum += unit[u * pitch + i];
+        }
+        __syncthreads();
 #pragma unroll
-        for (int i = 0; i < 2 * S::words; ++i) (&v[0][0])[i] += chunk[c * pitch + i * S::threads];
+        for (int i = 0; i < 2 * S::words; ++i) {
+          const std::uint32_t* const at = unit + i * S::threads + thread;
+          (&v[0][0])[i] = at[(end - 1) * pitch] - (begin > 0 ? at[(begin - 1) * pitch] : 0);
+        }
+      } else {
+#pragma unroll 2
+        for (int u = begin; u < end; ++u)
+#pragma unroll
+          for (int i = 0; i < 2 * S::words; ++i) (&v[0][0])[i] += unit[u * pitch + i * S::threads + thread];
+      }
       __syncthreads();
     }
-    add_rows(y + (group + args.chunks) * args.rows, args.rest);
+    add_rows(y + group * args.rows + args.window_units * args.unit_rows, args.rest);
   }
   __device__ __forceinline__ void put(int k) const {
 #pragma unroll

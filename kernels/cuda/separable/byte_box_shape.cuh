@@ -54,12 +54,11 @@ bool set_windows(Plane& to, int columns, int centre) {
   return to.outputs > 0 && width - at <= S::pad * S::bytes;
 }
 
-/// Shared memory of a block of `groups` tiles, whose windows hold `chunks` tiles' rows.
+/// Shared memory of a block of `groups` tiles that begin with sums of `units` units.
 template <Kind kind, int warps>
-int group_bytes(int groups, int chunks) {
+int group_bytes(int groups, int units) {
   using S = Shape<kind, warps>;
-  const int sums = chunks > 0 ? (groups + chunks - 1) * 2 * S::words * S::threads * 4 : 0;
-  return std::max(groups * static_cast<int>(sizeof(Shared<S>)), sums);
+  return std::max(groups * static_cast<int>(sizeof(Shared<S>)), units * 2 * S::words * S::threads * 4);
 }
 
 }  // namespace convolve::cuda::byte_box
