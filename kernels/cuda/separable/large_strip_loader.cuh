@@ -119,11 +119,14 @@ struct StripLoader {
   __device__ __forceinline__ int cell_at(int at) const {
     return at < window.begin ? at : at - window.begin + window.end;
   }
-  /// Where in the window the byte lies that byte b of such a word stands for.
+  /// Where in the window the byte lies that byte b of such a word stands for. Words farther out than taps reach may
+  /// stand for what was not loaded: they get the window's first or last pixel, a whole one where pixels are read as
+  /// words.
   __device__ __forceinline__ std::uint16_t cell_of(int word, int b) const {
     const int byte = window.first + cell_at(4 * word) + b;
     const int at = pairs ? pair_byte_of(args, plane, byte) : byte_of(byte, b);
-    return static_cast<std::uint16_t>(min(max(at - window.first, window.begin), window.end - 1));
+    return static_cast<std::uint16_t>(
+        min(max(at - window.first, window.begin), window.end - (C == 4 && !pairs ? 4 : 1)));
   }
   static __device__ __forceinline__ std::uint32_t word_from(const std::uint8_t* row, const ushort4& of) {
     if constexpr (C == 4 && !pairs) return *reinterpret_cast<const std::uint32_t*>(row + of.x);
