@@ -115,6 +115,50 @@ void add_boxes_of_bytes(CaseList& list) {
   }
 }
 
+// Boxes of even sizes, half a sample off the centre either way, on frames of whose last tile some kernels make one
+// pixel.
+void add_boxes_off_centre(CaseList& list) {
+  struct OffCentre {
+    const char* layout;
+    Size frame;
+    int taps;
+  };
+  constexpr std::array cases{OffCentre{"gray8", {433, 140}, 66}, OffCentre{"gray-alpha8", {185, 140}, 66},
+                             OffCentre{"rgb8", {433, 140}, 66}, OffCentre{"rgba8", {77, 140}, 50},
+                             OffCentre{"yuy2", {154, 140}, 50}};
+  for (const KindRow& kind : kinds()) {
+    if (!std::string_view(kind.name).ends_with("box")) continue;
+    for (int turn = 0; turn < 6; ++turn)
+      for (const OffCentre& each : cases) {
+        CaseOptions o = list.draw(each.layout);
+        o.border = convolve::Border::reflect_101;
+        o.kind = &kind;
+        o.shape = {1, each.taps, each.taps};
+        o.width = each.frame.width, o.height = each.frame.height;
+        o.in = o.out = Placement::aligned;
+        list.add(o);
+      }
+  }
+}
+
+// Frames hardly wider than the filter, mirrored: what lies beside them stands for samples on the other side.
+void add_narrow(CaseList& list) {
+  struct Narrow {
+    Size frame;
+    Shape filter;
+  };
+  constexpr std::array cases{Narrow{{12, 40}, {1, 17, 17}}, Narrow{{16, 40}, {1, 31, 31}},
+                             Narrow{{28, 70}, {1, 35, 35}}, Narrow{{32, 70}, {1, 63, 63}}, Narrow{{8, 40}, {1, 31, 3}}};
+  constexpr std::array names{"rgba8", "rgbx8", "rgb8", "nv12", "yuy2"};
+  for (const convolve::Border border : {convolve::Border::reflect, convolve::Border::reflect_101})
+    for (const Narrow& narrow : cases)
+      add_each_factored(list, names, std::array{narrow.filter}, [&](CaseOptions& o, std::size_t) {
+        o.border = border;
+        o.width = narrow.frame.width, o.height = narrow.frame.height;
+        o.in = o.out = Placement::aligned;
+      });
+}
+
 // From 96 taps an axis on, of frames that are as large as what the taps reach, and of several strips.
 void add_wide(CaseList& list) {
   constexpr std::array wide{Shape{1, 97, 97}, Shape{1, 96, 127}, Shape{1, 128, 101}};
@@ -136,6 +180,8 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_boxes(list);
   add_boxes_of_bytes(list);
   add_wide(list);
+  add_boxes_off_centre(list);
+  add_narrow(list);
   return list.cases;
 }
 

@@ -47,7 +47,8 @@ bool set_windows(Plane& to, int columns, int centre) {
   set_ends<kind, S>(to.enters, at, luma_at);
   set_ends<kind, S>(to.leaves, at - width, luma_at - width / 2);
   to.back = back * S::bytes;
-  to.first_thread = (width - c - at + S::bytes - 1) / S::bytes;
+  // A tile's last pixel may be the frame's last, and mirrored about itself lead `after` before it.
+  to.first_thread = (std::max(to.before, to.after) + to.back + S::bytes - 1) / S::bytes;
   to.outputs = (S::threads - to.first_thread) * S::bytes;
   to.lead = to.first_thread * S::bytes - to.back;
   to.tiles_x = to.outputs > 0 ? (to.row_bytes - 1) / to.outputs + 1 : 0;
