@@ -282,6 +282,13 @@ void reverse_time(std::vector<Number>& taps, const Shape& shape) {
   for (std::size_t i = 0; i < taps.size(); ++i) taps[i] = forwards[(shape.depth - 1 - i / frame) * frame + i % frame];
 }
 
+/// Flipping an even axis moves the centre off the tap that makes some large kinds factor; boxes factor whatever it is.
+bool factors_flipped(const KindRow& kind, const Shape& shape) {
+  const bool odd = shape.height % 2 != 0 && shape.width % 2 != 0;
+  return odd || shape.height + shape.width <= 2 * convolve::max_dense_taps ||
+         std::string_view(kind.name).ends_with("box");
+}
+
 }  // namespace
 
 std::span<const KindRow> kinds() {
@@ -320,11 +327,7 @@ FilterPair make_filter(const KindRow& kind, const Shape& shape, Random& random) 
     if (way != fractions && taps.divisor != 1) pair.text += way == normalize ? " normalize" : " scale";
   }
 
-  // Flipping an even axis moves the centre off the tap that makes these factor, but for boxes, which factor whatever it
-  // is.
-  const bool even = shape.height % 2 == 0 || shape.width % 2 == 0;
-  const bool box = std::string_view(kind.name).ends_with("box");
-  const bool flip = random.chance(0.2) && (box || !even || shape.height + shape.width <= 2 * convolve::max_dense_taps);
+  const bool flip = random.chance(0.2) && factors_flipped(kind, shape);
   const auto centre = [](int n, bool mirrored) { return mirrored ? n - 1 - n / 2 : n / 2; };
   kernel.centre_t = centre(shape.depth, flip);
   kernel.centre_y = centre(shape.height, flip);
