@@ -42,13 +42,13 @@ bool set_windows(Plane& to, int columns, int centre) {
   using S = Shape<kind, warps>;
   const int c = kind == Kind::pairs ? 4 : to.components, width = columns * c;
   to.before = centre * c, to.after = (columns - 1 - centre) * c;
-  const int back = (to.after + S::bytes - 1) / S::bytes, at = to.after - back * S::bytes;
+  const int back = ceil_div(to.after, S::bytes), at = to.after - back * S::bytes;
   const int luma_at = to.after / 2 - back * S::bytes;
   set_ends<kind, S>(to.enters, at, luma_at);
   set_ends<kind, S>(to.leaves, at - width, luma_at - width / 2);
   to.back = back * S::bytes;
   // A tile's last pixel may be the frame's last, and mirrored about itself lead `after` before it.
-  to.first_thread = (std::max(to.before, to.after) + to.back + S::bytes - 1) / S::bytes;
+  to.first_thread = ceil_div(std::max(to.before, to.after) + to.back, S::bytes);
   to.outputs = (S::threads - to.first_thread) * S::bytes;
   to.lead = to.first_thread * S::bytes - to.back;
   to.tiles_x = to.outputs > 0 ? (to.row_bytes - 1) / to.outputs + 1 : 0;

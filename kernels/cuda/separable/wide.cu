@@ -71,11 +71,8 @@ Kernel kernel_of(PlaneMix mix, int chunks) {
   return {};
 }
 
-int round_up(int value, int unit) {
-  return (value + unit - 1) / unit * unit;
-}
 int before_of(const Strips& strips, int centre_x) {
-  return round_up(centre_x, strips.piece_pixels);
+  return ceil_div(centre_x, strips.piece_pixels) * strips.piece_pixels;
 }
 bool takes_in(const Kernel& kernel, const Filter& filter) {
   if (!kernel.kernel || step_rows - 1 + filter.height() > step_rows * kernel.chunks) return false;
