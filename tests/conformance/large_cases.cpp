@@ -94,6 +94,29 @@ void add_boxes(CaseList& list) {
   }
 }
 
+// Boxes of 16 bits on frames so wide that some tiles reach neither side, in rows that are no whole vectors.
+void add_wide_boxes(CaseList& list) {
+  struct Wide {
+    const char* layout;
+    int width;
+  };
+  constexpr std::array cases{Wide{"gray16", 4101}, Wide{"gray-alpha16", 2051}, Wide{"rgb16", 1403},
+                             Wide{"argb64", 1027}, Wide{"p010", 4102}};
+  for (const KindRow& kind : kinds()) {
+    if (!std::string_view(kind.name).ends_with("box")) continue;
+    for (const Wide& each : cases)
+      for (const int taps : {17, 36}) {
+        CaseOptions o = list.draw(each.layout);
+        o.border = rotate(convolve::borders, list.turn()).value;
+        o.kind = &kind;
+        o.shape = {1, taps, taps};
+        o.width = each.width, o.height = 7;
+        o.in = rotate(std::array{Placement::shifted, Placement::odd_stride, Placement::aligned}, list.turn());
+        list.add(o);
+      }
+  }
+}
+
 // Boxes of bytes on frames of several tiles either way, on both sides of where sums down the columns need 16 bits.
 void add_boxes_of_bytes(CaseList& list) {
   constexpr std::array shapes_of_them{Shape{1, 48, 49}, Shape{1, 63, 63}, Shape{1, 128, 64}, Shape{1, 129, 127}};
@@ -185,6 +208,7 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_wide(list);
   add_flipped_boxes(list);
   add_narrow(list);
+  add_wide_boxes(list);
   return list.cases;
 }
 

@@ -294,7 +294,7 @@ __device__ __forceinline__ void filter_tile(const Args& args, const Plane& plane
     pdl_wait();
     return copy_tile(tile);
   }
-  const bool edge = tile.reaches_edge();
+  const bool edge = tile.reaches_edge() || !plane.wide;
   if (edge) tile.find_source();
   const int x = tile.columns.first + plane.margin;
   const bool makes = static_cast<int>(threadIdx.x) * count < plane.outputs && x < plane.samples;
