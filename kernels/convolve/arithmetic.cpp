@@ -35,18 +35,27 @@ double largest_input(const FrameLayout& layout, bool constant_border, std::span<
   return largest;
 }
 
+namespace {
+
+// What roundings() is where all taps at once come to `direct`.
+double with_direct(const Filter& filter, double direct) {
+  const double all = filter.sum_abs();
+  const double passes = (filter.depth() + filter.height() + filter.width()) * all;
+  return std::min(std::max(direct, passes), filter.count() * all) + 2 * all;
+}
+
+}  // namespace
+
 // The sum of what single precision rounds, at the most, of inputs of 1: each multiply-add a partial sum, whatever the
 // order, so that the k-th is at most the k largest taps'; each tap itself; the offset's sum. Passes along the axes of a
 // filter that factors round as many partial sums as it has taps along them, each of at most all taps.
 double roundings(const Filter& filter) {
-  const double all = filter.sum_abs();
   std::vector<double> largest_first;
   for (const double tap : filter.taps()) largest_first.push_back(std::abs(tap));
   std::sort(largest_first.begin(), largest_first.end(), std::greater<>());
   double partial = 0, direct = 0;
   for (const double tap : largest_first) direct += partial += tap;
-  const double passes = (filter.depth() + filter.height() + filter.width()) * all;
-  return std::min(std::max(direct, passes), filter.count() * all) + 2 * all;
+  return with_direct(filter, direct);
 }
 
 namespace {
@@ -65,11 +74,14 @@ double rounding_error(double roundings, double input) {
   return roundings * input * std::numeric_limits<float>::epsilon() / 2;
 }
 
-// Whether all taps at once may be summed in single precision. Most filters are so far from rounding too much that the
-// number of their taps says it.
+// Whether all taps at once may be summed in single precision. Most filters are so far from rounding too much, or from
+// rounding little enough, that the number of their taps says it: to sort those of a large one takes milliseconds.
 bool fits_single(const Filter& filter, double input) {
-  const double at_most = (filter.count() + 2) * filter.sum_abs();
-  return rounding_error(at_most, input) < largest_rounding ||
+  const double all = filter.sum_abs(), at_most = (filter.count() + 2) * all;
+  if (rounding_error(at_most, input) < largest_rounding) return true;
+  // Partial sums are the least where all taps are alike.
+  const double at_least = with_direct(filter, (filter.count() + 1) / 2.0 * all);
+  return rounding_error(at_least, input) < largest_rounding &&
          rounding_error(roundings(filter), input) < largest_rounding;
 }
 
