@@ -14,6 +14,7 @@
 #include "cuda/cached_halo/cached_halo.hpp"
 #include "cuda/cached_halo/tile.cuh"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/shared_memory.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -214,11 +215,7 @@ class CachedHalo final : public Plan {
     shared_bytes_ =
         cells_with<Sample, radius>(args_.combine ? desc.filter.height() - 1 : 0) * static_cast<int>(sizeof(float));
     // With the lines beside the cells, a block may pass the 48 KB that it has without asking.
-    if (cudaFuncSetAttribute(cached_halo_kernel<Sample, radius, capacity>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             max_bytes) != cudaSuccess) {
-      cudaGetLastError();
-      throw PlanError("cached-halo: this GPU has too little shared memory");
-    }
+    allow_shared_memory(cached_halo_kernel<Sample, radius, capacity>, max_bytes);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {

@@ -11,6 +11,7 @@
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/sample_plane.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/box_tile.cuh"
 #include "cuda/separable/factors.hpp"
@@ -122,8 +123,7 @@ class BoxPlan final : public Plan {
       set_numbers(args_.plane[p], desc, desc.layout.plane[p], arithmetic, tap, product);
     }
     set_blocks(device);
-    check(cudaFuncSetAttribute(kernels_.tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-          "the filter's kernel");
+    allow_shared_memory(kernels_.tiles, shared_bytes);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {

@@ -11,6 +11,7 @@
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/fused_product.hpp"
 #include "cuda/common/packed_422.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/separable/byte_box.cuh"
 #include "cuda/separable/byte_box_shape.cuh"
 #include "cuda/separable/byte_factors.hpp"
@@ -306,8 +307,7 @@ class ByteBoxPlan final : public Plan {
     blocks_ = checked_blocks(set_blocks(device, *best, best_tiles));
     threads_ = static_cast<unsigned>(32 * best->warps * best_tiles.groups);
     kernel_ = best->kernel(mix, way_);
-    check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
-          "the filter's kernel");
+    allow_shared_memory(kernel_, device.shared_bytes);
   }
 
   std::string shape_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cuda/common/byte_planes.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large_group_plan.hpp"
@@ -109,8 +110,7 @@ class GroupPlan final : public Plan {
     }
     blocks_ = checked_blocks(blocks);
     set_matrices(device, taps);
-    if (cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.memory) != cudaSuccess)
-      throw PlanError(std::string("shared memory for the filter: ") + launch_error());
+    allow_shared_memory(kernel.kernel, kernel.memory);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {

@@ -13,6 +13,7 @@
 #include "cuda/common/four_stream.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/limits.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/separable/factors.hpp"
 
 namespace convolve::cuda {
@@ -85,9 +86,7 @@ class SingleTilesPlan final : public Plan {
     const SingleKernel& kernel = folded ? *found.subnormal : *found.kernel;
     run_ = desc.filter.depth() == 1 ? kernel.run : kernel.combine;
     shared_ = kernel.shared;
-    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(run_), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             shared_) != cudaSuccess)
-      throw PlanError(std::string("separable: shared memory: ") + launch_error());
+    allow_shared_memory(run_, shared_);
     args_.border = desc.border;
     args_.planes = layout.planes;
     args_.frames = desc.filter.depth();

@@ -7,6 +7,7 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/byte_steps.hpp"
 #include "cuda/separable/factors.hpp"
@@ -66,9 +67,7 @@ class FramesPlan final : public Plan {
         frames_(desc),
         taps_(std::move(taps)),
         kernel_(desc, frames_.packed, taps_.taps.epilogue) {
-    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_.run), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             kernel_.shared) != cudaSuccess)
-      throw PlanError(std::string("separable: shared memory: ") + launch_error());
+    allow_shared_memory(kernel_.run, kernel_.shared);
     args_.wave = device.multiprocessors * FramesTile::resident;
     const Filter& filter = desc.filter;
     args_.planes = desc.layout.planes;

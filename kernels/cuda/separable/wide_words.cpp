@@ -10,6 +10,7 @@
 
 #include "cuda/common/folded_planes.hpp"
 #include "cuda/common/launch.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/separable/factors.hpp"
 
 namespace convolve::cuda {
@@ -31,9 +32,7 @@ class WidePlan final : public Plan {
   WidePlan(const Device& device, const PlanDesc& desc, const WideKernel& kernel, const SpaceFactors& factors,
            const FoldedPlanes& folded)
       : capability_(device.capability), shape_(desc.filter.shape()), kernel_(kernel) {
-    if (cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel.run), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             kernel.shared) != cudaSuccess)
-      throw PlanError(std::string("separable: shared memory: ") + launch_error());
+    allow_shared_memory(kernel.run, kernel.shared);
     SingleArgs& args = args_.single;
     args.border = desc.border;
     args.planes = desc.layout.planes;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cuda/common/launch.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/matrix/hopper/kernel.cuh"
 #include "cuda/matrix/hopper/wgmma_422.hpp"
@@ -157,10 +158,7 @@ class WgmmaPlan final : public Plan {
     memory_ = static_cast<unsigned>(bytes);
     blocks_ = static_cast<unsigned>(device.multiprocessors *
                                     std::min(tuning(shape, most).blocks_resident, blocks_by_memory(bytes)));
-    // The attribute is the kernel's, whichever plan it serves: it is set to the most that any plan asks for.
-    const int largest = memory_of(shape, most, max_limbs(shape, most));
-    if (cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, largest) != cudaSuccess)
-      throw PlanError(std::string("shared memory for the filter: ") + launch_error());
+    allow_shared_memory(kernel_, memory_of(shape, most, max_limbs(shape, most)));
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
