@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace {
@@ -51,16 +52,23 @@ std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int parity, int s
   return words;
 }
 
+/// The average of 2^level segments, of which those beyond the last one are 0: of two it is rounded up, and what is
+/// averaged with nothing is cut off.
+std::int64_t average_of(std::span<const std::int64_t> words, int level) {
+  if (level == 0) return words[0];
+  const std::size_t half = std::size_t{1} << (level - 1);
+  if (words.size() > half)
+    return (average_of(words.first(half), level - 1) + average_of(words.subspan(half), level - 1) + 1) / 2;
+  const int fewest = dot::average_levels(static_cast<int>(words.size()));
+  return average_of(words, fewest) >> (level - fewest);
+}
+
 /// What the instructions of 16 bits make of segments: a code value that is not clamped.
-int quotient_of(const dot::WordQuotient& q, std::vector<std::int64_t> words) {
+int quotient_of(const dot::WordQuotient& q, const std::vector<std::int64_t>& words) {
   const auto total = static_cast<std::uint16_t>(std::accumulate(words.begin(), words.end(), std::int64_t{0}));
   if (q.saturates) return std::min(std::max(total - q.less, 0), 255);
-  while (words.size() > 1) {
-    if (words.size() % 2) words.push_back(0);
-    for (std::size_t i = 0; i < words.size() / 2; ++i) words[i] = (words[2 * i] + words[2 * i + 1] + 1) / 2;
-    words.resize(words.size() / 2);
-  }
-  const auto quotient = static_cast<std::uint16_t>(words[0] * q.multiplier >> 16);
+  const std::int64_t average = average_of(words, dot::average_levels(static_cast<int>(words.size())));
+  const auto quotient = static_cast<std::uint16_t>(average * q.multiplier >> 16);
   const auto rest = static_cast<std::int16_t>(total - quotient * q.divisor + (q.ties ? quotient & 1 : 0));
   return static_cast<std::int16_t>(quotient - q.less + (rest > q.divisor / 2 ? 1 : 0));
 }

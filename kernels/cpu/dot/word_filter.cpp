@@ -15,9 +15,9 @@ std::vector<WordStep> pack_steps(const WordTaps& taps) {
       const WordTaps::Parity& of = taps.parity[p];
       WordStep step{of.pairs[i], of.second_pairs[i], 0, 0};
       if (of.seconds >> i & 1) step.flags |= has_second;
-      if (of.ends >> i & 1 && ++segment[p] < of.start.size()) {
-        step.flags |= ends_segment;
-        step.start = two_words(of.start[segment[p]]);
+      if (i == 0 || of.ends >> (i - 1) & 1) {
+        step.flags |= begins_segment;
+        step.start = two_words(of.start[segment[p]++]);
       }
       steps.push_back(step);
     }
@@ -45,7 +45,6 @@ std::optional<WordFilter> pack_words(WordTaps& taps, int components, double divi
   const std::optional<WordQuotient> q = make_word_quotient(taps, divisor, constant);
   if (!q) return std::nullopt;
   return WordFilter{pack_steps(taps),
-                    {two_words(taps.parity[0].start[0]), two_words(taps.parity[1].start[0])},
                     taps.columns,
                     q->saturates,
                     q->ties,

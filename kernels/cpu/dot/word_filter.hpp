@@ -23,10 +23,10 @@ constexpr TwoWords two_words(std::int32_t word) {
 // What the kernel does with a window for the outputs of one parity.
 struct WordStep {
   TapPair taps, second;  // a second pair where has_second
-  TwoWords start;        // of the segment behind this one, where ends_segment
+  TwoWords start;        // of the segment that begins with this step, where begins_segment
   std::int32_t flags;
 };
-constexpr std::int32_t has_second = 1, ends_segment = 2;
+constexpr std::int32_t has_second = 1, begins_segment = 2;
 
 // How the bytes of a row become windows. Of one component they are that as they lie; of two and four, samples of
 // neighbouring pixels are brought side by side; of three, each half of a vector has four pixels.
@@ -40,10 +40,9 @@ struct WordOrders {
 };
 
 struct WordFilter {
-  std::vector<WordStep> steps;    // [step][parity]
-  std::array<TwoWords, 2> start;  // of the first segment
-  std::vector<int> columns;       // of windows
-  bool saturates, ties;           // see WordQuotient
+  std::vector<WordStep> steps;  // [step][parity]
+  std::vector<int> columns;     // of windows
+  bool saturates, ties;         // see WordQuotient
   TwoWords multiplier, divisor, half, less;
   WordOrders orders;
 };
@@ -55,8 +54,8 @@ constexpr int samples_of(WordForm form) {
 
 WordForm word_form(int components);
 
-/// The kernel's form of these taps for code values (sum + constant) / divisor. The last segment is not marked as one
-/// that ends. Nothing where make_word_quotient() has none.
+/// The kernel's form of these taps for code values (sum + constant) / divisor. Nothing where
+/// make_word_quotient() has none.
 std::optional<WordFilter> pack_words(WordTaps& taps, int components, double divisor, double constant);
 
 }  // namespace convolve::cpu::dot

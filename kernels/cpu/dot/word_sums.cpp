@@ -20,6 +20,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include "cpu/dot/dot-inl.hpp"
+#include "cpu/dot/word_steps-inl.hpp"
 
 #ifndef CONVOLVE_DOT_WORD_SUMS_CPP_ONCE
 #define CONVOLVE_DOT_WORD_SUMS_CPP_ONCE
@@ -39,11 +40,7 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX2 && !defined(CONVOLVE_EMULATE)
 namespace {
 
-using dot::windows_of, dot::WordFilter, dot::WordForm, dot::WordStep;
-using Words = Vector<std::uint16_t>;
-
-constexpr int rows = 4;         // of a block
-constexpr int sums = 2 * rows;  // of a block: an output row's words at even places, and those at odd places
+using dot::windows_of, dot::WordFilter, dot::WordForm;
 
 // From memory where it stands: GCC would keep it in a general register, or in memory as a vector.
 HWY_INLINE Words TwoWordsAt(const std::int32_t& two) {
@@ -51,16 +48,6 @@ HWY_INLINE Words TwoWordsAt(const std::int32_t& two) {
   asm volatile("vpbroadcastd %1, %0" : "=x"(all.raw) : "m"(two));
   return all;
 }
-
-// Of one parity, each output row's segment on its way. No array: GCC would keep it in memory.
-struct Segment {
-  Words s0, s1, s2, s3;
-};
-
-// Segments that are summed up: of each, output row by output row, both parities.
-struct Kept {
-  Words words[dot::max_word_segments * sums];
-};
 
 // The windows of a row, loaded where it stands: more would not stay in registers.
 template <WordForm Form>
@@ -80,66 +67,6 @@ HWY_INLINE Bytes WindowFrom(const std::uint8_t* p, const dot::WordOrders& orders
   else
     asm volatile("" : "+x"(window.raw));
   return window;
-}
-
-// The windows that output rows 0 to 3 have for a row of taps.
-struct Windows {
-  const Bytes &w0, &w1, &w2, &w3;
-};
-
-// A step of one parity: adds its pairs of taps and, where the segment ends, keeps it and begins the next. As text: GCC
-// would add up products first and move sums about, for which there are no registers, and all the more where there are
-// branches. These go the same way in each block, so that they are predicted.
-template <int Step>
-HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, Words*& to, Kept& kept) {
-  constexpr int at = Step * static_cast<int>(sizeof(WordStep));
-  Words tap, product;
-  asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
-      "vpmaddubsw %[tap], %[w0], %[product]\n\t"
-      "vpaddw %[product], %[s0], %[s0]\n\t"
-      "vpmaddubsw %[tap], %[w1], %[product]\n\t"
-      "vpaddw %[product], %[s1], %[s1]\n\t"
-      "vpmaddubsw %[tap], %[w2], %[product]\n\t"
-      "vpaddw %[product], %[s2], %[s2]\n\t"
-      "vpmaddubsw %[tap], %[w3], %[product]\n\t"
-      "vpaddw %[product], %[s3], %[s3]\n\t"
-      "cmpl $0, %c[flags](%[steps])\n\t"
-      "jne 2f\n\t"
-      "4:\n\t"
-      ".subsection 1\n\t"
-      "2:\n\t"
-      "testb %[has_second], %c[flags](%[steps])\n\t"
-      "je 1f\n\t"
-      "vpbroadcastd %c[second](%[steps]), %[tap]\n\t"
-      "vpmaddubsw %[tap], %[w0], %[product]\n\t"
-      "vpaddw %[product], %[s0], %[s0]\n\t"
-      "vpmaddubsw %[tap], %[w1], %[product]\n\t"
-      "vpaddw %[product], %[s1], %[s1]\n\t"
-      "vpmaddubsw %[tap], %[w2], %[product]\n\t"
-      "vpaddw %[product], %[s2], %[s2]\n\t"
-      "vpmaddubsw %[tap], %[w3], %[product]\n\t"
-      "vpaddw %[product], %[s3], %[s3]\n\t"
-      "testb %[ends_segment], %c[flags](%[steps])\n\t"
-      "je 4b\n\t"
-      "1:\n\t"
-      "vmovdqa %[s0], (%[to])\n\t"
-      "vmovdqa %[s1], 64(%[to])\n\t"
-      "vmovdqa %[s2], 128(%[to])\n\t"
-      "vmovdqa %[s3], 192(%[to])\n\t"
-      "vpbroadcastd %c[start](%[steps]), %[s0]\n\t"
-      "vmovdqa %[s0], %[s1]\n\t"
-      "vmovdqa %[s0], %[s2]\n\t"
-      "vmovdqa %[s0], %[s3]\n\t"
-      "addq $256, %[to]\n\t"
-      "jmp 4b\n\t"
-      ".previous"
-      : [s0] "+x"(sum.s0.raw), [s1] "+x"(sum.s1.raw), [s2] "+x"(sum.s2.raw), [s3] "+x"(sum.s3.raw),
-        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw), [to] "+r"(to), "+m"(kept)
-      : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [steps] "r"(steps),
-        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [second] "i"(at + offsetof(WordStep, second)),
-        [start] "i"(at + offsetof(WordStep, start)), [flags] "i"(at + offsetof(WordStep, flags)),
-        [has_second] "i"(dot::has_second), [ends_segment] "i"(dot::ends_segment)
-      : "cc");
 }
 
 // What the kernel needs all the way. Stores of bytes may change anything, so that what is used after them is copied.
@@ -167,8 +94,13 @@ HWY_INLINE void AddTapRows(const Frame& f, int at, const Bytes& w0, const Bytes&
   if constexpr (R < Side) {
     constexpr int step = 2 * (P * Side + R);
     const Bytes w3 = WindowFrom<Form>(f.row(R + 3) + at, f.k.orders);
-    AddStep<step>(to.even, {w0, w1, w2, w3}, f.steps, to.even_to, kept);
-    AddStep<step + 1>(to.odd, {w0, w1, w2, w3}, f.steps, to.odd_to, kept);
+    if constexpr (step == 0) {
+      to.even = FirstStep<step>({w0, w1, w2, w3}, f.steps);
+      to.odd = FirstStep<step + 1>({w0, w1, w2, w3}, f.steps);
+    } else {
+      AddStep<step>(to.even, {w0, w1, w2, w3}, f.steps, to.even_to, kept);
+      AddStep<step + 1>(to.odd, {w0, w1, w2, w3}, f.steps, to.odd_to, kept);
+    }
     AddTapRows<Side, Form, P, R + 1>(f, at, w1, w2, w3, to, kept);
   }
 }
@@ -181,31 +113,44 @@ HWY_INLINE void AddWindows(const Frame& f, int x, Sums& to, Kept& kept) {
   AddTapRows<Side, Form, P, 0>(f, at, w0, w1, w2, to, kept);
 }
 
-HWY_INLINE Segment SegmentFrom(const dot::TwoWords& start) {
-  const Words words = TwoWordsAt(start);
-  return {words, words, words, words};
-}
-
 template <int Side, WordForm Form, int... P>
 HWY_INLINE void SumUp(std::integer_sequence<int, P...>, const Frame& f, int x, Sums& to, Kept& kept) {
-  to = {SegmentFrom(f.k.start[0]), SegmentFrom(f.k.start[1]), kept.words, kept.words + 1};
+  to.even_to = kept.words;
+  to.odd_to = kept.words + 1;
   (AddWindows<Side, Form, P>(f, x, to, kept), ...);
 }
 
+// A kept segment as it is in memory: GCC would load it first.
+HWY_INLINE Words AddFrom(const Words& memory, Words to) {
+  asm("vpaddw %1, %0, %0" : "+x"(to.raw) : "m"(memory.raw));
+  return to;
+}
+HWY_INLINE Words AverageFrom(const Words& memory, Words with) {
+  asm("vpavgw %1, %0, %0" : "+x"(with.raw) : "m"(memory.raw));
+  return with;
+}
+
 // Averages segments [First, First + 2^Level), of which those beyond the last one are 0, and adds them up as well. The
-// last one has not been kept.
+// last one has not been kept. Where nothing but 0 is left to average with, a shift does it.
 template <int Segments, int First, int Level>
 HWY_INLINE Words Average(const Words* kept, const Words& last, Words& total) {
   if constexpr (Level == 0) {
     const Words one = First == Segments - 1 ? last : Held(kept[First * sums]);
     total = First == 0 ? one : Held(hn::Add(total, one));
     return one;
+  } else if constexpr (Level == 1 && First + 1 < Segments - 1) {
+    const Words one = Held(kept[First * sums]);
+    total = AddFrom(kept[(First + 1) * sums], First == 0 ? one : Held(hn::Add(total, one)));
+    return AverageFrom(kept[(First + 1) * sums], one);
   } else {
     constexpr int second = First + (1 << (Level - 1));
-    const Words average = Average<Segments, First, Level - 1>(kept, last, total);
-    if constexpr (second < Segments)
+    if constexpr (second >= Segments) {
+      constexpr int level = dot::average_levels(Segments - First);
+      return Held(hn::ShiftRight<Level - level>(Average<Segments, First, level>(kept, last, total)));
+    } else {
+      const Words average = Average<Segments, First, Level - 1>(kept, last, total);
       return Held(hn::AverageRound(average, Average<Segments, second, Level - 1>(kept, last, total)));
-    return Held(hn::AverageRound(average, hn::Zero(Tag<std::uint16_t>())));
+    }
   }
 }
 
@@ -270,14 +215,28 @@ HWY_INLINE void StoreCodes(Words even, Words odd, Bytes in_turns, std::uint8_t* 
 }
 
 template <WordForm Form, int Segments>
-HWY_INLINE void MakeBytes(const WordFilter& k, const Kept& kept, const Sums& last, std::uint8_t* const (&out)[rows]) {
+HWY_INLINE void MakeBytes(const WordFilter& k, const Kept& kept, const Sums& last, std::uint8_t* const (&out)[rows],
+                          std::ptrdiff_t x) {
   Words even[rows], odd[rows];
   MakeCodes<Segments>(k, kept.words, last.even, even);
   MakeCodes<Segments>(k, kept.words + 1, last.odd, odd);
   const Bytes in_turns = hn::LoadDup128(Tag<std::uint8_t>(), k.orders.in_turns);
   CONVOLVE_UNROLL
-  for (int i = 0; i < rows; ++i) StoreCodes<Form>(even[i], odd[i], in_turns, out[i]);
+  for (int i = 0; i < rows; ++i) StoreCodes<Form>(even[i], odd[i], in_turns, out[i] + x);
 }
+
+// Rows of a block that is not whole: not inlined, so that whole ones keep what they need in registers.
+struct Rest {
+  std::uint8_t row[rows][32];
+
+  [[gnu::noinline]] void place(std::uint8_t* (&out)[rows], std::ptrdiff_t x) {
+    for (int i = 0; i < rows; ++i) out[i] = row[i] - x;
+  }
+  [[gnu::noinline]] void copy(const Target& to, int x, int n) const {
+    for (int i = 0; i < rows; ++i)
+      if (to.out[i]) std::memcpy(to.out[i] + x, row[i], n);
+  }
+};
 
 template <int Side, WordForm Form, int Segments>
 void FilterWords(const Kernel& kernel, const Block& block) {
@@ -285,18 +244,18 @@ void FilterWords(const Kernel& kernel, const Block& block) {
   const WordFilter& k = *static_cast<const WordFilter*>(kernel.packed.get());
   const Target to(block);
   const Frame frame{k, k.steps.data(), k.columns.data(), block.rows, kernel.components};
+  const int last_whole = to.out[rows - 1] ? to.n - stored : -1;
   Kept kept;
-  std::uint8_t rest[rows][32];  // of a block that is not whole
+  Rest rest;
+  std::uint8_t* out[rows];
+  for (int i = 0; i < rows; ++i) out[i] = to.out[i];
   for (int x = 0; x < to.n; x += samples) {
-    block.ahead.fetch<true>(x, samples);
-    const bool whole = to.out[rows - 1] && to.n - x >= stored;
-    std::uint8_t* out[rows];
-    for (int i = 0; i < rows; ++i) out[i] = whole ? to.out[i] + x : rest[i];
+    block.ahead.fetch_side_by_side<samples>(x);
+    if (HWY_UNLIKELY(x > last_whole)) rest.place(out, x);
     Sums sums_of_block;
     SumUp<Side, Form>(std::make_integer_sequence<int, windows_of(Side)>(), frame, x, sums_of_block, kept);
-    MakeBytes<Form, Segments>(k, kept, sums_of_block, out);
-    for (int i = 0; i < rows && !whole; ++i)
-      if (to.out[i]) std::memcpy(to.out[i] + x, rest[i], std::min(to.n - x, samples));
+    MakeBytes<Form, Segments>(k, kept, sums_of_block, out, x);
+    if (HWY_UNLIKELY(x > last_whole)) rest.copy(to, x, std::min(to.n - x, samples));
   }
 }
 

@@ -108,7 +108,10 @@ std::pair<double, double> quotient_error(const WordTaps& taps, double divisor, i
   const int levels = average_levels(taps.segments());
   const double rounded_up = 0.5 * levels, average = std::ldexp(most_of(taps), -levels) + rounded_up;
   const double by_multiplier = average * (multiplier / 65536.0 - std::ldexp(1 / divisor, levels));
-  return {std::min(by_multiplier, 0.0), std::max(by_multiplier, 0.0) + std::ldexp(rounded_up / divisor, levels)};
+  // What there is no other segment for is shifted down, and then averaged with others at least once.
+  const double cut_off = taps.segments() == 1 << levels ? 0 : 0.5;
+  return {std::min(by_multiplier, 0.0) - std::ldexp(cut_off / divisor, levels),
+          std::max(by_multiplier, 0.0) + std::ldexp(rounded_up / divisor, levels)};
 }
 
 }  // namespace

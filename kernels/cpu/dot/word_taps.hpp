@@ -59,7 +59,8 @@ struct WordTaps {
 /// Windows come in the order that takes the fewest segments. Nothing where these are too many.
 std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width);
 
-/// How often segments are averaged, two by two, until there is one.
+/// How often segments are averaged, two by two, until there is one: an average of two is rounded up, one with nothing
+/// is cut off.
 constexpr int average_levels(int segments) {
   int levels = 0;
   while (1 << levels < segments) ++levels;

@@ -89,6 +89,19 @@ struct Ahead {
 #endif
   }
 
+  /// For samples [x, x + n) of one input, half a line or less at a time: with few instructions where they lie side by
+  /// side. The input's lines are asked for as ones that will soon not be needed.
+  template <int n>
+  [[gnu::always_inline]] inline void fetch_side_by_side(int x) const {
+    static_assert(n <= 32);
+    if (step != 1 || n != 32) return fetch<true>(x, n);
+    if (x % 64 != 0) return;
+    for (int i = 0; i < usual_rows; ++i) {
+      __builtin_prefetch(in[i] + x, 0, 0);
+      fetch_own(out[i] + x);
+    }
+  }
+
   /// For samples [first, first + n). Always inlined: GCC 12 takes a function that only prefetches for one without
   /// effect, and drops its calls. Own: the output is asked for to be written; AMX and dot products gain by that, others
   /// lose. `rows` is Engine::ahead_rows.

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The steps of dot/word_sums.cpp: products of a pair of taps and four windows, on their way into the sums of segments.
+// For AVX2 alone. Include it between foreach_target and the namespace, after dot-inl.hpp.
+#if defined(CONVOLVE_WORD_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef CONVOLVE_WORD_STEPS_INL
+#undef CONVOLVE_WORD_STEPS_INL
+#else
+#define CONVOLVE_WORD_STEPS_INL
+#endif
+
+#include <cstddef>
+
+#include "cpu/dot/word_filter.hpp"
+
+#if HWY_TARGET == HWY_AVX2 && !defined(CONVOLVE_EMULATE)
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+namespace {
+
+using dot::WordStep;
+using Words = Vector<std::uint16_t>;
+
+constexpr int rows = 4;         // of a block
+constexpr int sums = 2 * rows;  // of a block: an output row's words at even places, and those at odd places
+
+// Of one parity, each output row's segment on its way. No array: GCC would keep it in memory.
+struct Segment {
+  Words s0, s1, s2, s3;
+};
+
+// Segments that are summed up: of each, output row by output row, both parities.
+struct Kept {
+  Words words[dot::max_word_segments * sums];
+};
+
+// The windows that output rows 0 to 3 have for a row of taps.
+struct Windows {
+  const Bytes &w0, &w1, &w2, &w3;
+};
+
+// The text of a step: the products of a pair of taps and the four windows, added to the sums, or to where they start
+// from, which is in s3.
+#define CONVOLVE_ADD_PRODUCTS                \
+  "vpmaddubsw %[tap], %[w0], %[product]\n\t" \
+  "vpaddw %[product], %[s0], %[s0]\n\t"      \
+  "vpmaddubsw %[tap], %[w1], %[product]\n\t" \
+  "vpaddw %[product], %[s1], %[s1]\n\t"      \
+  "vpmaddubsw %[tap], %[w2], %[product]\n\t" \
+  "vpaddw %[product], %[s2], %[s2]\n\t"      \
+  "vpmaddubsw %[tap], %[w3], %[product]\n\t" \
+  "vpaddw %[product], %[s3], %[s3]\n\t"
+#define CONVOLVE_BEGIN_WITH_PRODUCTS         \
+  "vpmaddubsw %[tap], %[w0], %[product]\n\t" \
+  "vpaddw %[product], %[s3], %[s0]\n\t"      \
+  "vpmaddubsw %[tap], %[w1], %[product]\n\t" \
+  "vpaddw %[product], %[s3], %[s1]\n\t"      \
+  "vpmaddubsw %[tap], %[w2], %[product]\n\t" \
+  "vpaddw %[product], %[s3], %[s2]\n\t"      \
+  "vpmaddubsw %[tap], %[w3], %[product]\n\t" \
+  "vpaddw %[product], %[s3], %[s3]\n\t"
+
+// The first step of one parity: begins its first segment.
+template <int Step>
+HWY_INLINE Segment FirstStep(const Windows& in, const WordStep* steps) {
+  constexpr int at = Step * static_cast<int>(sizeof(WordStep));
+  Segment sum;
+  Words tap, product;
+  asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
+      "vpbroadcastd %c[start](%[steps]), %[s3]\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
+      "testb %[has_second], %c[flags](%[steps])\n\t"
+      "jne 2f\n\t"
+      "4:\n\t"
+      ".subsection 1\n\t"
+      "2:\n\t"
+      "vpbroadcastd %c[second](%[steps]), %[tap]\n\t" CONVOLVE_ADD_PRODUCTS
+      "jmp 4b\n\t"
+      ".previous"
+      : [s0] "=&x"(sum.s0.raw), [s1] "=&x"(sum.s1.raw), [s2] "=&x"(sum.s2.raw), [s3] "=&x"(sum.s3.raw),
+        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw)
+      : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [steps] "r"(steps),
+        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [second] "i"(at + offsetof(WordStep, second)),
+        [start] "i"(at + offsetof(WordStep, start)), [flags] "i"(at + offsetof(WordStep, flags)),
+        [has_second] "i"(dot::has_second)
+      : "cc");
+  return sum;
+}
+
+// A step of one parity: keeps the segment and begins the next, where one begins, and adds its pairs of taps. As text:
+// GCC would add up products first and move sums about, for which there are no registers, and all the more where there
+// are branches. These go the same way in each block, so that they are predicted.
+template <int Step>
+HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, Words*& to, Kept& kept) {
+  constexpr int at = Step * static_cast<int>(sizeof(WordStep));
+  Words tap, product;
+  asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
+      "cmpl $0, %c[flags](%[steps])\n\t"
+      "jne 2f\n\t"
+      "3:\n\t" CONVOLVE_ADD_PRODUCTS
+      "4:\n\t"
+      ".subsection 1\n\t"
+      "2:\n\t"
+      "testb %[begins_segment], %c[flags](%[steps])\n\t"
+      "je 1f\n\t"
+      "vmovdqa %[s0], (%[to])\n\t"
+      "vmovdqa %[s1], 64(%[to])\n\t"
+      "vmovdqa %[s2], 128(%[to])\n\t"
+      "vmovdqa %[s3], 192(%[to])\n\t"
+      "addq $256, %[to]\n\t"
+      "vpbroadcastd %c[start](%[steps]), %[s3]\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
+      "testb %[has_second], %c[flags](%[steps])\n\t"
+      "je 4b\n\t"
+      "vpbroadcastd %c[second](%[steps]), %[tap]\n\t"
+      "jmp 3b\n\t"
+      "1:\n\t" CONVOLVE_ADD_PRODUCTS
+      "vpbroadcastd %c[second](%[steps]), %[tap]\n\t"
+      "jmp 3b\n\t"
+      ".previous"
+      : [s0] "+x"(sum.s0.raw), [s1] "+x"(sum.s1.raw), [s2] "+x"(sum.s2.raw), [s3] "+x"(sum.s3.raw),
+        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw), [to] "+r"(to), "+m"(kept)
+      : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [steps] "r"(steps),
+        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [second] "i"(at + offsetof(WordStep, second)),
+        [start] "i"(at + offsetof(WordStep, start)), [flags] "i"(at + offsetof(WordStep, flags)),
+        [has_second] "i"(dot::has_second), [begins_segment] "i"(dot::begins_segment)
+      : "cc");
+}
+#undef CONVOLVE_ADD_PRODUCTS
+#undef CONVOLVE_BEGIN_WITH_PRODUCTS
+
+}  // namespace
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#endif
