@@ -87,7 +87,8 @@ int strip_width(int components) {
 /// Shared memory of a block of them, of a plane of so many components; of packed 4:2:2 four.
 int strip_memory(const StripKernel& strip, int centre_x, int components) {
   const int window = strip_window(strip.unit, strip.units, centre_x, strip_width(components), components);
-  return strip.taps_bytes + strip.stages * strip.unit * row_pitch(window, components) + strip_cells_bytes(window);
+  return strip.taps_bytes + strip.stages * strip.unit * strip_pitch(window, components) + strip_cells_bytes(window) +
+         (components == 3 ? strip_warps(3) * TripleOutlet::bytes : 0);
 }
 
 /// Deals the units of rows of a plane's strips out to up to `most` blocks: those of each strip, or all of them one
@@ -142,7 +143,7 @@ class LargePlan final : public Plan {
       Plane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.wide = aligned(window.image[0]->plane[p], 16);
-      plane.out_wide = bits % (plane.components == 4 ? 16 : 8) == 0;
+      plane.out_wide = bits % (plane.components > 2 ? 16 : 8) == 0;
     }
     for (const Launch& launch : launch_)
       if (launch.kernel)

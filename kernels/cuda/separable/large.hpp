@@ -111,6 +111,13 @@ CONVOLVE_HD constexpr int row_window(int unit, int units, int centre_x, int tile
 CONVOLVE_HD constexpr int strip_window(int unit, int units, int centre_x, int strip_pixels, int components) {
   return row_window(unit, units, centre_x, strip_pixels + (components == 1 ? 0 : unit - 16), components);
 }
+/// Bytes by which every other two rows of packed 4:2:2 begin farther on in shared memory.
+constexpr int pair_rows_apart = 32;
+/// Three components: a warp's words on their way through shared memory, 48 bytes of 16 rows, so that 24 lanes store 16
+/// bytes each and no sector is written thrice.
+struct TripleOutlet {
+  static constexpr int row_words = 12, pieces = 3, lanes = 8 * pieces, bytes = 16 * 4 * row_words;
+};
 /// Shared memory for what stands beside the frame: see StripLoader.
 CONVOLVE_HD constexpr int strip_cells_bytes(int window) {
   return 2 * window;
@@ -119,6 +126,11 @@ CONVOLVE_HD constexpr int strip_cells_bytes(int window) {
 CONVOLVE_HD constexpr int row_pitch(int window, int components) {
   const int piece = 16 * components;
   return ((window + piece - 1) / piece | 1) * piece;
+}
+
+/// The same of strips. Of packed 4:2:2, which has four bytes for a pixel, some rows begin farther on: see row_start().
+CONVOLVE_HD constexpr int strip_pitch(int window, int components) {
+  return row_pitch(components == 4 ? window + pair_rows_apart : window, components);
 }
 
 }  // namespace convolve::cuda::large

@@ -50,7 +50,7 @@ struct StripLoader {
         shared(shared) {
     const int warp = threadIdx.x >> 5, at = 16 * (threadIdx.x & 31);
     from = plane.in + (top + warp) * stride + window.first + at;
-    to = ptx::address_in_shared(shared) + warp * pitch + at;
+    to = ptx::address_in_shared(shared) + row_start<pairs>(warp, pitch) + at;
     first = at >= window.begin && at < window.end;
     second = at + reach >= window.begin && at + reach < window.end;
     ptx::hide(from);
@@ -73,7 +73,7 @@ struct StripLoader {
 #pragma unroll
       for (int i = 0; i < passes; ++i, row += warps * stride, at += warps * pitch) {
         if (!has_pass(i)) break;
-        copy_row(at, row);
+        copy_row(at + other_start(i), row);
       }
     } else {
 #pragma unroll 1
@@ -92,21 +92,28 @@ struct StripLoader {
   /// Fills the cells beside the frame of a unit that has come: a warp those of some rows.
   __device__ __forceinline__ void mend(int stage) const {
     const int warp = threadIdx.x >> 5;
-    std::uint8_t* const rows = shared + (stage * unit + warp) * pitch;
+    std::uint8_t* const rows = shared + stage * unit * pitch + row_start<pairs>(warp, pitch);
+    const auto row = [&](int i) { return rows + i * warps * pitch + other_start(i); };
 #pragma unroll 1
     for (int word = threadIdx.x & 31; word < window.words; word += 32) {
       const ushort4 of = cells()[word];
       std::uint32_t value[passes];
 #pragma unroll
       for (int i = 0; i < passes; ++i)
-        if (has_pass(i)) value[i] = plane.columns.ghost ? plane.ghost : word_from(rows + i * warps * pitch, of);
+        if (has_pass(i)) value[i] = plane.columns.ghost ? plane.ghost : word_from(row(i), of);
 #pragma unroll
       for (int i = 0; i < passes; ++i)
-        if (has_pass(i)) *reinterpret_cast<std::uint32_t*>(rows + i * warps * pitch + cell_at(4 * word)) = value[i];
+        if (has_pass(i)) *reinterpret_cast<std::uint32_t*>(row(i) + cell_at(4 * word)) = value[i];
     }
   }
 
  private:
+  /// By what this warp's row of pass i begins farther on than the one of pass 0, see row_start().
+  static __device__ __forceinline__ int other_start(int i) {
+    static_assert(!pairs || warps % 2 == 0);
+    const int warp = threadIdx.x >> 5;
+    return pairs && i * warps % 4 ? pair_rows_apart - (warp & 2) * pair_rows_apart : 0;
+  }
   /// By word beside the frame, where in the row the bytes lie that it stands for: strip_cells_bytes() behind the rows.
   __device__ __forceinline__ ushort4* cells() const {
     return reinterpret_cast<ushort4*>(shared + stages * unit * pitch);
@@ -140,9 +147,10 @@ struct StripLoader {
   __device__ __forceinline__ void send_edge_row(int stage, int r) const {
     const int warp = threadIdx.x >> 5, stands_for = row_at<unit>(args, plane, y + r);
     if (stands_for >= 0) {
-      copy_row(to + (stage * unit + r - warp) * pitch, from + (stands_for - y - warp) * plane.in_stride);
+      copy_row(to + stage * unit * pitch + row_start<pairs>(r, pitch) - row_start<pairs>(warp, pitch),
+               from + (stands_for - y - warp) * plane.in_stride);
     } else {
-      std::uint8_t* const cells = shared + (stage * unit + r) * pitch;
+      std::uint8_t* const cells = shared + stage * unit * pitch + row_start<pairs>(r, pitch);
 #pragma unroll 1
       for (int i = 16 * (threadIdx.x & 31); i < window.bytes; i += reach)
         *reinterpret_cast<uint4*>(cells + i) = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};

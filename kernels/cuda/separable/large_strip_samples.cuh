@@ -28,13 +28,25 @@ struct StripSamples {
   std::uint32_t passthrough;
   float gain, level[C];
 
-  __device__ StripSamples(const Args& args, const Plane& plane, int x, int y)
-      : args(args), plane(plane), stride(plane.out_stride), rows(plane.height - y), x(x), t(threadIdx.x & 3) {
+  std::uint8_t* outlet;  ///< TripleOutlet
+
+  __device__ StripSamples(const Args& args, const Plane& plane, int x, int y, std::uint8_t* outlet)
+      : args(args),
+        plane(plane),
+        stride(plane.out_stride),
+        rows(plane.height - y),
+        x(x),
+        t(threadIdx.x & 3),
+        outlet(outlet) {
     // Lanes of a pair exchange words: the even one ends with eight bytes of the first tile.
     const int at = C == 1 ? x + (t & 1) * 16 + t / 2 * 8 : x + 4 * C * t;
     out = plane.out + y * stride + at;
     there = plane.row_bytes - at;
     whole = plane.out_wide && there >= 4 * words;
+    if constexpr (C == 3) {
+      whole = plane.out_wide && x + 4 * TripleOutlet::row_words <= plane.row_bytes;
+      if (whole) out = plane.out + (y + rows_after()) * stride + x + 16 * (lane() % TripleOutlet::pieces);
+    }
     reads = args.centre != 0 || plane.passthrough;
     passthrough = plane.passthrough;
     gain = args.gain;
@@ -77,6 +89,13 @@ struct StripSamples {
   }
 
  protected:
+  static __device__ int lane() {
+    return threadIdx.x & 31;
+  }
+  /// Of three components: how many rows after that which the lane makes it stores.
+  static __device__ int rows_after() {
+    return lane() / TripleOutlet::pieces - lane() / 4;
+  }
   /// Row 8 r of the next 16 of the input.
   __device__ const std::uint8_t* row_of(int r) const {
     return plane.in + (plane.height - rows + 8 * r) * plane.in_stride;
@@ -162,6 +181,13 @@ struct StripSamples {
   }
   /// Both rows' words, and goes on to the next 16 rows.
   __device__ __forceinline__ void put(std::uint32_t (&code)[2][words]) {
+    if constexpr (C == 3)
+      if (whole) {
+        put_through_outlet(code);
+        out += 16 * stride;
+        rows -= 16;
+        return;
+      }
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       if constexpr (C == 1) {
@@ -174,13 +200,27 @@ struct StripSamples {
     out += 16 * stride;
     rows -= 16;
   }
+  __device__ __forceinline__ void put_through_outlet(const std::uint32_t (&code)[2][words]) const {
+    using Outlet = TripleOutlet;
+    std::uint32_t* const own = reinterpret_cast<std::uint32_t*>(outlet) + lane() * words;  // rows follow each other
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int w = 0; w < words; ++w) own[8 * r * Outlet::row_words + w] = code[r][w];
+    __syncwarp();
+    const int last = rows - rows_after();
+    if (lane() < Outlet::lanes)
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+        if (8 * r < last)
+          *reinterpret_cast<uint4*>(out + 8 * r * stride) =
+              reinterpret_cast<const uint4*>(outlet)[r * Outlet::lanes + lane()];
+    __syncwarp();
+  }
   __device__ __forceinline__ void put_row(std::uint8_t* to, const std::uint32_t (&code)[words]) const {
     if (whole) {
       if constexpr (C == 4)
         *reinterpret_cast<uint4*>(to) = {code[0], code[1], code[2], code[3]};
-      else if constexpr (C == 3)
-#pragma unroll
-        for (int w = 0; w < 3; ++w) reinterpret_cast<std::uint32_t*>(to)[w] = code[w];
       else
         *reinterpret_cast<uint2*>(to) = {code[0], code[1]};
       return;

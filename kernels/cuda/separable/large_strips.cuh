@@ -31,7 +31,7 @@ struct StripInput : Strip<Numbers, units> {
 
   __device__ explicit StripInput(int centre_x)
       : window(strip_window(Numbers::unit, units, centre_x, width, C)),
-        pitch(row_pitch(window, C)),
+        pitch(strip_pitch(window, C)),
         stage_bytes(Numbers::unit * pitch) {}
 };
 
@@ -61,14 +61,16 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int x = warp * StripWarp<C>::pixels, steps = outputs + units - 1;
   const bool makes = left + x < plane.width;
-  std::conditional_t<pairs, PairSamples, StripSamples<C>> samples(args, plane, (left + x) * C, top + g);
+  std::uint8_t* const outlets = input + stages * shape.stage_bytes + strip_cells_bytes(shape.window);
+  std::conditional_t<pairs, PairSamples, StripSamples<C>> samples(args, plane, (left + x) * C, top + g,
+                                                                  outlets + warp * TripleOutlet::bytes);
   if (plane.passthrough == ~0u) {
     pdl_wait();
     for (int below = 0; makes && below < outputs * unit; below += 16) samples.copy();
     return;
   }
   const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
-  const std::uint8_t* const of_lane = input + g * shape.pitch + (beside + x + 4 * t) * C;
+  const std::uint8_t* const of_lane = input + row_start<pairs>(g, shape.pitch) + (beside + x + 4 * t) * C;
   const int to_luma = pairs ? 2 * (row_margin(args.centre_x) - beside) - 8 * t : 0;  // taps reach half as far from it
   ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, shape.window);
   constexpr bool apart = std::is_integral_v<typename Numbers::Sum> || (pairs && units * unit <= 64);
