@@ -143,7 +143,7 @@ class LargePlan final : public Plan {
       Plane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.wide = aligned(window.image[0]->plane[p], 16);
-      plane.out_wide = bits % (plane.components > 2 ? 16 : 8) == 0;
+      plane.out_wide = bits % (plane.components == 4 ? 16 : 8) == 0;
     }
     for (const Launch& launch : launch_)
       if (launch.kernel)

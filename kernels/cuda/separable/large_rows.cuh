@@ -102,9 +102,9 @@ __device__ __forceinline__ void load_pieces(const Args& args, const Plane& plane
 
 /// Where row r of a strip lies in shared memory, whose rows of packed 4:2:2 are an odd multiple of 64 bytes apart.
 /// There neither loads of luma, 32 bytes of four rows at once, nor those of chroma, 64 bytes of two, meet a bank twice.
-template <bool pairs>
+template <bool skewed>
 __device__ __forceinline__ int row_start(int r, int pitch) {
-  return r * pitch + (pairs ? (r & 2) / 2 * pair_rows_apart : 0);
+  return r * pitch + (skewed ? (r & 2) / 2 * pair_rows_apart : 0);
 }
 
 /// Word k of the cells beside those pieces, counted along each row: its row of the frame, its byte of the frame's row,
@@ -112,21 +112,21 @@ __device__ __forceinline__ int row_start(int r, int pitch) {
 struct BesideWord {
   int y, at, cell;
 };
-template <int C, int rows, bool pairs = false>
+template <int C, int rows, bool skewed = false>
 __device__ __forceinline__ BesideWord beside_word(const Args& args, const Plane& plane, const RowWindow<C>& window,
                                                   int k, int top, int pitch) {
   const int r = k / window.words, word = 4 * (k - r * window.words);
   const int i = word < window.begin ? word : word - window.begin + window.end;
-  return {row_at<rows>(args, plane, top + r), window.first + i, row_start<pairs>(r, pitch) + i};
+  return {row_at<rows>(args, plane, top + r), window.first + i, row_start<skewed>(r, pitch) + i};
 }
 
 /// Those cells, a word to a thread, whatever their number in a row; from word `first` on.
-template <int C, int rows, int warps, bool pairs = false>
+template <int C, int rows, int warps, bool pairs = false, bool skewed = false>
 __device__ __forceinline__ void load_beside(const Args& args, const Plane& plane, std::uint8_t* shared,
                                             const RowWindow<C>& window, int top, int pitch, int first = 0) {
 #pragma unroll 1
   for (int k = first + threadIdx.x; k < window.words * rows; k += 32 * warps) {
-    const BesideWord word = beside_word<C, rows, pairs>(args, plane, window, k, top, pitch);
+    const BesideWord word = beside_word<C, rows, skewed>(args, plane, window, k, top, pitch);
     if (word.y >= 0)
       *reinterpret_cast<std::uint32_t*>(shared + word.cell) =
           word_at<C, pairs>(args, plane, plane.in + word.y * plane.in_stride, word.at);

@@ -12,27 +12,31 @@ namespace convolve::cuda::large {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// load_beside() out of line: it is long and rare, and would stand in a loop once a turn.
-template <int C, int unit, int warps, bool pairs>
+template <int C, int unit, int warps, bool pairs, bool skewed>
 __device__ __noinline__ void load_beside_apart(const Args& args, const Plane& plane, std::uint8_t* shared, int left,
                                                int bytes, int y, int pitch) {
-  load_beside<C, unit, warps, pairs>(args, plane, shared, RowWindow<C>(args, plane, left, bytes), y, pitch);
+  load_beside<C, unit, warps, pairs, skewed>(args, plane, shared, RowWindow<C>(args, plane, left, bytes), y, pitch);
 }
 
 /// Sends for the rows of a strip, so many at a time, a unit here, in order. `apart`: where registers
 /// suffice for a call.
-template <int C, int unit, int stages, int warps, bool pairs, bool apart>
+template <int C, int unit, int stages, int warps, bool pairs, bool apart, bool skewed>
 struct StripLoader {
-  static constexpr int passes = (unit - 1) / warps + 1, reach = 16 * 32, threads = 32 * warps;
+  static constexpr int threads = 32 * warps;
+  /// Threads that take a piece of a row each, rows that are sent for at once, and bytes that those threads reach. Of
+  /// three components, 24 pieces are what most filters up to 31 taps take in, and a unit is two rounds.
+  static constexpr int row_threads = C == 3 ? 24 : 32, at_once = threads / row_threads, reach = 16 * row_threads;
+  static constexpr int passes = (unit - 1) / warps + 1;  ///< of mend(), a warp a row
   const Args& args;
   const Plane& plane;
   RowWindow<C> window;
   int left, bytes;       ///< what that was made of
   int y, pitch, height;  ///< `y`: the first row of the next unit
   std::ptrdiff_t stride;
-  const std::uint8_t* from;  ///< this lane's piece of this warp's row of that unit
+  const std::uint8_t* from;  ///< this thread's piece of its first row of that unit
   std::uint8_t* shared;
   std::uint32_t to;
-  bool first, second;  ///< this lane has a piece of each row, and another
+  bool first, second;  ///< this thread has a piece of each of its rows, and another
   bool mends;          ///< what stands beside the frame is copied from what has come, by mend()
 
   /// Makes the table of cells, of which the others know after the next barrier.
@@ -48,9 +52,9 @@ struct StripLoader {
         height(plane.height),
         stride(plane.in_stride),
         shared(shared) {
-    const int warp = threadIdx.x >> 5, at = 16 * (threadIdx.x & 31);
-    from = plane.in + (top + warp) * stride + window.first + at;
-    to = ptx::address_in_shared(shared) + row_start<pairs>(warp, pitch) + at;
+    const int row = first_row(), at = 16 * (threadIdx.x % row_threads);
+    from = plane.in + (top + row) * stride + window.first + at;
+    to = ptx::address_in_shared(shared) + row_start<skewed>(row, pitch) + at;
     first = at >= window.begin && at < window.end;
     second = at + reach >= window.begin && at + reach < window.end;
     ptx::hide(from);
@@ -71,20 +75,20 @@ struct StripLoader {
       const std::uint8_t* row = from;
       std::uint32_t at = to + stage * unit * pitch;
 #pragma unroll
-      for (int i = 0; i < passes; ++i, row += warps * stride, at += warps * pitch) {
-        if (!has_pass(i)) break;
+      for (int i = 0; i * at_once < unit; ++i, row += at_once * stride, at += at_once * pitch) {
+        if (unit % at_once != 0 && (i + 1) * at_once > unit && first_row() >= unit % at_once) break;
         copy_row(at + other_start(i), row);
       }
     } else {
 #pragma unroll 1
-      for (int r = threadIdx.x >> 5; r < unit; r += warps) send_edge_row(stage, r);
+      for (int r = first_row(); r < unit; r += at_once) send_edge_row(stage, r);
     }
     if (window.words > 0 && !mends) {
       std::uint8_t* const cells_of = shared + stage * unit * pitch;
       if constexpr (apart)
-        load_beside_apart<C, unit, warps, pairs>(args, plane, cells_of, left, bytes, y, pitch);
+        load_beside_apart<C, unit, warps, pairs, skewed>(args, plane, cells_of, left, bytes, y, pitch);
       else
-        load_beside<C, unit, warps, pairs>(args, plane, cells_of, window, y, pitch);
+        load_beside<C, unit, warps, pairs, skewed>(args, plane, cells_of, window, y, pitch);
     }
     y += unit;
     from += unit * stride;
@@ -92,7 +96,7 @@ struct StripLoader {
   /// Fills the cells beside the frame of a unit that has come: a warp those of some rows.
   __device__ __forceinline__ void mend(int stage) const {
     const int warp = threadIdx.x >> 5;
-    std::uint8_t* const rows = shared + stage * unit * pitch + row_start<pairs>(warp, pitch);
+    std::uint8_t* const rows = shared + stage * unit * pitch + row_start<skewed>(warp, pitch);
     const auto row = [&](int i) { return rows + i * warps * pitch + other_start(i); };
 #pragma unroll 1
     for (int word = threadIdx.x & 31; word < window.words; word += 32) {
@@ -108,11 +112,14 @@ struct StripLoader {
   }
 
  private:
+  static __device__ __forceinline__ int first_row() {
+    return threadIdx.x / row_threads;
+  }
   /// By what this warp's row of pass i begins farther on than the one of pass 0, see row_start().
   static __device__ __forceinline__ int other_start(int i) {
-    static_assert(!pairs || warps % 2 == 0);
+    static_assert(!skewed || (warps % 2 == 0 && at_once == warps));
     const int warp = threadIdx.x >> 5;
-    return pairs && i * warps % 4 ? pair_rows_apart - (warp & 2) * pair_rows_apart : 0;
+    return skewed && i * warps % 4 ? pair_rows_apart - (warp & 2) * pair_rows_apart : 0;
   }
   /// By word beside the frame, where in the row the bytes lie that it stands for: strip_cells_bytes() behind the rows.
   __device__ __forceinline__ ushort4* cells() const {
@@ -145,14 +152,14 @@ struct StripLoader {
   }
   /// Row r of a unit some of whose rows lie beside the frame.
   __device__ __forceinline__ void send_edge_row(int stage, int r) const {
-    const int warp = threadIdx.x >> 5, stands_for = row_at<unit>(args, plane, y + r);
+    const int stands_for = row_at<unit>(args, plane, y + r);
     if (stands_for >= 0) {
-      copy_row(to + stage * unit * pitch + row_start<pairs>(r, pitch) - row_start<pairs>(warp, pitch),
-               from + (stands_for - y - warp) * plane.in_stride);
+      copy_row(to + stage * unit * pitch + row_start<skewed>(r, pitch) - row_start<skewed>(first_row(), pitch),
+               from + (stands_for - y - first_row()) * plane.in_stride);
     } else {
-      std::uint8_t* const cells = shared + stage * unit * pitch + row_start<pairs>(r, pitch);
+      std::uint8_t* const cells = shared + stage * unit * pitch + row_start<skewed>(r, pitch);
 #pragma unroll 1
-      for (int i = 16 * (threadIdx.x & 31); i < window.bytes; i += reach)
+      for (int i = 16 * (threadIdx.x % row_threads); i < window.bytes; i += reach)
         *reinterpret_cast<uint4*>(cells + i) = {plane.ghost, plane.ghost, plane.ghost, plane.ghost};
     }
   }

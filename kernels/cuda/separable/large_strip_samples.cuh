@@ -29,6 +29,7 @@ struct StripSamples {
   float gain, level[C];
 
   std::uint8_t* outlet;  ///< TripleOutlet
+  bool by_outlet;        ///< the warp stores through that
 
   __device__ StripSamples(const Args& args, const Plane& plane, int x, int y, std::uint8_t* outlet)
       : args(args),
@@ -44,8 +45,10 @@ struct StripSamples {
     there = plane.row_bytes - at;
     whole = plane.out_wide && there >= 4 * words;
     if constexpr (C == 3) {
-      whole = plane.out_wide && x + 4 * TripleOutlet::row_words <= plane.row_bytes;
-      if (whole) out = plane.out + (y + rows_after()) * stride + x + 16 * (lane() % TripleOutlet::pieces);
+      // 16 bytes where addresses allow as many, and a warp has all of its pixels.
+      by_outlet = x + 4 * TripleOutlet::row_words <= plane.row_bytes &&
+                  (reinterpret_cast<std::uintptr_t>(plane.out) | stride) % 16 == 0;
+      if (by_outlet) out = plane.out + (y + rows_after()) * stride + x + 16 * (lane() % TripleOutlet::pieces);
     }
     reads = args.centre != 0 || plane.passthrough;
     passthrough = plane.passthrough;
@@ -182,7 +185,7 @@ struct StripSamples {
   /// Both rows' words, and goes on to the next 16 rows.
   __device__ __forceinline__ void put(std::uint32_t (&code)[2][words]) {
     if constexpr (C == 3)
-      if (whole) {
+      if (by_outlet) {
         put_through_outlet(code);
         out += 16 * stride;
         rows -= 16;
@@ -221,6 +224,9 @@ struct StripSamples {
     if (whole) {
       if constexpr (C == 4)
         *reinterpret_cast<uint4*>(to) = {code[0], code[1], code[2], code[3]};
+      else if constexpr (C == 3)
+#pragma unroll
+        for (int w = 0; w < 3; ++w) reinterpret_cast<std::uint32_t*>(to)[w] = code[w];
       else
         *reinterpret_cast<uint2*>(to) = {code[0], code[1]};
       return;

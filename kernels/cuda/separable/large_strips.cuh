@@ -57,6 +57,8 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
   using Passes = StripPasses<Numbers, C, units, pairs>;
   using Shape = StripInput<Numbers, C, units>;
   constexpr int warps = Shape::warps, unit = Numbers::unit, stages = Shape::stages;
+  // Not of halves, whose kernel has no registers left for it.
+  constexpr bool skewed = pairs && std::is_integral_v<typename Numbers::Sum>;
   const Shape shape(args.centre_x);
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int x = warp * StripWarp<C>::pixels, steps = outputs + units - 1;
@@ -70,12 +72,12 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
     return;
   }
   const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
-  const std::uint8_t* const of_lane = input + row_start<pairs>(g, shape.pitch) + (beside + x + 4 * t) * C;
+  const std::uint8_t* const of_lane = input + row_start<skewed>(g, shape.pitch) + (beside + x + 4 * t) * C;
   const int to_luma = pairs ? 2 * (row_margin(args.centre_x) - beside) - 8 * t : 0;  // taps reach half as far from it
   ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, shape.window);
   constexpr bool apart = std::is_integral_v<typename Numbers::Sum> || (pairs && units * unit <= 64);
-  StripLoader<C, unit, stages, warps, pairs, apart> loader(args, plane, input, left, top - args.centre_y, shape.window,
-                                                           shape.pitch);
+  StripLoader<C, unit, stages, warps, pairs, apart, skewed> loader(args, plane, input, left, top - args.centre_y,
+                                                                   shape.window, shape.pitch);
   pdl_wait();
   begin_input<stages>(loader, steps);
   int stage = 0;
