@@ -92,9 +92,9 @@ int strip_memory(const StripKernel& strip, int centre_x, int components) {
 }
 
 /// Deals the units of rows of a plane's strips out to up to `most` blocks: those of each strip, or all of them one
-/// after the other. How many blocks there are.
-std::int64_t deal_strips(Plane& plane, bool by_strip, std::int64_t most) {
-  const std::int64_t all = std::int64_t{plane.strips_x} * plane.strip_units;
+/// after the other with `gap` units before each. How many blocks there are.
+std::int64_t deal_strips(Plane& plane, bool by_strip, int gap, std::int64_t most) {
+  const std::int64_t all = std::int64_t{plane.strips_x} * (plane.strip_units + (by_strip ? 0 : gap));
   const std::int64_t dealt = by_strip ? plane.strip_units : all;
   const std::int64_t pieces = std::clamp<std::int64_t>(by_strip ? most / plane.strips_x : most, 1, dealt);
   plane.dealt = static_cast<int>(dealt), plane.pieces = static_cast<int>(pieces);
@@ -103,13 +103,13 @@ std::int64_t deal_strips(Plane& plane, bool by_strip, std::int64_t most) {
 }
 
 /// Deals the strips of all planes out to blocks that are resident at once; how many there are.
-unsigned deal_strips(Args& args, bool by_strip, int resident) {
+unsigned deal_strips(Args& args, bool by_strip, int gap, int resident) {
   std::int64_t all = 0, blocks = 0;
   for (int p = 0; p < args.planes; ++p) all += std::int64_t{args.plane[p].strips_x} * args.plane[p].strip_units;
   for (int p = 0; p < args.planes; ++p) {
     Plane& plane = args.plane[p];
     plane.first_strip = static_cast<int>(blocks);
-    blocks += deal_strips(plane, by_strip, std::int64_t{plane.strips_x} * plane.strip_units * resident / all);
+    blocks += deal_strips(plane, by_strip, gap, std::int64_t{plane.strips_x} * plane.strip_units * resident / all);
   }
   return checked_blocks(blocks);
 }
@@ -272,7 +272,8 @@ class LargePlan final : public Plan {
       memory = std::max(memory, strip_memory(strip, args_.centre_x, plane.components));
     }
     if (memory > device.shared_bytes) return false;
-    const unsigned blocks = deal_strips(args_, !strip.goes_on, device.multiprocessors * strip_resident);
+    const unsigned blocks =
+        deal_strips(args_, !strip.goes_on, strip_gap(strip.units), device.multiprocessors * strip_resident);
     args_.whole = taps.whole, args_.rounding = taps.rounding;
     for (int p = 0; p < args_.planes; ++p)
       for (std::int32_t& start : args_.plane[p].start) start += taps.beside;

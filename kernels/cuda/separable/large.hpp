@@ -59,6 +59,11 @@ CONVOLVE_HD constexpr bool goes_on(int components) {
   return units * Numbers::unit <= 64 && (components == 3 || (components == 1 && Numbers::parts > 1));
 }
 
+/// Units of rows that going on with a second strip costs as much as, of a kernel of so many units.
+CONVOLVE_HD constexpr int strip_gap(int units) {
+  return units - 1;
+}
+
 struct Plane {
   const std::uint8_t* in;
   std::uint8_t* out;
@@ -68,8 +73,8 @@ struct Plane {
   int width, height, row_bytes, components, pitch;
   int first_row_block, row_tiles_x, first_column_block, column_tiles_x;  ///< of two passes
   int first_strip, strips_x, strip_units;  ///< of one: the first block, strips, units of rows of each
-  /// A strip, or all of them one after the other, are dealt out to `pieces` blocks: `share` units of rows each, and one
-  /// more to the first `more`.
+  /// A strip, or all of them one after the other with a gap before each, are dealt out to `pieces` blocks: `share`
+  /// units of rows each, and one more to the first `more`.
   int pieces, dealt, share, more;
   std::uint32_t passthrough, ghost;  ///< words: the bytes that are not filtered, ghost cells; of three components, all
                                      ///< of which are filtered alike, any word

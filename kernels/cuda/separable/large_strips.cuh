@@ -109,9 +109,9 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
     }
 }
 
-/// A block's share: units of rows of a strip, and on with the next one's first rows where that ends. So all blocks have
-/// as much to do.
-template <class Numbers, int C, int units, bool pairs = false>
+/// A block's share: units of rows of a strip, and on with the next one's first rows where that ends. Shares count the
+/// row sums that a strip begins with, strip_gap() units of them, so that all blocks have as much to do.
+template <class Numbers, int C, int units, bool more_strips, bool pairs = false>
 __device__ __forceinline__ void filter_strips(const Args& args, const Plane& plane, std::uint8_t* shared) {
   constexpr int unit = Numbers::unit, width = StripInput<Numbers, C, units>::width;
   StripPasses<Numbers, C, units, pairs> passes;
@@ -119,19 +119,19 @@ __device__ __forceinline__ void filter_strips(const Args& args, const Plane& pla
   const int block = blockIdx.x - plane.first_strip, in_strip = plane.strip_units;
   const int dealt = block / plane.pieces, piece = block - dealt * plane.pieces;
   const int first = dealt * plane.dealt + piece * plane.share + min(piece, plane.more);
-  int left = plane.share + (piece < plane.more), strip = first / in_strip, from = first - strip * in_strip;
+  const int end = first + plane.share + (piece < plane.more);
   std::uint8_t* const input = shared + Strip<Numbers, units>::taps_bytes;
-  if constexpr (!goes_on<Numbers, units>(C)) {
-    filter_piece<Numbers, C, units, pairs>(args, plane, passes, input, strip * width, from * unit, left);
+  if constexpr (!more_strips) {
+    const int strip = first / in_strip, from = first - strip * in_strip;
+    filter_piece<Numbers, C, units, pairs>(args, plane, passes, input, strip * width, from * unit, end - first);
   } else {
+    constexpr int gap = strip_gap(units);
+    int strip = first / (in_strip + gap), begin = strip * (in_strip + gap) + gap, from = max(first - begin, 0);
 #pragma unroll 1
-    while (left > 0) {
-      const int count = min(left, in_strip - from);
+    for (; begin < end; begin += in_strip + gap, ++strip, from = 0) {
+      const int count = min(end - begin, in_strip) - from;
       filter_piece<Numbers, C, units, pairs>(args, plane, passes, input, strip * width, from * unit, count);
       __syncthreads();
-      left -= count;
-      from = 0;
-      ++strip;
     }
   }
 }
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(32 * strip_warps(4), strip_resident)
     pair_strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
-  filter_strips<Numbers, 4, units, true>(args, args.plane[0], shared);
+  filter_strips<Numbers, 4, units, false, true>(args, args.plane[0], shared);
 #endif
 }
 
@@ -152,18 +152,19 @@ __global__ void __launch_bounds__(32 * strip_warps(max_components_of(mix)), stri
     strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
+  constexpr bool more = goes_on<Numbers, units>(max_components_of(mix));
   if constexpr (mix == PlaneMix::four) {
-    filter_strips<Numbers, 4, units>(args, args.plane[0], shared);
+    filter_strips<Numbers, 4, units, more>(args, args.plane[0], shared);
   } else if constexpr (mix == PlaneMix::three) {
-    filter_strips<Numbers, 3, units>(args, args.plane[0], shared);
+    filter_strips<Numbers, 3, units, more>(args, args.plane[0], shared);
   } else {
     int p = 0;
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_strip) ++p;
     const Plane& plane = args.plane[p];
     if (mix == PlaneMix::one || plane.components == 1)
-      filter_strips<Numbers, 1, units>(args, plane, shared);
+      filter_strips<Numbers, 1, units, more>(args, plane, shared);
     else if constexpr (mix == PlaneMix::one_and_two)
-      filter_strips<Numbers, 2, units>(args, plane, shared);
+      filter_strips<Numbers, 2, units, more>(args, plane, shared);
   }
 #endif
 }
