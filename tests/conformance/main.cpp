@@ -38,7 +38,7 @@ constexpr const char* usage =
     "  --failures=N         print the first N\n"
     "  --plans              print the plan of each run\n"
     "  --list               print the cases\n"
-    "  --large              frames of up to 16384x16384, and nothing else\n";
+    "  --large              frames of up to 16384x16384, of those of --filter, and nothing else\n";
 
 bool matches(const std::string& name, const std::string& filter) {
   for (std::size_t from = 0; from <= filter.size();) {
@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
   if (!runner.has_backends()) return 77;
   const auto start = std::chrono::steady_clock::now();
   if (options.large) {
-    runner.run_large();
+    runner.run_large([&](const std::string& name) { return matches(name, options.filter); });
   } else {
     std::printf("%zu cases, seed %llu\n", cases.size(), static_cast<unsigned long long>(options.seed));
     for (const Case& c : cases) runner.run(c);

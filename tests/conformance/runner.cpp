@@ -125,16 +125,18 @@ void Runner::run_parallel(const std::vector<Case>& cases) {
   for (std::size_t i = 0; i < wrong.size(); ++i) note(subject, "auto", cases[i % cases.size()].name, wrong[i]);
 }
 
-void Runner::run_large() {
+void Runner::run_large(const std::function<bool(const std::string&)>& wanted_name) {
   tallies_.clear();
   for (const LargeRow& row : large_frames()) {
+    const std::string name = name_of(row);
+    if (!wanted_name(name)) continue;
     const LargeTrial trial(row);
     ++cases_;
     for (const Subject& subject : subjects_) {
       if (subject.simd_target) continue;
       for (const Algorithm algorithm : subject.backend->algorithms())
         if (wanted(nick(algorithm)) && subject.backend->serves(algorithm, trial.desc()))
-          note(subject, nick(algorithm), trial.name(), trial.run(*subject.backend, *subject.memory, algorithm));
+          note(subject, nick(algorithm), name, trial.run(*subject.backend, *subject.memory, algorithm));
     }
   }
 }

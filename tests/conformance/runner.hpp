@@ -4,6 +4,7 @@
 // Runner: holds every backend of this machine, runs cases on all of their algorithms, and counts.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@ class Runner {
   void run_both(const Case& a, const Case& b);
   /// Several CPU backends in threads of their own, as several elements of one process have them.
   void run_parallel(const std::vector<Case>& cases);
-  /// 16384 x 16384 samples of four components and 16 bits: more than 2^31 bytes.
-  void run_large();
+  /// Those of large_frames() whose names are wanted.
+  void run_large(const std::function<bool(const std::string&)>& wanted_name);
   /// The tallies. False where something failed or nothing ran.
   bool finish();
   bool failed() const { return failures_ > 0; }
