@@ -91,25 +91,52 @@ int strip_memory(const StripKernel& strip, int centre_x, int components) {
          (components == 3 ? strip_warps(3) * TripleOutlet::bytes : 0);
 }
 
-/// Deals the units of rows of a plane's strips out to up to `most` blocks: those of each strip, or all of them one
-/// after the other with `gap` units before each. How many blocks there are.
-std::int64_t deal_strips(Plane& plane, bool by_strip, int gap, std::int64_t most) {
-  const std::int64_t all = std::int64_t{plane.strips_x} * (plane.strip_units + (by_strip ? 0 : gap));
-  const std::int64_t dealt = by_strip ? plane.strip_units : all;
-  const std::int64_t pieces = std::clamp<std::int64_t>(by_strip ? most / plane.strips_x : most, 1, dealt);
-  plane.dealt = static_cast<int>(dealt), plane.pieces = static_cast<int>(pieces);
-  plane.share = static_cast<int>(dealt / pieces), plane.more = static_cast<int>(dealt % pieces);
-  return all / dealt * pieces;
+/// Strips whose units of rows are dealt out to so many blocks each, or all one after the other.
+struct Deal {
+  std::int64_t sequences, units, pieces;
+
+  std::int64_t longest() const { return (units - 1) / pieces + 1; }
+};
+
+/// Deals the strips of all planes out to at most as many blocks as are resident at once, if it can. By strip, the
+/// planes whose shares are the largest get a block more a strip as long as there are enough. Otherwise all strips of a
+/// plane are one sequence, with `gap` units before each, and shares differ by one unit at most.
+std::vector<Deal> deal(const Args& args, bool by_strip, int gap, int resident) {
+  std::vector<Deal> deals;
+  std::int64_t all = 0, blocks = 0;
+  for (int p = 0; p < args.planes; ++p) {
+    const Plane& plane = args.plane[p];
+    all += std::int64_t{plane.strips_x} * plane.strip_units;
+    deals.push_back(by_strip ? Deal{plane.strips_x, plane.strip_units, 1}
+                             : Deal{1, std::int64_t{plane.strips_x} * (plane.strip_units + gap), 1});
+    blocks += deals.back().sequences;
+  }
+  const auto shorter = [](const Deal& a, const Deal& b) { return a.longest() < b.longest(); };
+  for (int p = 0; p < args.planes && !by_strip; ++p) {
+    const Plane& plane = args.plane[p];
+    const std::int64_t most = std::int64_t{plane.strips_x} * plane.strip_units * resident / all;
+    deals[p].pieces = std::clamp<std::int64_t>(most, 1, deals[p].units);
+  }
+  while (by_strip) {
+    Deal& longest = *std::max_element(deals.begin(), deals.end(), shorter);
+    blocks += longest.sequences;
+    if (blocks > resident || longest.pieces == longest.units) break;
+    ++longest.pieces;
+  }
+  return deals;
 }
 
-/// Deals the strips of all planes out to blocks that are resident at once; how many there are.
+/// The same, for the kernel; how many blocks there are.
 unsigned deal_strips(Args& args, bool by_strip, int gap, int resident) {
-  std::int64_t all = 0, blocks = 0;
-  for (int p = 0; p < args.planes; ++p) all += std::int64_t{args.plane[p].strips_x} * args.plane[p].strip_units;
+  std::int64_t blocks = 0;
+  const std::vector<Deal> deals = deal(args, by_strip, gap, resident);
   for (int p = 0; p < args.planes; ++p) {
     Plane& plane = args.plane[p];
+    const Deal& of = deals[p];
     plane.first_strip = static_cast<int>(blocks);
-    blocks += deal_strips(plane, by_strip, gap, std::int64_t{plane.strips_x} * plane.strip_units * resident / all);
+    plane.sequences = static_cast<int>(of.sequences), plane.sequence_units = static_cast<int>(of.units);
+    plane.share = static_cast<int>(of.units / of.pieces), plane.more = static_cast<int>(of.units % of.pieces);
+    blocks += of.sequences * of.pieces;
   }
   return checked_blocks(blocks);
 }
@@ -274,7 +301,7 @@ class LargePlan final : public Plan {
     if (memory > device.shared_bytes) return false;
     const unsigned blocks =
         deal_strips(args_, !strip.goes_on, strip_gap(strip.units), device.multiprocessors * strip_resident);
-    args_.whole = taps.whole, args_.rounding = taps.rounding;
+    args_.whole = taps.whole, args_.rounding = taps.rounding, args_.whole_level = taps.rounding - taps.whole;
     for (int p = 0; p < args_.planes; ++p)
       for (std::int32_t& start : args_.plane[p].start) start += taps.beside;
     if (numbers_ == LargeNumbers::limbs) {  // V without a sign

@@ -46,7 +46,7 @@ constexpr int strip_resident = 2;  ///< blocks of a multiprocessor: bounds the r
 template <class Numbers, int units>
 struct Strip {
   static constexpr int stages =
-      64 / Numbers::unit + (Numbers::unit == 32);  ///< units of rows that lie in shared memory
+      64 / Numbers::unit + 1 + (Numbers::unit == 32);  ///< units of rows that lie in shared memory
   /// Where there are more units, the taps of the column pass do not fit the registers and lie in shared memory.
   static constexpr bool column_taps_in_registers = units * Numbers::unit <= 64;
   static constexpr int taps_bytes = column_taps_in_registers ? 0 : units * Numbers::parts * 512;
@@ -73,9 +73,10 @@ struct Plane {
   int width, height, row_bytes, components, pitch;
   int first_row_block, row_tiles_x, first_column_block, column_tiles_x;  ///< of two passes
   int first_strip, strips_x, strip_units;  ///< of one: the first block, strips, units of rows of each
-  /// A strip, or all of them one after the other with a gap before each, are dealt out to `pieces` blocks: `share`
-  /// units of rows each, and one more to the first `more`.
-  int pieces, dealt, share, more;
+  /// Strips, or all of them one after the other with a gap before each, are `sequences` of so many units of rows, which
+  /// are dealt out to blocks: `share` units each, and one more to the first `more` of a sequence. The blocks of all
+  /// sequences take turns, so that those with one more come first.
+  int sequences, sequence_units, share, more;
   std::uint32_t passthrough, ghost;  ///< words: the bytes that are not filtered, ghost cells; of three components, all
                                      ///< of which are filtered alike, any word
   std::uint32_t ghost_sums[2];       ///< V of ghost cells: of components 0 and 1, 2 and 3
@@ -99,7 +100,7 @@ struct Args {
   int planes;
   Border border;
   int centre_x, centre_y, reach_x, row_units, column_units;
-  float row_start, gain, gain_low, divisor, centre, whole, rounding;
+  float row_start, gain, gain_low, divisor, centre, whole, rounding, whole_level;
   Pairs pairs;  ///< of packed 4:2:2, whose plane has pairs for pixels; Plane::level and start are by StripPasses' tile
 };
 

@@ -100,26 +100,22 @@ struct StripPasses<LimbsOf16, C, 3, pairs> {
   __device__ __forceinline__ void filter_columns(Samples& samples, int turn) const {
     const uint4 two = column[turn], one = column[(turn + 1) % 3];
     int sum[columns][2][4] = {};
+    const auto add = [&](int limb) {
 #pragma unroll
-    for (int i = 0; i < columns; ++i)
+      for (int i = 0; i < columns; ++i)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) ptx::mma_s8_u8(sum[i][h], &two.x, v[i][h][1], sum[i][h]);
+        for (int h = 0; h < 2; ++h) ptx::mma_s8_u8(sum[i][h], &two.x, v[i][h][limb], sum[i][h]);
 #pragma unroll
-    for (int i = 0; i < columns; ++i)
+      for (int i = 0; i < columns; ++i)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) ptx::mma_s8_u8_of_16(sum[i][h], &one.x, v[i][h][1][2], sum[i][h]);
+        for (int h = 0; h < 2; ++h) ptx::mma_s8_u8_of_16(sum[i][h], &one.x, v[i][h][limb][2], sum[i][h]);
+    };
+    add(1);
 #pragma unroll
     for (int i = 0; i < columns; ++i)
 #pragma unroll
       for (int k = 0; k < 8; ++k) (&sum[i][0][0])[k] = places.second * (&sum[i][0][0])[k] + samples.plane.start[i % C];
-#pragma unroll
-    for (int i = 0; i < columns; ++i)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) ptx::mma_s8_u8(sum[i][h], &two.x, v[i][h][0], sum[i][h]);
-#pragma unroll
-    for (int i = 0; i < columns; ++i)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) ptx::mma_s8_u8_of_16(sum[i][h], &one.x, v[i][h][0][2], sum[i][h]);
+    add(0);
     samples.store([&](int r, int w, int b) { return sum_of_byte<C, pairs>(sum, r, w, b); });
   }
 

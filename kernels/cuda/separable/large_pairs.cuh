@@ -82,7 +82,7 @@ struct PairSamples : StripSamples<4> {
         code[r][i] = pack_bytes(value[r][i][0], value[r][i][1], value[r][i][2], value[r][i][3]);
       take_neighbours(code[r]);
       interleave(code[r]);
-      if (passthrough) pass(code[r], in[r]);
+      if (way == 0 && passthrough) pass(code[r], in[r]);
     }
     put(code);
   }

@@ -4,6 +4,7 @@
 // The rows of a strip on their way to shared memory: see large_strips.cuh.
 #pragma once
 
+#include "cuda/common/strips/ptx.cuh"
 #include "cuda/separable/large_pairs.cuh"
 #include "cuda/separable/large_rows.cuh"
 
@@ -32,12 +33,14 @@ struct StripLoader {
   RowWindow<C> window;
   int left, bytes;       ///< what that was made of
   int y, pitch, height;  ///< `y`: the first row of the next unit
+  int inside;            ///< rows from 0 on that a unit which lies inside of the frame may begin with
   std::ptrdiff_t stride;
   const std::uint8_t* from;  ///< this thread's piece of its first row of that unit
   std::uint8_t* shared;
   std::uint32_t to;
-  bool first, second;  ///< this thread has a piece of each of its rows, and another
-  bool mends;          ///< what stands beside the frame is copied from what has come, by mend()
+  bool first, second;                                     ///< this thread has a piece of each of its rows, and another
+  int beside;                                             ///< what becomes of cells beside the frame: one of these
+  static constexpr int none = 0, loaded = 1, mended = 2;  ///< mended: copied from what has come, by mend()
 
   /// Makes the table of cells, of which the others know after the next barrier.
   __device__ StripLoader(const Args& args, const Plane& plane, std::uint8_t* shared, int left, int top, int bytes,
@@ -50,6 +53,7 @@ struct StripLoader {
         y(top),
         pitch(pitch),
         height(plane.height),
+        inside(max(plane.height - unit + 1, 0)),
         stride(plane.in_stride),
         shared(shared) {
     const int row = first_row(), at = 16 * (threadIdx.x % row_threads);
@@ -59,19 +63,23 @@ struct StripLoader {
     second = at + reach >= window.begin && at + reach < window.end;
     ptx::hide(from);
     ptx::hide(to);
+    ptx::hide(inside);
+    ptx::hide(stride);
     // Only where the window holds all that one fold leads to, and the frame's rows end with a whole piece.
     const int begins = window.first, ends = window.first + window.end, far = (plane.width - 1 - args.reach_x) * C;
-    mends = window.words > 0 && plane.simple && plane.wide && args.border != Border::wrap &&
-            (begins >= 0 || (args.reach_x + 1) * C <= ends) &&
-            (begins + window.bytes <= plane.row_bytes || (ends == plane.row_bytes && (begins <= 0 || far >= begins)));
-    if (!mends) return;
+    const bool mends =
+        plane.simple && plane.wide && args.border != Border::wrap && (begins >= 0 || (args.reach_x + 1) * C <= ends) &&
+        (begins + window.bytes <= plane.row_bytes || (ends == plane.row_bytes && (begins <= 0 || far >= begins)));
+    beside = window.words == 0 ? none : mends ? mended : loaded;
+    ptx::hide(beside);
+    if (beside != mended) return;
 #pragma unroll 1
     for (int word = threadIdx.x; word < window.words; word += threads)
       cells()[word] = {cell_of(word, 0), cell_of(word, 1), cell_of(word, 2), cell_of(word, 3)};
   }
 
   __device__ __forceinline__ void send(int stage) {
-    if (y >= 0 && y + unit <= height) {
+    if (static_cast<unsigned>(y) < static_cast<unsigned>(inside)) {
       const std::uint8_t* row = from;
       std::uint32_t at = to + stage * unit * pitch;
 #pragma unroll
@@ -83,7 +91,7 @@ struct StripLoader {
 #pragma unroll 1
       for (int r = first_row(); r < unit; r += at_once) send_edge_row(stage, r);
     }
-    if (window.words > 0 && !mends) {
+    if (beside == loaded) {
       std::uint8_t* const cells_of = shared + stage * unit * pitch;
       if constexpr (apart)
         load_beside_apart<C, unit, warps, pairs, skewed>(args, plane, cells_of, left, bytes, y, pitch);
@@ -147,8 +155,8 @@ struct StripLoader {
     return row[of.x] | row[of.y] << 8 | row[of.z] << 16 | std::uint32_t{row[of.w]} << 24;
   }
   __device__ __forceinline__ void copy_row(std::uint32_t at, const std::uint8_t* row) const {
-    if (first) ptx::copy_async_past_l1(at, row);
-    if (second) ptx::copy_async_past_l1(at + reach, row + reach);
+    ptx::copy_async_past_l1(at, row, first);
+    ptx::copy_async_past_l1(at + reach, row + reach, second);
   }
   /// Row r of a unit some of whose rows lie beside the frame.
   __device__ __forceinline__ void send_edge_row(int stage, int r) const {

@@ -25,6 +25,7 @@ struct StripSamples {
   int rows, there;    ///< of the frame from that row on, bytes of it from there on
   int x, t;           ///< byte 0 of the warp in the frame
   bool whole, reads;  ///< the lane's bytes are stored at once; the input's samples are needed
+  int way;            ///< how sums become samples: see make_values()
   std::uint32_t passthrough;
   float gain, level[C];
 
@@ -51,6 +52,9 @@ struct StripSamples {
       if (by_outlet) out = plane.out + (y + rows_after()) * stride + x + 16 * (lane() % TripleOutlet::pieces);
     }
     reads = args.centre != 0 || plane.passthrough;
+    way = reads ? 0 : args.whole == 0 ? 1 : args.rounding == 0 ? 2 : 3;
+    ptx::hide(way);
+
     passthrough = plane.passthrough;
     gain = args.gain;
 #pragma unroll
@@ -77,10 +81,30 @@ struct StripSamples {
         const float(&v)[4] = value[r][w];
         code[r][w] = pack_bytes(v[0], v[1], v[2], v[3]);
       }
-    if (C > 1 && passthrough)
+    if (C > 1 && C != 3 && way == 0 && passthrough)
 #pragma unroll
       for (int r = 0; r < 2; ++r) pass(code[r], in[r]);
     put(code);
+  }
+  /// Three components: what put() left in the outlet goes to the frame, once all of the warp's words are there.
+  __device__ __forceinline__ void flush() {
+    if constexpr (C == 3) {
+      if (!by_outlet) return;
+      const int last = rows + 16 - rows_after();
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+        if (lane() < TripleOutlet::lanes && 8 * r < last)
+          *reinterpret_cast<uint4*>(out + 8 * r * stride) =
+              reinterpret_cast<const uint4*>(outlet)[r * TripleOutlet::lanes + lane()];
+      out += 16 * stride;
+    }
+  }
+  /// The same, of the last rows.
+  __device__ __forceinline__ void finish() {
+    if constexpr (C == 3) {
+      __syncwarp();
+      flush();
+    }
   }
   /// The next 16 rows as they are.
   __device__ __forceinline__ void copy() {
@@ -89,6 +113,8 @@ struct StripSamples {
     for (int r = 0; r < 2; ++r)
       if (8 * r < rows) load(in[r], row_of(r));
     put(in);
+    __syncwarp();
+    flush();
   }
 
  protected:
@@ -127,14 +153,24 @@ struct StripSamples {
   __device__ __forceinline__ void make_values(float (&value)[2][words][4], const Sums& sum, const Level& level,
                                               const Take& take) const {
     constexpr bool exact = std::is_integral_v<decltype(sum(0, 0, 0))>;
+    // The usual ways first, with one branch.
+    if constexpr (exact) {
+      if (way >= 2) {
+        for_each_value(value, [&](int r, int w, int b) { return whole_product(sum(r, w, b), args.whole_level); });
+        if (way == 3)
+          for_each_value(value, [&](int r, int w, int b) { return __fadd_rn(value[r][w][b], -args.rounding); });
+        return;
+      }
+    } else if (way == 1) {
+      for_each_value(value, [&](int r, int w, int b) { return __fmaf_rn(sum(r, w, b), gain, level(w, b)); });
+      return;
+    }
     const bool divides = !exact || args.whole == 0;
     if (divides)
       for_each_value(value, [&](int r, int w, int b) { return as_float(sum(r, w, b)); });
-    else if (args.rounding == 0)
-      for_each_value(value, [&](int r, int w, int b) { return whole_product(sum(r, w, b), -args.whole); });
     else
       for_each_value(value, [&](int r, int w, int b) {
-        return __fadd_rn(whole_product(sum(r, w, b), args.rounding - args.whole), -args.rounding);
+        return __fadd_rn(whole_product(sum(r, w, b), args.whole_level), -args.rounding);
       });
     if (reads)
 #pragma unroll
@@ -182,12 +218,11 @@ struct StripSamples {
           if (at + w * step + b < plane.row_bytes) to[w] |= std::uint32_t{__ldg(row + at + w * step + b)} << 8 * b;
     }
   }
-  /// Both rows' words, and goes on to the next 16 rows.
+  /// Both rows' words, of three components through flush(), and goes on to the next 16 rows.
   __device__ __forceinline__ void put(std::uint32_t (&code)[2][words]) {
     if constexpr (C == 3)
       if (by_outlet) {
-        put_through_outlet(code);
-        out += 16 * stride;
+        put_into_outlet(code);
         rows -= 16;
         return;
       }
@@ -203,22 +238,13 @@ struct StripSamples {
     out += 16 * stride;
     rows -= 16;
   }
-  __device__ __forceinline__ void put_through_outlet(const std::uint32_t (&code)[2][words]) const {
-    using Outlet = TripleOutlet;
+  __device__ __forceinline__ void put_into_outlet(const std::uint32_t (&code)[2][words]) const {
     std::uint32_t* const own = reinterpret_cast<std::uint32_t*>(outlet) + lane() * words;  // rows follow each other
+    __syncwarp();
 #pragma unroll
     for (int r = 0; r < 2; ++r)
 #pragma unroll
-      for (int w = 0; w < words; ++w) own[8 * r * Outlet::row_words + w] = code[r][w];
-    __syncwarp();
-    const int last = rows - rows_after();
-    if (lane() < Outlet::lanes)
-#pragma unroll
-      for (int r = 0; r < 2; ++r)
-        if (8 * r < last)
-          *reinterpret_cast<uint4*>(out + 8 * r * stride) =
-              reinterpret_cast<const uint4*>(outlet)[r * Outlet::lanes + lane()];
-    __syncwarp();
+      for (int w = 0; w < words; ++w) own[8 * r * TripleOutlet::row_words + w] = code[r][w];
   }
   __device__ __forceinline__ void put_row(std::uint8_t* to, const std::uint32_t (&code)[words]) const {
     if (whole) {

@@ -43,8 +43,8 @@ __device__ __forceinline__ void begin_input(Loader& loader, int steps) {
     if (n < steps) loader.send(n);
     ptx::commit_copies();
   }
+  if (loader.beside != loader.mended) return;
   ptx::wait_for_copies<stages - 2>();
-  if (!loader.mends) return;
   __syncthreads();
   loader.mend(0);
 }
@@ -62,13 +62,14 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
   const Shape shape(args.centre_x);
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int x = warp * StripWarp<C>::pixels, steps = outputs + units - 1;
-  const bool makes = left + x < plane.width;
+  int made = left + x < plane.width ? steps : 0;
+  ptx::hide(made);
   std::uint8_t* const outlets = input + stages * shape.stage_bytes + strip_cells_bytes(shape.window);
   std::conditional_t<pairs, PairSamples, StripSamples<C>> samples(args, plane, (left + x) * C, top + g,
                                                                   outlets + warp * TripleOutlet::bytes);
   if (plane.passthrough == ~0u) {
     pdl_wait();
-    for (int below = 0; makes && below < outputs * unit; below += 16) samples.copy();
+    for (int below = 0; made && below < outputs * unit; below += 16) samples.copy();
     return;
   }
   const int beside = row_margin(args.centre_x) - (args.centre_x + 3) / 4 * 4;
@@ -87,17 +88,15 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
     for (int turn = 0; turn < Passes::turns; ++turn) {
       const int n = base + turn;
       if (turn > 0 && n >= steps) break;
-      // Where cells beside the frame are made, the next unit has come as well, so that they are there in the next step.
-      if (loader.mends)
-        ptx::wait_for_copies<stages - 3>();
-      else
-        ptx::wait_for_copies<stages - 2>();
+      // The next unit has come as well, so that what stands beside the frame of it is there in the next step.
+      ptx::wait_for_copies<stages - 3>();
       __syncthreads();
       if (n + stages - 1 < steps) loader.send(stage == 0 ? stages - 1 : stage - 1);
       ptx::commit_copies();
       const int next = stage + 1 == stages ? 0 : stage + 1;
-      if (loader.mends && n + 1 < steps) loader.mend(next);
-      if (makes) {
+      if (loader.beside == loader.mended && n + 1 < steps) loader.mend(next);
+      if (n < made) {
+        if (C == 3 && n >= units) samples.flush();
         const std::uint8_t* const rows = of_lane + stage * shape.stage_bytes;
         if constexpr (pairs)
           passes.filter_pair_rows(rows + to_luma, rows, shape.pitch, args.pairs, turn);
@@ -107,6 +106,7 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
       }
       stage = next;
     }
+  if (made) samples.finish();
 }
 
 /// A block's share: units of rows of a strip, and on with the next one's first rows where that ends. Shares count the
@@ -117,8 +117,8 @@ __device__ __forceinline__ void filter_strips(const Args& args, const Plane& pla
   StripPasses<Numbers, C, units, pairs> passes;
   passes.load(args, plane, shared);
   const int block = blockIdx.x - plane.first_strip, in_strip = plane.strip_units;
-  const int dealt = block / plane.pieces, piece = block - dealt * plane.pieces;
-  const int first = dealt * plane.dealt + piece * plane.share + min(piece, plane.more);
+  const int piece = block / plane.sequences, sequence = block - piece * plane.sequences;
+  const int first = sequence * plane.sequence_units + piece * plane.share + min(piece, plane.more);
   const int end = first + plane.share + (piece < plane.more);
   std::uint8_t* const input = shared + Strip<Numbers, units>::taps_bytes;
   if constexpr (!more_strips) {
