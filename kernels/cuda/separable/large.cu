@@ -357,7 +357,8 @@ bool find_taps(const Device& device, const PlanDesc& desc, const Arithmetic& ari
   const std::vector<FrameFactors>& frames = desc.filter.frame_factors();
   return device.capability >= 80 && desc.filter.depth() == 1 && frames.size() == 1 &&
          make_large_taps(desc, arithmetic, frames.front(), taps) &&
-         (repeats_by_fours(desc.layout) || is_in_strips_of_pairs(device, desc, taps.numbers));
+         (repeats_by_fours(desc.layout) || is_in_strips_of_pairs(device, desc, taps.numbers) ||
+          serves_separable_wide(device, desc, taps));
 }
 
 }  // namespace

@@ -14,11 +14,15 @@ namespace convolve::cuda {
 #ifdef CONVOLVE_WARPGROUPS
 /// Of exact taps: large_groups.cu. Null where it does not serve the case, which has these taps.
 std::unique_ptr<Plan> make_separable_groups(const Device& device, const PlanDesc& desc, const LargeTaps& taps);
-/// Of wide filters with real taps: wide.cu. Null likewise.
+/// Of wide filters with real taps: wide.cu. Null likewise, and whether it serves the case.
+bool serves_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps);
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps);
 #else  // built without code for that chip
 inline std::unique_ptr<Plan> make_separable_groups(const Device&, const PlanDesc&, const LargeTaps&) {
   return nullptr;
+}
+inline bool serves_separable_wide(const Device&, const PlanDesc&, const LargeTaps&) {
+  return false;
 }
 inline std::unique_ptr<Plan> make_separable_wide(const Device&, const PlanDesc&, const LargeTaps&) {
   return nullptr;

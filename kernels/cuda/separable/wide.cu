@@ -3,6 +3,8 @@
 //
 // The plans of separable for wide filters of bytes with real taps by warpgroups, compute capability 9.0: see wide.cuh.
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -13,41 +15,45 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
+#include "cuda/common/packed_422.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large_group_plan.hpp"
 #include "cuda/separable/wide.cuh"
+#include "cuda/separable/wide_tables.hpp"
 
 namespace convolve::cuda {
 namespace {
 
 using namespace wide;
 
-/// How the kernel has planes of one number of components.
-struct Strips {
-  int components, pixels, piece_pixels, window, block_pixels, memory;
-};
-template <int C, int chunks, int groups>
+template <class S>
 constexpr Strips strips_of() {
-  using S = Shape<C, chunks, groups>;
   static_assert(S::memory <= 227 << 10);
-  return {C, S::pixels, S::piece_pixels, S::window, S::pixels * groups, S::memory};
+  return {S::C, S::pixels, S::piece_pixels, S::window, S::C == 4 ? 4 : S::pixels / 4, S::C};
 }
 struct Kernel {
-  void (*kernel)(Args) = nullptr;
-  int chunks = 0, groups = 0;
+  void (*kernel)(Args) = nullptr, (*any)(Args) = nullptr;
+  int chunks = 0, groups = 0, resident = 0, memory = 0;
+  bool pairs = false;
   Strips strips[2];  ///< of one component, or all; of two
-  int memory() const { return std::max(strips[0].memory, strips[1].memory); }
   const Strips& of(int components) const { return strips[strips[1].components == components]; }
 };
 template <PlaneMix mix, int chunks>
 Kernel kernel_of() {
-  constexpr int groups = groups_of(mix, chunks), first = mix == PlaneMix::one_and_two ? 1 : max_components_of(mix);
+  constexpr bool pairs = mix == PlaneMix::none;
+  constexpr int first = mix == PlaneMix::one_and_two ? 1 : pairs ? 4 : max_components_of(mix);
   constexpr int second = mix == PlaneMix::one_and_two ? 2 : first;
-  return {wide_kernel<mix, chunks>,
+  using First = ShapeOf<mix, chunks, first>;
+  using Second = ShapeOf<mix, chunks, second>;
+  return {wide_kernel<mix, chunks, false>,
+          wide_kernel<mix, chunks, true>,
           chunks,
-          groups,
-          {strips_of<first, chunks, groups>(), strips_of<second, chunks, groups>()}};
+          First::groups,
+          resident_of(mix, chunks),
+          std::max(First::memory, Second::memory),
+          pairs,
+          {strips_of<First>(), strips_of<Second>()}};
 }
 template <PlaneMix mix>
 Kernel kernel_of(int chunks) {
@@ -65,19 +71,22 @@ Kernel kernel_of(PlaneMix mix, int chunks) {
       return kernel_of<PlaneMix::three>(chunks);
     case PlaneMix::four:
       return kernel_of<PlaneMix::four>(chunks);
-    case PlaneMix::none:
-      break;
+    case PlaneMix::none:  // packed 4:2:2
+      return kernel_of<PlaneMix::none>(chunks);
   }
   return {};
 }
 
-int before_of(const Strips& strips, int centre_x) {
-  return ceil_div(centre_x, strips.piece_pixels) * strips.piece_pixels;
+/// Pixels from the beginning of a window to that of its strip. Of packed 4:2:2, pairs and luma alike.
+int before_of(const Kernel& kernel, const Strips& strips, int centre_x) {
+  if (kernel.pairs) return step_rows / 2 * (kernel.chunks - 1);
+  return (centre_x + strips.piece_pixels - 1) / strips.piece_pixels * strips.piece_pixels;
 }
 bool takes_in(const Kernel& kernel, const Filter& filter) {
   if (!kernel.kernel || step_rows - 1 + filter.height() > step_rows * kernel.chunks) return false;
+  if (kernel.pairs) return filter.reach_x() <= before_of(kernel, kernel.strips[0], 0);
   return std::all_of(kernel.strips, kernel.strips + 2, [&](const Strips& strips) {
-    const int lead = before_of(strips, filter.centre_x()) - filter.centre_x();
+    const int lead = before_of(kernel, strips, filter.centre_x()) - filter.centre_x();
     return lead + strips.pixels - 1 + filter.width() <= strips.window;
   });
 }
@@ -91,37 +100,13 @@ Kernel kernel_for(PlaneMix mix, const Filter& filter) {
 double tap_at(const std::vector<double>& taps, int i) {
   return i >= 0 && i < static_cast<int>(taps.size()) ? taps[i] : 0;
 }
-/// The pixel of a strip that column n of the row pass' product makes, so that a lane of the column pass ends with
-/// neighbours that are a vector, or two of four pixels that four lanes store side by side.
-int pixel_of(const Strips& strips, int n) {
-  const int i = n / 8, t = n % 8 / 2, e = n % 2;
-  return strips.components == 4 ? i / 2 * 16 + 4 * t + i % 2 * 2 + e : strips.pixels / 4 * t + 2 * i + e;
-}
-/// The pixel of a window that row k of a product of the row pass takes in.
-int window_pixel(const Strips& strips, int product, int k) {
-  const int of_piece = strips.piece_pixels / 4, t = k % 8 / 2, e = k % 2;
-  return product / of_piece * 4 * strips.piece_pixels + t * strips.piece_pixels + product % of_piece * 4 + k / 8 * 2 +
-         e;
-}
-/// The row's taps as products read them in shared memory: blocks of 8 columns by 8 rows, whose columns are 16 bytes.
-std::vector<std::uint16_t> row_matrices(const Strips& strips, const std::vector<double>& taps, int lead) {
+/// The column's as products read them in shared memory: blocks of 8 rows by 8 columns, groups of 8 rows in reverse. So
+/// a block is that of the group before and the columns before as well, and all of them are no more than those of a row.
+std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int chunks) {
   std::vector<std::uint16_t> halves;
-  for (int product = 0; product < strips.window / 16; ++product)
-    for (int half = 0; half < 2; ++half)
-      for (int n = 0; n < strips.pixels; ++n)
-        for (int k = 8 * half; k < 8 * half + 8; ++k)
-          halves.push_back(half_bits(tap_at(taps, window_pixel(strips, product, k) - lead - pixel_of(strips, n))));
-  return halves;
-}
-/// The column's as the threads of a warpgroup hold them: [product][thread][8].
-std::vector<std::uint16_t> column_matrices(const std::vector<double>& taps, int chunks) {
-  std::vector<std::uint16_t> halves;
-  for (int product = 0; product < 4 * chunks; ++product)
-    for (int thread = 0; thread < 128; ++thread)
-      for (int i = 0; i < 8; ++i) {
-        const int row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
-        halves.push_back(half_bits(tap_at(taps, 16 * product + i / 4 * 8 + 2 * (thread % 4) + i % 2 - row)));
-      }
+  for (int block = 0; block < column_blocks_of(chunks); ++block)
+    for (int row = 0; row < 8; ++row)
+      for (int k = 0; k < 8; ++k) halves.push_back(half_bits(tap_at(taps, 8 * (block - 7) + k - row)));
   return halves;
 }
 
@@ -130,12 +115,12 @@ int steps_of(int height) {
 }
 /// When the last block is over that makes `steps` output steps, a multiprocessor taking one block after the other.
 /// A block makes V for `delay` more; starting costs about 3.
-std::int64_t end_of(const Args& args, int steps, int delay, int multiprocessors) {
+std::int64_t end_of(const Args& args, int steps, int groups, int delay, int multiprocessors) {
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> busy;
   std::int64_t end = 0;
   for (int p = 0; p < args.planes; ++p)
-    for (int first = 0; first < steps_of(args.plane[p].height); first += steps)
-      for (int x = 0; x < args.plane[p].blocks_x; ++x) {
+    for (int first = 0; first < steps_of(args.plane[p].height); first += steps * groups)
+      for (int x = 0; x < args.plane[p].strips; ++x) {
         std::int64_t begin = 0;
         if (static_cast<int>(busy.size()) == multiprocessors) begin = busy.top(), busy.pop();
         const std::int64_t over = begin + 2 * std::min(steps, steps_of(args.plane[p].height) - first) + delay + 3;
@@ -144,12 +129,12 @@ std::int64_t end_of(const Args& args, int steps, int delay, int multiprocessors)
       }
   return end;
 }
-int best_steps(const Args& args, int delay, int multiprocessors) {
+int best_steps(const Args& args, int groups, int delay, int multiprocessors) {
   int most = 1, best = 1;
   for (int p = 0; p < args.planes; ++p) most = std::max(most, steps_of(args.plane[p].height));
   std::int64_t least = 0;
   for (int steps = std::min(most, 64); steps >= 1; --steps) {
-    const std::int64_t end = end_of(args, steps, delay, multiprocessors);
+    const std::int64_t end = end_of(args, steps, groups, delay, multiprocessors);
     if (least == 0 || end < least) least = end, best = steps;
   }
   return best;
@@ -158,37 +143,46 @@ int best_steps(const Args& args, int delay, int multiprocessors) {
 class WidePlan final : public Plan {
  public:
   WidePlan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps)
-      : shape_(desc.filter.shape()), kernel_(kernel), border_(desc.border) {
+      : shape_(desc.filter.shape()), kernel_(kernel) {
+    // Sums of taps are to be halves as well.
+    double magnitude = 0;
+    for (const double tap : taps.row) magnitude += std::abs(tap);
+    const int scale = std::min(0, 14 - std::ilogb(magnitude));
     args_.planes = desc.layout.planes;
     args_.centre_y = desc.filter.centre_y();
-    args_.row_start = static_cast<float>(taps.row_start), args_.gain = taps.gain, args_.centre = taps.centre;
-    for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc, taps, p);
-    const int steps = best_steps(args_, kernel.chunks - 1, device.multiprocessors);
+    args_.gain = std::ldexp(taps.gain, -scale), args_.centre = std::ldexp(taps.centre, scale);
+    if (kernel.pairs)
+      set_pairs(args_.plane[0], desc, taps);
+    else
+      for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc, taps, p);
+    const int steps = best_steps(args_, kernel.groups, kernel.chunks - 1, device.multiprocessors * kernel.resident);
     std::int64_t blocks = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
       plane.steps = steps;
       plane.first_block = static_cast<int>(checked_blocks(blocks));
-      blocks += std::int64_t{plane.blocks_x} * ((steps_of(plane.height) - 1) / steps + 1);
+      blocks += std::int64_t{plane.strips} * ceil_div(steps_of(plane.height), steps * kernel.groups);
     }
     blocks_ = checked_blocks(blocks);
-    set_matrices(device, desc.filter, taps);
-    if (cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.memory()) !=
-        cudaSuccess)
-      throw PlanError(std::string("shared memory for the filter: ") + launch_error());
+    set_tables(device, desc, taps, scale);
+    for (auto* const run : {kernel.kernel, kernel.any})
+      if (cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.memory) != cudaSuccess)
+        throw PlanError(std::string("shared memory for the filter: ") + launch_error());
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
-    if (const char* error = matrices_.send(stream)) return error;
+    if (const char* error = tables_.send(stream)) return error;
+    bool any = !has_strips_;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
       plane.wide = bind(plane, window.image[0]->plane[p], out.plane[p]) % 16 == 0;
-      const int unit = kernel_.of(plane.components).piece_pixels;
-      const bool turned = border_ == Border::reflect_101 || (border_ == Border::reflect && plane.components == 3);
-      plane.whole = plane.wide && !turned && plane.width % unit == 0;
+      any |= !plane.wide;
     }
-    launch_pdl(90, kernel_.kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args_,
-               static_cast<unsigned>(kernel_.memory()));
+    Args args = args_;
+    if (any)
+      for (int p = 0; p < args.planes; ++p) args.plane[p].low_strips = 0, args.plane[p].high_strip = 1 << 30;
+    launch_pdl(90, any ? kernel_.any : kernel_.kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)),
+               stream, args, static_cast<unsigned>(kernel_.memory));
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
@@ -200,17 +194,7 @@ class WidePlan final : public Plan {
  private:
   void set_plane(Plane& to, const PlanDesc& desc, const LargeTaps& taps, int p) const {
     const PlaneLayout& from = desc.layout.plane[p];
-    const Strips& strips = kernel_.of(from.components);
-    to.components = from.components;
-    to.width = from.component[0].width, to.height = from.component[0].height;
-    to.row_bytes = to.width * to.components;
-    to.blocks_x = (to.width - 1) / strips.block_pixels + 1;
-    to.before = before_of(strips, desc.filter.centre_x());
-    to.columns = edge_axis(desc.border, to.width), to.rows = edge_axis(desc.border, to.height);
-    const int piece = strips.piece_pixels * to.components, last = to.row_bytes - piece;
-    to.low_scale = to.columns.low_scale, to.high_scale = to.columns.high_scale;
-    to.low_offset = to.low_scale < 0 ? -piece : to.low_scale > 0 ? to.row_bytes : 0;
-    to.high_offset = to.high_scale < 0 ? last + to.row_bytes : to.high_scale > 0 ? -to.row_bytes : last;
+    set_size(to, desc, from.components, from.component[0].width, from.component[0].height);
     const PlaneMasks masks = plane_masks(from);
     to.copied = true;
     for (int c = 0; c < to.components; ++c) {
@@ -218,53 +202,132 @@ class WidePlan final : public Plan {
       to.ghost_byte[c] = static_cast<std::uint8_t>(masks.ghost >> 8 * c);
       to.copied &= !from.component[c].filtered;
     }
-    for (int b = 0; b < 12; ++b) {
-      const int c = b % to.components;
-      to.ghost[b / 4] |= std::uint32_t{to.ghost_byte[c]} << b % 4 * 8;
-      if (!from.component[c].filtered) to.passthrough[b / 4] |= 0xFFu << b % 4 * 8;
+    for (int b = 0; b < 12; ++b)
+      if (!from.component[b % to.components].filtered) to.passthrough[b / 4] |= 0xFFu << b % 4 * 8;
+  }
+  void set_size(Plane& to, const PlanDesc& desc, int components, int width, int height) const {
+    const Strips& strips = kernel_.of(components);
+    to.components = components, to.width = width, to.height = height;
+    to.row_bytes = to.width * to.components;
+    to.strips = (to.width - 1) / strips.pixels + 1;
+    to.before = before_of(kernel_, strips, desc.filter.centre_x());
+    const int last = to.width + to.before - strips.window;  // pixel of a strip whose window ends within the frame
+    to.low_strips = (to.before + strips.pixels - 1) / strips.pixels;
+    to.high_strip = std::max(to.low_strips, last < 0 ? 0 : last / strips.pixels + 1);
+    to.columns = edge_axis(desc.border, to.width), to.rows = edge_axis(desc.border, to.height);
+  }
+  /// Of packed 4:2:2: pairs for pixels.
+  void set_pairs(Plane& to, const PlanDesc& desc, const LargeTaps& taps) const {
+    const PlaneLayout& from = desc.layout.plane[0];
+    const int luma = luma_index(from), luma_at = from.component[luma].offset, width = from.component[luma].width;
+    set_size(to, desc, 4, width / 2, from.component[luma].height);
+    to.luma_columns = edge_axis(desc.border, width);
+    to.chroma_bytes = luma_at ? 0x6240 : 0x7351;
+    to.luma_halves = luma_at ? 0x4341 : 0x4240;
+    to.turn = luma_at ? 0x2301 : 0x3210;
+    to.copied = true;
+    to.passthrough[0] = 0;
+    for (int c = 0; c < from.components; ++c) {
+      const Component& component = from.component[c];
+      PlaneLayout alone;
+      alone.components = 1, alone.component[0] = component;
+      const auto ghost = static_cast<std::uint8_t>(plane_masks(alone).ghost);
+      for (int at = component.offset; at < 4; at += component.step) {
+        to.ghost_byte[at] = ghost;
+        to.level[luma_at ? at ^ 1 : at] = taps.level[0][c];
+        if (!component.filtered) to.passthrough[0] |= 0xFFu << 8 * at;
+      }
+      to.copied &= !component.filtered;
     }
   }
-  void set_matrices(const Device& device, const Filter& filter, const LargeTaps& taps) {
-    std::vector<std::uint16_t> halves = column_matrices(taps.column, kernel_.chunks);
-    std::size_t first[2];
-    for (int i = 0; i < 2; ++i) {
-      const int lead = before_of(kernel_.strips[i], filter.centre_x()) - filter.centre_x();
-      const std::vector<std::uint16_t> rows = row_matrices(kernel_.strips[i], taps.row, lead);
-      first[i] = halves.size() / 8;
-      halves.insert(halves.end(), rows.begin(), rows.end());
+  /// The column's taps, and of each plane those of its strips and a row of ghost cells.
+  void set_tables(const Device& device, const PlanDesc& desc, const LargeTaps& taps, int scale) {
+    Joined joined;
+    const std::size_t column = joined.add(column_blocks(taps.column, kernel_.chunks));
+    std::size_t rows[max_planes], ghosts[max_planes];
+    for (int p = 0; p < args_.planes; ++p) {
+      Plane& plane = args_.plane[p];
+      const Strips& strips = kernel_.of(plane.components);
+      std::vector<std::uint8_t> ghost_row(static_cast<std::size_t>(strips.window * plane.components));
+      for (std::size_t i = 0; i < ghost_row.size(); ++i)
+        ghost_row[i] = plane.ghost_byte[i % static_cast<std::size_t>(plane.components)];
+      if (p > 0 && is_like(args_.plane[p - 1], plane)) {
+        rows[p] = rows[p - 1], ghosts[p] = ghosts[p - 1];
+        continue;
+      }
+      StripTables tables(parts_of(plane, desc, taps, scale));
+      has_strips_ &= plane.width % strips.piece_pixels == 0;
+      tables.add_inner();
+      for (int i = 0; has_strips_ && i * strips.pixels < plane.width; ++i)
+        if (i < plane.low_strips || i >= plane.high_strip) has_strips_ = tables.add(i * strips.pixels);
+      rows[p] = joined.add(tables.bytes());
+      ghosts[p] = joined.add(ghost_row);
     }
-    std::vector<uint4> table(halves.size() / 8);
-    std::memcpy(table.data(), halves.data(), table.size() * sizeof(uint4));
-    matrices_ = Table<uint4>(device.tables, table);
-    args_.column_taps = matrices_.get();
-    for (int p = 0; p < args_.planes; ++p)
-      args_.plane[p].row_taps = matrices_.get() + first[&kernel_.of(args_.plane[p].components) - kernel_.strips];
+    tables_ = Table<std::byte>(device.tables, joined.bytes());
+    args_.column_taps = array_at<uint4>(tables_, column);
+    for (int p = 0; p < args_.planes; ++p) {
+      args_.plane[p].row_taps = array_at<uint4>(tables_, rows[p]);
+      args_.plane[p].ghost_row = array_at<std::uint8_t>(tables_, ghosts[p]);
+    }
+  }
+  std::vector<StripPart> parts_of(const Plane& plane, const PlanDesc& desc, const LargeTaps& taps, int scale) const {
+    StripPart part{kernel_.of(plane.components),
+                   {desc.border,
+                    plane.width,
+                    plane.before,
+                    plane.before - desc.filter.centre_x(),
+                    taps.row,
+                    std::ldexp(taps.row_start, scale),
+                    {}}};
+    for (double& tap : part.axis.taps) tap = std::ldexp(tap, scale);
+    std::copy(plane.ghost_byte, plane.ghost_byte + 4, part.axis.ghost.begin());
+    if (!kernel_.pairs) return {part};
+    const std::size_t luma_at = plane.turn == 0x3210 ? 0 : 1;
+    StripPart luma = part;
+    luma.strips = {1, 2 * part.strips.pixels, 2 * part.strips.piece_pixels, step_rows * kernel_.chunks, 8, 2};
+    luma.axis.width *= 2;
+    luma.axis.ghost[0] = plane.ghost_byte[luma_at];
+    part.strips.components = 2;
+    part.axis.ghost[0] = plane.ghost_byte[1 - luma_at], part.axis.ghost[1] = plane.ghost_byte[3 - luma_at];
+    return {luma, part};
+  }
+  /// Whether two planes have the same tables.
+  static bool is_like(const Plane& a, const Plane& b) {
+    return a.components == b.components && a.width == b.width &&
+           std::equal(a.ghost_byte, a.ghost_byte + a.components, b.ghost_byte);
   }
 
   std::string shape_;
   Kernel kernel_;
-  Border border_;
   Args args_{};
-  Table<uint4> matrices_;
+  Table<std::byte> tables_;
+  bool has_strips_ = true;  ///< tables for all of them
   unsigned blocks_ = 0;
 };
 
 /// True where one fold leads from all that the taps reach into the frame.
 bool folds_once(const PlanDesc& desc) {
-  for (int p = 0; p < desc.layout.planes; ++p) {
-    const Component& component = desc.layout.plane[p].component[0];
-    if (!edge_folds_once(component.width, desc.filter.reach_x()) ||
-        !edge_folds_once(component.height, desc.filter.reach_y()))
-      return false;
-  }
+  for (int p = 0; p < desc.layout.planes; ++p)
+    for (int c = 0; c < desc.layout.plane[p].components; ++c) {
+      const Component& component = desc.layout.plane[p].component[c];
+      if (!edge_folds_once(component.width, desc.filter.reach_x()) ||
+          !edge_folds_once(component.height, desc.filter.reach_y()))
+        return false;
+    }
   return true;
 }
 
-/// True where the planes are as the kernel finds them: any of one component each, one of one and one of two, one alone.
+/// True for packed 4:2:2 of whole pairs.
+bool has_pairs(const FrameLayout& layout) {
+  return lies_as_packed_422(layout) && layout.plane[0].component[luma_index(layout.plane[0])].width % 2 == 0;
+}
+
+/// True where the planes are as the kernel finds them: packed 4:2:2, any of one component each, one of one and one of
+/// two, one alone.
 bool has_its_planes(const FrameLayout& layout) {
   switch (plane_mix(layout)) {
     case PlaneMix::none:
-      return false;
+      return has_pairs(layout);
     case PlaneMix::one:
       return true;
     case PlaneMix::one_and_two:
@@ -278,15 +341,19 @@ bool has_its_planes(const FrameLayout& layout) {
 
 }  // namespace
 
-std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
+bool serves_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
   constexpr int least_taps = 48;  // where strips and two passes are slower (one H100, 2026-11-26)
   const Filter& filter = desc.filter;
   if (device.capability != 90 || taps.numbers != LargeNumbers::halves || !has_its_planes(desc.layout) ||
       !folds_once(desc) || std::min(filter.width(), filter.height()) < least_taps)
-    return nullptr;
+    return false;
   const Kernel kernel = kernel_for(plane_mix(desc.layout), filter);
-  if (!kernel.kernel || kernel.memory() > device.shared_bytes) return nullptr;
-  return std::make_unique<WidePlan>(device, desc, kernel, taps);
+  return kernel.kernel && kernel.memory <= device.shared_bytes;
+}
+
+std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
+  if (!serves_separable_wide(device, desc, taps)) return nullptr;
+  return std::make_unique<WidePlan>(device, desc, kernel_for(plane_mix(desc.layout), desc.filter), taps);
 }
 
 }  // namespace convolve::cuda

@@ -25,9 +25,14 @@ constexpr int pieces_ahead(int components, int chunks) {
   return chunks == 2 ? 6 : chunks < 5 ? 5 : 3;
 }
 
+/// Blocks of 8 by 8 of the column's taps.
+constexpr int column_blocks_of(int chunks) {
+  return 8 * chunks + 7;
+}
+
 /// A warpgroup's work: strips of a plane of C components, under filters that take in up to `chunks` times 64 rows for
 /// 64 rows of output, and as many more pixels than a strip has. `most_groups` warpgroups side by side are a block.
-template <int components, int chunks_, int most_groups>
+template <int components, int chunks_, int most_groups, bool tight = false, bool pairs_ = false>
 struct Shape {
   static constexpr int C = components, chunks = chunks_, groups = most_groups;
   static constexpr int pixels = C == 1 ? 64 : 32, columns = C * pixels;  ///< of a strip; bytes of its rows
@@ -40,15 +45,30 @@ struct Shape {
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;
   static constexpr int row_products = window / 16, column_products = 4 * chunks;
-  static constexpr int row_taps_bytes = window * pixels * 2;
-  static constexpr int slots = chunks + 1, slot_bytes = step_rows * columns * 2;  ///< of V, 64 rows each
-  static constexpr int memory = row_taps_bytes + groups * slots * slot_bytes;
+  /// Of packed 4:2:2 pixels are pairs; luma meets pieces from `first_luma` on.
+  static constexpr bool pairs = pairs_;
+  static constexpr int first_luma = chunks - 1, luma_pieces = 2 * chunks;
+  static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * 2 : 0;
+  static constexpr int row_taps_bytes = luma_taps_bytes + window * pixels * 2;
+  static constexpr int slots = chunks + 1 - tight, slot_bytes = step_rows * columns * 2;  ///< of V, 64 rows each
+  static constexpr int table_bytes = row_taps_bytes + columns * 4 + pieces * 16;
+  static constexpr int column_bytes = column_blocks_of(chunks) * 128;
+  static constexpr int memory = table_bytes + column_bytes + groups * slots * slot_bytes;
 };
 
-/// Warpgroups of a block, by the registers that they need.
-constexpr int groups_of(PlaneMix mix, int chunks) {
-  return chunks < 4 && (mix == PlaneMix::one || mix == PlaneMix::one_and_two) ? 3 : 2;
+/// Warpgroups of a block: as many as registers and shared memory allow, or one, where planes of two sizes are to be
+/// dealt out. Measured on one H100, 2026-11-26.
+constexpr int groups_of(PlaneMix mix, [[maybe_unused]] int chunks) {
+  if (mix == PlaneMix::one_and_two && chunks < 4) return 1;
+  return mix == PlaneMix::one || mix == PlaneMix::one_and_two ? 3 : 2;
 }
+/// Blocks that a multiprocessor holds.
+constexpr int resident_of(PlaneMix mix, int chunks) {
+  return groups_of(mix, chunks) > 1 ? 1 : chunks == 2 ? 4 : 3;
+}
+template <PlaneMix mix, int chunks, int components>
+using ShapeOf =
+    Shape<components, chunks, groups_of(mix, chunks), components == 4 && chunks == 5, mix == PlaneMix::none>;
 
 /// Whether the compiler knows which plane a block works on: what is read of a plane at a place of run time is slow, but
 /// where registers are short it takes fewer of them (measured on one H100, 2026-11-26).
@@ -60,18 +80,25 @@ struct Plane {
   const std::uint8_t* in;
   std::uint8_t* out;
   std::ptrdiff_t in_stride, out_stride;
-  const uint4* row_taps;
+  const uint4* row_taps;          ///< tables: of inner strips, of the first ones, of the last ones
+  const std::uint8_t* ghost_row;  ///< a window of ghost cells
   int width, height, row_bytes, components;
-  int first_block, blocks_x, steps;  ///< steps: of outputs of a block
-  int before;                        ///< pixels that a strip's window begins before it
+  int first_block, strips, steps;  ///< steps: of outputs of a warpgroup
+  int low_strips, high_strip;      ///< the first strips, and from there on, have tables of their own
+#ifdef __CUDACC__
+  __device__ __forceinline__ int table_of(int strip) const {
+    return strip < low_strips ? 1 + strip : strip >= high_strip ? 1 + low_strips + strip - high_strip : 0;
+  }
+#endif
+  int before;  ///< pixels that a strip's window begins before it
   EdgeAxis columns, rows;
-  /// The byte of the frame's piece that a piece beside it at byte x is made of: scale * x + offset.
-  int low_scale, low_offset, high_scale, high_offset;
-  bool wide;                               ///< addresses and strides allow whole pieces
-  bool whole;                              ///< and pieces beside the frame are made of one of the frame's each
-  bool copied;                             ///< nothing is filtered
-  std::uint32_t passthrough[3], ghost[3];  ///< word i of a row has number i % 3 (of three components), or any
+  bool wide;                     ///< addresses and strides allow whole pieces
+  bool copied;                   ///< nothing is filtered
+  std::uint32_t passthrough[3];  ///< word i of a row has number i % 3 (of three components), or any
   std::uint8_t ghost_byte[4];
+  /// Of packed 4:2:2, permutes of bytes: two words' chroma, a word's luma as halves, and words to luma first and back.
+  std::uint32_t chroma_bytes, luma_halves, turn;
+  EdgeAxis luma_columns;
   float level[4];
 };
 
@@ -79,7 +106,7 @@ struct Args {
   Plane plane[max_planes];
   const uint4* column_taps;
   int planes, centre_y;
-  float row_start, gain, centre;
+  float gain, centre;
 };
 
 }  // namespace convolve::cuda::wide

@@ -52,6 +52,12 @@ __device__ __forceinline__ std::uint32_t load_shared_word(std::uint32_t from) {
   asm volatile("ld.shared.u32 %0,[%1];" : "=r"(word) : "r"(from));
   return word;
 }
+/// Loads two floats, in a volatile statement. PTX ISA, ld.
+__device__ __forceinline__ float2 load_shared_floats(std::uint32_t from) {
+  float2 v;
+  asm volatile("ld.shared.v2.f32 {%0,%1},[%2];" : "=f"(v.x), "=f"(v.y) : "r"(from));
+  return v;
+}
 /// Copies the first `bytes` of 16 bytes past the first level cache; zeros are in the place of the others. PTX ISA,
 /// cp.async.
 __device__ __forceinline__ void copy_async_past_l1(std::uint32_t to, const void* from, int bytes) {
@@ -131,6 +137,31 @@ __device__ __forceinline__ void multiply_halves(float (&sum)[64], const uint4& l
                                                 bool adds) {
   CONVOLVE_PRODUCT("128", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32 CONVOLVE_NAMES_48, "%64,%65,%66,%67",
                    "%68", "%69", "%70", CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32), CONVOLVE_SUMS(48));
+}
+#undef CONVOLVE_PRODUCT
+#define CONVOLVE_PRODUCT(columns, names, left_low, left_high, low_name, high_name, adds_name, ...)                   \
+  asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.b32 p, " adds_name ", 0; mov.b64 a, {" left_low "," left_high \
+               "}; mov.b64 b, {" low_name "," high_name                                                              \
+               "};\n"                                                                                                \
+               "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32.f16.f16 {" names "},a,b,p,1,1,0,0;}"             \
+               : __VA_ARGS__                                                                                         \
+               : "r"(left.low), "r"(left.high), "r"(right.low), "r"(right.high), "r"(static_cast<int>(adds)))
+
+/// The same, the left matrix in shared memory.
+__device__ __forceinline__ void multiply_halves(float (&sum)[32], MatrixDescriptor left, MatrixDescriptor right,
+                                                bool adds) {
+  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32", "%33", "%34", "%35", "%36", CONVOLVE_SUMS(0),
+                   CONVOLVE_SUMS(16));
+}
+__device__ __forceinline__ void multiply_halves(float (&sum)[48], MatrixDescriptor left, MatrixDescriptor right,
+                                                bool adds) {
+  CONVOLVE_PRODUCT("96", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32, "%48", "%49", "%50", "%51", "%52",
+                   CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32));
+}
+__device__ __forceinline__ void multiply_halves(float (&sum)[64], MatrixDescriptor left, MatrixDescriptor right,
+                                                bool adds) {
+  CONVOLVE_PRODUCT("128", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32 CONVOLVE_NAMES_48, "%64", "%65", "%66",
+                   "%67", "%68", CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32), CONVOLVE_SUMS(48));
 }
 #undef CONVOLVE_PRODUCT
 #undef CONVOLVE_NAMES_48

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The row pass of a warpgroup of wide.cuh: its sums, and the left matrices of its products.
+#pragma once
+
+#include "cuda/matrix/hopper/products.cuh"
+#include "cuda/separable/wide_input.cuh"
+
+namespace convolve::cuda::wide {
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+template <int n>
+__device__ __forceinline__ void hold(float (&sum)[n]) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) ptx::hide_behind_memory(sum[i]);
+}
+/// Begins sums with those of a table in shared memory.
+template <int n>
+__device__ __forceinline__ void start_sums(float (&sum)[n], std::uint32_t starts, int lane) {
+#pragma unroll
+  for (int i = 0; i < n; i += 4) {
+    const float2 v = ptx::load_shared_floats(starts + 8 * i + (lane & 3) * 8);
+    sum[i] = sum[i + 2] = v.x, sum[i + 1] = sum[i + 3] = v.y;
+  }
+  hold(sum);
+}
+/// Stores sums as halves, so that products find blocks of 8 columns by 8 rows, columns apart.
+template <int n>
+__device__ __forceinline__ void store_sums(const float (&sum)[n], std::uint32_t at) {
+#pragma unroll
+  for (int j = 0; j < n / 4; j += 2) {
+    const float* const s = sum + 4 * j;
+    const std::uint32_t word[4] = {ptx::pack_halves(s[0], s[1]), ptx::pack_halves(s[2], s[3]),
+                                   ptx::pack_halves(s[4], s[5]), ptx::pack_halves(s[6], s[7])};
+    ptx::store_matrices_transposed(at + j * 128, word);
+  }
+}
+
+/// The sums of a step, of pixels of C components.
+template <class S>
+struct RowSums {
+  using P = Piece<S::piece_words>;
+  static constexpr int of_product = 32 * S::pixels;
+  float sum[S::C][S::pixels / 2];
+
+  __device__ __forceinline__ RowSums(const Plane&, std::uint32_t table, int lane) {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) start_sums(sum[c], table + S::row_taps_bytes + c * S::pixels * 4, lane);
+  }
+  /// The left matrices of a piece of two rows.
+  struct Left {
+    uint4 part[S::products_of_piece][S::C];
+
+    __device__ __forceinline__ Left(const RowSums&, const P (&v)[2], int) {
+#pragma unroll
+      for (int j = 0; j < S::products_of_piece; ++j)
+#pragma unroll
+        for (int c = 0; c < S::C; ++c) {
+          part[j][c] = {halves_of<S>(v[0], j, 0, c), halves_of<S>(v[1], j, 0, c), halves_of<S>(v[0], j, 1, c),
+                        halves_of<S>(v[1], j, 1, c)};
+          ptx::hold_matrix(part[j][c]);
+        }
+    }
+  };
+  /// Sends the products of piece p.
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+    const MatrixDescriptor right = describe_matrix(table, of_product / 2, 128);
+#pragma unroll
+    for (int j = 0; j < S::products_of_piece; ++j)
+#pragma unroll
+      for (int c = 0; c < S::C; ++c)
+        ptx::multiply_halves(sum[c], left.part[j][c], moved(right, (p * S::products_of_piece + j) * of_product), true);
+  }
+  __device__ __forceinline__ void hold_all() {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) hold(sum[c]);
+  }
+  __device__ __forceinline__ void store(std::uint32_t at) const {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) store_sums(sum[c], at + c * S::pixels * 16);
+  }
+};
+
+/// Of packed 4:2:2, whose pixels here are pairs of two samples of luma and one of either chroma: luma meets the middle
+/// of a window alone.
+template <class S>
+struct PairSums {
+  using P = Piece<4>;
+  static constexpr int of_luma = 32 * 2 * S::pixels, of_chroma = 32 * S::pixels;
+  const Plane& plane;
+  float luma[S::pixels], chroma[2][S::pixels / 2];
+
+  __device__ __forceinline__ PairSums(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
+    const std::uint32_t starts = table + S::row_taps_bytes;
+    start_sums(luma, starts, lane);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) start_sums(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
+  }
+  static __device__ __forceinline__ constexpr bool has_luma(int p) {
+    return p >= S::first_luma && p < S::first_luma + S::luma_pieces;
+  }
+  struct Left {
+    uint4 luma[2], chroma[2];
+
+    __device__ __forceinline__ Left(const PairSums& sums, const P (&v)[2], int p) {
+      std::uint32_t two[2][2];  // pairs' chroma, [half][row]
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+          two[h][r] = __byte_perm(v[r].word[2 * h], v[r].word[2 * h + 1], sums.plane.chroma_bytes);
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        const std::uint32_t of = c ? 0x4342 : 0x4140;
+        chroma[c] = {__byte_perm(two[0][0], 0, of), __byte_perm(two[0][1], 0, of), __byte_perm(two[1][0], 0, of),
+                     __byte_perm(two[1][1], 0, of)};
+        ptx::hold_matrix(chroma[c]);
+      }
+      if (!has_luma(p)) return;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const std::uint32_t of = sums.plane.luma_halves;
+        luma[j] = {__byte_perm(v[0].word[2 * j], 0, of), __byte_perm(v[1].word[2 * j], 0, of),
+                   __byte_perm(v[0].word[2 * j + 1], 0, of), __byte_perm(v[1].word[2 * j + 1], 0, of)};
+        ptx::hold_matrix(luma[j]);
+      }
+    }
+  };
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+    const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, of_chroma / 2, 128);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) ptx::multiply_halves(chroma[c], left.chroma[c], moved(of_pairs, p * of_chroma), true);
+    if (!has_luma(p)) return;
+    const MatrixDescriptor right = describe_matrix(table, of_luma / 2, 128);
+#pragma unroll
+    for (int j = 0; j < 2; ++j)
+      ptx::multiply_halves(luma, left.luma[j], moved(right, (2 * (p - S::first_luma) + j) * of_luma), true);
+  }
+  __device__ __forceinline__ void hold_all() {
+    hold(luma), hold(chroma[0]), hold(chroma[1]);
+  }
+  __device__ __forceinline__ void store(std::uint32_t at) const {
+    store_sums(luma, at);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) store_sums(chroma[c], at + (2 + c) * S::pixels * 16);
+  }
+};
+
+template <class S>
+struct SumsOf {
+  using Type = RowSums<S>;
+};
+template <class S>
+requires(S::pairs) struct SumsOf<S> {
+  using Type = PairSums<S>;
+};
+
+#endif
+
+}  // namespace convolve::cuda::wide

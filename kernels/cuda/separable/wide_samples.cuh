@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How the lanes of wide.cuh make samples of the column pass' sums, and store them.
+#pragma once
+
+#include "cuda/common/epilogue.cuh"
+#include "cuda/common/frame.cuh"
+#include "cuda/separable/wide.hpp"
+
+namespace convolve::cuda::wide {
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// Where a lane's samples are in its sums, and what is added to them. A lane has the words of a row from `at()` on.
+template <class S>
+struct LaneWords {
+  static constexpr int words = S::columns / 16;  ///< of a lane's row
+  /// Bytes that are stored at once, and from one such vector of a lane to its next.
+  static constexpr int vector = S::C == 3 ? 8 : 16, stride = S::C == 4 ? 64 : vector, vectors = 4 * words / vector;
+  float gain, centre, level[S::C];
+  std::uint32_t kept[S::C == 3 ? 3 : 1], turn;
+
+  __device__ __forceinline__ LaneWords(const Args& args, const Plane& plane) : gain(args.gain), centre(args.centre) {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) level[c] = plane.level[c];
+#pragma unroll
+    for (int k = 0; k < (S::C == 3 ? 3 : 1); ++k) kept[k] = plane.passthrough[k];
+    if constexpr (S::pairs) turn = plane.turn;
+  }
+  static __device__ __forceinline__ int at(int left, int lane) {
+    return left * S::C + (S::C == 4 ? 16 : 4 * words) * (lane & 3);
+  }
+  /// Word k of the lane's row h, and `in` that of the frame.
+  template <bool reading>
+  __device__ __forceinline__ std::uint32_t make(const float (&sum)[S::columns / 2], int h, int k,
+                                                std::uint32_t in) const {
+    const std::uint32_t turned = reading && S::pairs ? __byte_perm(in, 0, turn) : in;
+    float v[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const int c = (4 * k + e) % S::C;
+      v[e] = sum[place(k, e) + 2 * h];
+      if (reading)  // a byte in the mantissa of 2^23 is 2^23 + that byte
+        v[e] = fmaf(centre, __uint_as_float(__byte_perm(turned, 0x4B000000, 0x7440 | e)) - 8388608.f, v[e]);
+      v[e] = __fmaf_rn(v[e], gain, level[c]);
+    }
+    std::uint32_t made = pack_bytes(v[0], v[1], v[2], v[3]);
+    if constexpr (S::pairs) made = __byte_perm(made, 0, turn);
+    if (!reading) return made;
+    const std::uint32_t mask = kept[S::C == 3 ? k % 3 : 0];
+    return (made & ~mask) | (in & mask);
+  }
+
+ private:
+  /// Of pairs the words have luma, the first chroma, luma, the second.
+  static __device__ __forceinline__ constexpr int place(int k, int e) {
+    if (S::pairs && e % 2 == 0) return (2 * k + e / 2) / 2 * 4 + e / 2;
+    const int pixel = (4 * k + e) / S::C, c = (4 * k + e) % S::C;
+    const int before = S::pairs ? S::pixels + e / 2 * (S::pixels / 2) : c * (S::pixels / 2);
+    return before + pixel / 2 * 4 + pixel % 2;
+  }
+};
+
+/// Makes samples of a lane's sums: of rows y and y - 8. Addresses and strides are multiples of 16 bytes.
+template <class S>
+struct Samples {
+  using L = LaneWords<S>;
+  using Words = std::uint32_t[2][L::words];
+  L make;
+  const std::uint8_t* in;
+  std::uint8_t* out;
+  std::ptrdiff_t in_stride, out_stride;
+  int height, there;  ///< rows, and bytes from the lane's first vector to the end of a row
+  bool reads;         ///< the frame itself
+
+  __device__ __forceinline__ Samples(const Args& args, const Plane& plane, int left, int lane)
+      : make(args, plane),
+        in(plane.in + L::at(left, lane)),
+        out(plane.out + L::at(left, lane)),
+        in_stride(plane.in_stride),
+        out_stride(plane.out_stride),
+        height(plane.height),
+        there(plane.row_bytes - L::at(left, lane)),
+        reads(args.centre != 0 || plane.passthrough[0] != 0) {}
+
+  /// What the frame has in the places of the samples.
+  __device__ __forceinline__ void load(Words& to, int y) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const std::uint8_t* const from = in + min(y - 8 * h, height - 1) * in_stride;
+#pragma unroll
+      for (int k = 0; k < L::vectors; ++k) {
+        std::uint32_t* const w = to[h] + k * L::vector / 4;
+        if (there < k * L::stride + L::vector) continue;
+        if constexpr (L::vector == 16) {
+          const uint4 v = __ldg(reinterpret_cast<const uint4*>(from + k * L::stride));
+          w[0] = v.x, w[1] = v.y, w[2] = v.z, w[3] = v.w;
+        } else {
+          const uint2 v = __ldg(reinterpret_cast<const uint2*>(from + k * L::stride));
+          w[0] = v.x, w[1] = v.y;
+        }
+      }
+    }
+  }
+  template <bool reading>
+  __device__ __forceinline__ void store(const float (&sum)[S::columns / 2], const Words& of_frame, int y) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (y - 8 * h >= height) continue;
+      std::uint32_t made[L::words];
+#pragma unroll
+      for (int k = 0; k < L::words; ++k) made[k] = make.template make<reading>(sum, h, k, of_frame[h][k]);
+      std::uint8_t* const to = out + (y - 8 * h) * out_stride;
+#pragma unroll
+      for (int k = 0; k < L::vectors; ++k) {
+        const std::uint32_t* const w = made + k * L::vector / 4;
+        if (there < k * L::stride + L::vector) continue;
+        if constexpr (L::vector == 16)
+          *reinterpret_cast<uint4*>(to + k * L::stride) = {w[0], w[1], w[2], w[3]};
+        else
+          *reinterpret_cast<uint2*>(to + k * L::stride) = {w[0], w[1]};
+      }
+    }
+  }
+};
+
+#endif
+
+}  // namespace convolve::cuda::wide

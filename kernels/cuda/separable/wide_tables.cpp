@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/separable/wide_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "cuda/common/half.hpp"
+
+namespace convolve::cuda::wide {
+namespace {
+
+constexpr double sample_unit = 0x1p-24, largest_half = 65504;
+
+/// The pixel of a strip that column n of the row pass' product makes, so that a lane of the column pass ends with
+/// neighbours that are vectors, which four lanes store side by side.
+int pixel_of(const Strips& strips, int n) {
+  const int i = n / 8, t = n % 8 / 2, e = n % 2, pairs = strips.run / 2;
+  return i / pairs * 4 * strips.run + t * strips.run + i % pairs * 2 + e;
+}
+/// The pixel of a window that row k of a product of the row pass takes in.
+int window_pixel(const Strips& strips, int product, int k) {
+  const int of_piece = strips.piece_pixels / 4, t = k % 8 / 2, e = k % 2;
+  return product / of_piece * 4 * strips.piece_pixels + t * strips.piece_pixels + product % of_piece * 4 + k / 8 * 2 +
+         e;
+}
+
+/// The pieces of a strip's window, and the taps of its pixels.
+class Window {
+ public:
+  Window(const Strips& strips, const StripAxis& axis, const std::vector<std::uint16_t>& tap_bits)
+      : strips_(strips), axis_(axis), tap_bits_(tap_bits) {
+    bits_.resize(strips.matrix_halves());
+    outside_.resize(static_cast<std::size_t>(strips.pixels));
+  }
+  void set_inner() {
+    for (int q = 0; q < strips_.pieces(); ++q) piece_.push_back(q);
+    for (int n = 0; n < strips_.pixels; ++n)
+      std::copy(tap_bits_.begin(), tap_bits_.end(), &bits_[index(n, axis_.lead + n)]);
+  }
+  /// Of the strip that begins at `left`. False where a tap finds no place.
+  bool set(int left) {
+    first_ = left - axis_.before;
+    for (int q = 0; q < strips_.pieces(); ++q) piece_.push_back(piece_at(first_ / unit() + q));
+    for (int n = 0; n < std::min(strips_.pixels, axis_.width - left); ++n)
+      if (!place_taps(n)) return false;
+    return true;
+  }
+  void append_taps(const std::vector<int>& order, std::vector<std::byte>& to) const {
+    std::vector<std::uint16_t> halves;
+    halves.reserve(order.size());
+    for (const int i : order) halves.push_back(bits_[static_cast<std::size_t>(i)]);
+    append(to, halves);
+  }
+  void append_starts(std::vector<std::byte>& to) const {
+    std::vector<float> starts;
+    for (int c = 0; c < strips_.components; ++c)
+      for (int n = 0; n < strips_.pixels; ++n) {
+        const double outside = outside_[static_cast<std::size_t>(pixel_of(strips_, n))];
+        const double ghost = axis_.ghost[static_cast<std::size_t>(c)];
+        starts.push_back(static_cast<float>(axis_.row_start + ghost * outside * sample_unit));
+      }
+    append(to, starts);
+  }
+  void append_offsets(std::vector<std::byte>& to) const {
+    std::vector<std::int32_t> offsets;
+    for (const int piece : piece_) offsets.push_back((piece * unit() - first_) * strips_.pixel_bytes);
+    append(to, offsets);
+  }
+
+ private:
+  int unit() const { return strips_.piece_pixels; }
+  /// The piece of the frame that stands for that at a place.
+  int piece_at(int place) const {
+    const int count = axis_.width / unit();
+    switch (axis_.border) {
+      case Border::reflect:
+      case Border::reflect_101:
+        return border_index(Border::reflect, place, count);
+      case Border::wrap:
+        return border_index(Border::wrap, place, count);
+      case Border::constant:
+      case Border::replicate:
+        break;
+    }
+    return border_index(Border::replicate, place, count);
+  }
+  std::size_t index(int n, int slot) const {
+    return static_cast<std::size_t>(n) * static_cast<std::size_t>(strips_.window) + static_cast<std::size_t>(slot);
+  }
+  std::uint16_t& at(int n, int slot) { return bits_[index(n, slot)]; }
+  bool is_inside(int q) const { return piece_[static_cast<std::size_t>(q)] == first_ / unit() + q; }
+
+  /// A place beside the frame where a pixel is, the nearest to `near`; below 0 where there is none.
+  int find(int pixel, int near) const {
+    int best = -1;
+    for (int q = 0; q < strips_.pieces(); ++q) {
+      const int slot = q * unit() + pixel % unit();
+      if (piece_[static_cast<std::size_t>(q)] != pixel / unit() || is_inside(q)) continue;
+      if (best < 0 || std::abs(slot - near) < std::abs(best - near)) best = slot;
+    }
+    return best;
+  }
+  /// The taps of pixel n of the strip.
+  bool place_taps(int n) {
+    double low = 0, high = 0;  // of what repeats the first pixel of the frame, and the last
+    for (std::size_t k = 0; k < tap_bits_.size(); ++k) {
+      const int slot = axis_.lead + n + static_cast<int>(k), pixel = first_ + slot;
+      if (pixel >= 0 && pixel < axis_.width) {
+        at(n, slot) = tap_bits_[k];
+      } else if (axis_.border == Border::constant) {
+        outside_[static_cast<std::size_t>(n)] += axis_.taps[k];
+      } else if (axis_.border == Border::replicate) {
+        (pixel < 0 ? low : high) += axis_.taps[k];
+      } else {
+        const int there = find(border_index(axis_.border, pixel, axis_.width), slot);
+        if (there < 0) return false;
+        at(n, there) = tap_bits_[k];
+      }
+    }
+    return repeat(n, 0, low) && repeat(n, axis_.width - 1, high);
+  }
+  /// Adds a sum of taps to that of a pixel of the frame, as two halves.
+  bool repeat(int n, int pixel, double taps) {
+    if (taps == 0) return true;
+    const int own = pixel - first_, other = find(pixel, own);
+    if (other < 0 || own < 0 || own >= strips_.window) return false;
+    const double all = taps + half_value(at(n, own));
+    if (std::abs(all) > largest_half) return false;
+    at(n, own) = half_bits(all);
+    at(n, other) = half_bits(all - half_value(at(n, own)));
+    return true;
+  }
+  template <class T>
+  static void append(std::vector<std::byte>& to, const std::vector<T>& values) {
+    const std::size_t first = to.size();
+    to.resize(first + values.size() * sizeof(T));
+    std::memcpy(&to[first], values.data(), values.size() * sizeof(T));
+  }
+
+  const Strips& strips_;
+  const StripAxis& axis_;
+  const std::vector<std::uint16_t>& tap_bits_;
+  int first_ = 0;                    ///< pixel of the window
+  std::vector<int> piece_;           ///< of the frame, in the window's order
+  std::vector<std::uint16_t> bits_;  ///< [pixel of the strip][pixel of the window]
+  std::vector<double> outside_;      ///< for each pixel of the strip, the sum of taps that meet ghost cells
+};
+
+}  // namespace
+
+StripTables::StripTables(const std::vector<StripPart>& parts) {
+  for (const StripPart& from : parts) {
+    Part& part = parts_.emplace_back(Part{from, {}, {}});
+    for (const double tap : part.axis.taps) part.tap_bits.push_back(half_bits(tap));
+    part.order.reserve(part.strips.matrix_halves());
+    // As products read them in shared memory: blocks of 8 columns by 8 rows, whose columns are 16 bytes.
+    for (int product = 0; product < part.strips.window / 16; ++product)
+      for (int half = 0; half < 2; ++half)
+        for (int n = 0; n < part.strips.pixels; ++n)
+          for (int k = 8 * half; k < 8 * half + 8; ++k)
+            part.order.push_back(pixel_of(part.strips, n) * part.strips.window + window_pixel(part.strips, product, k));
+  }
+}
+
+template <class Set>
+bool StripTables::add_table(Set&& set) {
+  std::vector<Window> windows;
+  for (const Part& part : parts_) {
+    windows.emplace_back(part.strips, part.axis, part.tap_bits);
+    if (!set(part, windows.back())) return false;
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) windows[i].append_taps(parts_[i].order, bytes_);
+  for (const Window& window : windows) window.append_starts(bytes_);
+  windows.back().append_offsets(bytes_);
+  return true;
+}
+
+void StripTables::add_inner() {
+  add_table([](const Part&, Window& window) {
+    window.set_inner();
+    return true;
+  });
+}
+
+bool StripTables::add(int left) {
+  const int strip = left / parts_.back().strips.pixels;
+  return add_table([&](const Part& part, Window& window) { return window.set(strip * part.strips.pixels); });
+}
+
+}  // namespace convolve::cuda::wide

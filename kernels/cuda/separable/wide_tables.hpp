@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// separable for wide filters of bytes with real taps by warpgroups (wide.cuh): the tables of strips. Host code only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "convolve/border.hpp"
+
+namespace convolve::cuda::wide {
+
+/// How the kernel has strips of planes of one number of components.
+struct Strips {
+  int components, pixels, piece_pixels, window;
+  int run;  ///< pixels side by side that a lane of the column pass ends with
+  int pixel_bytes;
+  int pieces() const { return window / piece_pixels; }
+  std::size_t matrix_halves() const { return static_cast<std::size_t>(window) * static_cast<std::size_t>(pixels); }
+};
+
+/// A row of an axis of `width` pixels under a filter, as strips of it see it.
+struct StripAxis {
+  Border border;
+  int width;
+  int before, lead;          ///< pixels from a window's first to a strip's; and to the first that a tap meets
+  std::vector<double> taps;  ///< halves
+  double row_start;          ///< what sums begin with
+  std::array<double, 4> ghost;
+};
+
+/// Components that are filtered alike.
+struct StripPart {
+  Strips strips;
+  StripAxis axis;
+};
+
+/// The tables of strips, one behind the other: the row's taps, what sums of each column begin with, and where the
+/// window's pieces are.
+class StripTables {
+ public:
+  /// Of packed 4:2:2 the parts are luma and chroma. Pieces are the last part's.
+  explicit StripTables(const std::vector<StripPart>& parts);
+  /// That of strips whose window is within the frame.
+  void add_inner();
+  /// That of the strip that begins at pixel `left` of the last part. Beside the frame its window has other pieces of
+  /// the frame, and taps are where the pixel is that they meet. False where a pixel is in no piece, or a tap is no
+  /// half.
+  bool add(int left);
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  struct Part : StripPart {
+    std::vector<int> order;               ///< the places of a table's taps in a window's
+    std::vector<std::uint16_t> tap_bits;  ///< the filter's
+  };
+  template <class Set>
+  bool add_table(Set&& set);
+
+  std::vector<Part> parts_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace convolve::cuda::wide
