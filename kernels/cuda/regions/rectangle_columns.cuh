@@ -17,6 +17,8 @@
 // One word in 2^15 is computed again, which a frame waits for.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/common/ptx.cuh"
 #include "cuda/regions/rectangles.cuh"
 #include "cuda/regions/tile_means.cuh"
@@ -24,6 +26,13 @@
 namespace convolve::cuda {
 
 #ifdef __CUDACC__
+
+// Which serves the chip. Of those with fast double precision, others were not measured.
+#if __CUDA_ARCH__ == 900
+inline constexpr bool wide_columns = true;
+#else
+inline constexpr bool wide_columns = false;
+#endif
 
 inline constexpr int value_bits = 24;    ///< fraction bits of an 8-bit sample's value in LaneColumns
 inline constexpr int value_margin = 64;  ///< units that such a value may be off by, and more
@@ -41,6 +50,8 @@ struct alignas(16) RectangleLine {
 /// In shared memory. Means: [row of cells][column][component]. Before the sums are there, 1 / the number of samples.
 struct RectangleMeans {
   double exact[max_rectangle_means];
+  /// Of WideColumns: a mean, and what the next cell's, across, is more.
+  double2 pair[wide_columns ? max_rectangle_means : 1];
   int short_mean[max_rectangle_means];  ///< of 8-bit samples; before, where the sum lies
   RectangleLine column[tile_bytes], row[max_rectangle_rows];
   int cell_x[2];             ///< the first and last cells that the tile's columns see
@@ -160,24 +171,24 @@ template <class Sample>
 struct WideColumns {
   static constexpr int n = word_samples<Sample>;
   static constexpr unsigned margin = 32;  ///< units of 2^-32 that a value may be off by, and more
-  unsigned place[n];                      ///< of the tile's means across: the first, and the second << 16
+  unsigned place[n];                      ///< of the pair across, in bytes
   double weight[n];
   unsigned long long value[n], step[n];  ///< as in LaneColumns
 
   __device__ __forceinline__ void set(const RectangleMeans& means, const RectangleTile& tile, int j,
                                       const RectangleLine& line) {
     const int before = tile.cell_x * tile.components;
-    place[j] = static_cast<unsigned>(line.first - before) | static_cast<unsigned>(line.second - before) << 16;
+    place[j] = static_cast<unsigned>(line.first - before) * static_cast<unsigned>(sizeof(double2));
     weight[j] = line.along * means.by_distance[0][line.which];
   }
   struct Start {
-    int above, below;  ///< the first means of the two rows of cells
+    int above, below;  ///< where the means of the two rows of cells begin, in bytes
     double along, further;
   };
   __device__ __forceinline__ static Start start(const RectangleMeans& means, const RectangleTile& tile,
                                                 const RectangleAxis&, const RectangleLine& row, int row_height) {
     const double by_distance = row.second == row.first ? 0 : means.by_distance[1][row.which];
-    const int across = tile.columns * tile.components;
+    const int across = tile.columns * tile.components * static_cast<int>(sizeof(double2));
     return {(row.first - tile.cell_y) * across, (row.second - tile.cell_y) * across, row.along * by_distance,
             row_height * by_distance};
   }
@@ -187,12 +198,12 @@ struct WideColumns {
   }
   /// Begins a run of a warp's rows, of which the next one is the first.
   __device__ __forceinline__ void begin(const RectangleMeans& means, const RectangleTile&, const Start& start) {
-    const double *above = means.exact + start.above, *below = means.exact + start.below;
+    const char* pairs = reinterpret_cast<const char*>(means.pair);
 #pragma unroll
     for (int j = 0; j < n; ++j) {
-      const unsigned first = place[j] & 0xffff, second = place[j] >> 16;
-      const double upper = interpolate(above[first], above[second], weight[j]),
-                   difference = interpolate(below[first], below[second], weight[j]) - upper;
+      const double2 above = *reinterpret_cast<const double2*>(pairs + start.above + place[j]),
+                    below = *reinterpret_cast<const double2*>(pairs + start.below + place[j]);
+      const double upper = above.x + weight[j] * above.y, difference = below.x + weight[j] * below.y - upper;
       value[j] = bits_of(start.along * difference + (upper + (fixed_point + 0.5 + margin * 0x1p-32)));
       step[j] = bits_of(start.further * difference + fixed_point);
     }
@@ -215,16 +226,8 @@ struct WideColumns {
   }
 };
 
-// Which serves the chip. Of those with fast double precision, others were not measured.
-#if __CUDA_ARCH__ == 900
 template <class Sample>
-using TileColumns = WideColumns<Sample>;
-inline constexpr bool wide_columns = true;
-#else
-template <class Sample>
-using TileColumns = LaneColumns<Sample>;
-inline constexpr bool wide_columns = false;
-#endif
+using TileColumns = std::conditional_t<wide_columns, WideColumns<Sample>, LaneColumns<Sample>>;
 
 #endif
 

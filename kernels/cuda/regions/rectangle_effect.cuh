@@ -121,9 +121,26 @@ __device__ __forceinline__ void load_means(const RectangleArgs& args, const Rect
   const bool blurred = args.effect == RegionEffect::blur;
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x); i < tile.all; i += rectangle_threads) {
-    const RegionWord sum = complete_sum(args.sums + means.short_mean[i], item.warps);
-    double mean = as_double(sum) * means.exact[i];
-    if (wide_columns && !blurred) mean = rounded(mean);
+    const RegionWord* at = args.sums + means.short_mean[i];
+    if constexpr (wide_columns) {
+      // The next cell's, too: a lane interpolates from one to the other.
+      const int next = tile.components;
+      const bool more = i + next < tile.all;
+      const RegionWord* at_next = more ? args.sums + means.short_mean[i + next] : at;
+      const double by = means.exact[i], by_next = means.exact[more ? i + next : i];
+      RegionWord sum, sum_next;
+      do {
+        sum = *static_cast<const volatile RegionWord*>(at);
+        sum_next = *static_cast<const volatile RegionWord*>(at_next);
+      } while (min(static_cast<int>(sum >> sum_bits), static_cast<int>(sum_next >> sum_bits)) < item.warps);
+      constexpr RegionWord mask = (RegionWord{1} << sum_bits) - 1;
+      double mean = as_double(sum & mask) * by, mean_next = as_double(sum_next & mask) * by_next;
+      if (!blurred) mean = rounded(mean), mean_next = mean;
+      means.pair[i] = {mean, mean_next - mean};
+      continue;
+    }
+    const RegionWord sum = complete_sum(at, item.warps);
+    const double mean = as_double(sum) * means.exact[i];
     means.exact[i] = mean;
     if (!wide_columns && sizeof(Sample) == 1)
       means.short_mean[i] = blurred ? __double2int_rn(mean * (1 << fraction)) : rounded(mean) << fraction;
@@ -136,15 +153,16 @@ static __device__ __noinline__ unsigned exact_word(const RectangleMeans& means, 
   constexpr int n = word_samples<Sample>;
   const RectangleLine& line = means.row[row];
   const double down = line.along * means.by_distance[1][line.which];
-  const double *above = means.exact + means_place(tile, line.first),
-               *below = means.exact + means_place(tile, line.second);
+  const int above = means_place(tile, line.first), below = means_place(tile, line.second);
+  const auto mean = [&](int i) { return wide_columns ? means.pair[i].x : means.exact[i]; };
   unsigned samples = 0;
 #pragma unroll
   for (int j = 0; j < n; ++j) {
     const RectangleLine& column = means.column[static_cast<int>(threadIdx.x) % 32 * n + j];
     const double across = column.along * means.by_distance[0][column.which];
-    const double value = interpolate(interpolate(above[column.first], above[column.second], across),
-                                     interpolate(below[column.first], below[column.second], across), down);
+    const double value =
+        interpolate(interpolate(mean(above + column.first), mean(above + column.second), across),
+                    interpolate(mean(below + column.first), mean(below + column.second), across), down);
     samples |= static_cast<unsigned>(rounded(value)) << j * sample_bits<Sample>;
   }
   return samples;
@@ -158,41 +176,43 @@ __device__ __forceinline__ unsigned runs_of(const RectangleMeans& means, int fro
                        lane == 0 || (lane < warp_rows && (here.first != before.first || here.second != before.second)));
 }
 
-/// Writes the rows from <= k < end of a warp, the first of which lies at `to`. Returns those in which a sample may be
-/// another code, a bit each. `parts`: of words, too.
+/// Writes `rows` rows of a warp, the first at `to`. Of WideColumns, returns 1 if a sample may be another code; else the
+/// rows in which one may be, a bit each. `parts`: of words, too.
 template <class Sample, bool parts>
 __device__ __forceinline__ unsigned write_run(TileColumns<Sample>& columns, const LaneWord<Sample>& word,
-                                              std::uint8_t* to, std::ptrdiff_t stride, int shift, int from, int end) {
-  unsigned ties = 0;
-  to += from * stride;
+                                              std::uint8_t* to, std::ptrdiff_t stride, int shift, int rows) {
   const auto store = [&](unsigned samples) {
-    if (parts)
-      store_samples(reinterpret_cast<Sample*>(to), samples, word.held, word.whole);
-    else
+    if (parts) {
+      // Predicated: branches would take as long for each lane as for all.
+      if (word.whole) *reinterpret_cast<unsigned*>(to) = samples;
+      const unsigned held = word.whole ? 0 : word.held;
+#pragma unroll
+      for (int j = 0; j < word_samples<Sample>; ++j)
+        if (held >> j & 1) reinterpret_cast<Sample*>(to)[j] = static_cast<Sample>(samples >> j * sample_bits<Sample>);
+    } else {
       *reinterpret_cast<unsigned*>(to) = samples;
+    }
+    to += stride;
   };
   if constexpr (wide_columns) {
-    // One test tells for two rows together whether a sample may be another code, which is rare.
+    const auto shifted = [&](unsigned samples) { return sizeof(Sample) == 1 ? samples : samples << shift; };
     ptx::hide_here(to);
     __builtin_assume(__isGlobal(to));
+    unsigned least = ~0u;
 #pragma unroll 1
-    for (int k = from; k < end; k += 2) {
-      unsigned least = ~0u;
-      store(columns.next(least) << shift);
-      to += stride;
-      const unsigned samples = columns.next(least) << shift;
-      if (k + 1 < end) store(samples);
-      to += stride;
-      if (least < 2 * TileColumns<Sample>::margin) ties |= 3u << k;
+    for (; rows >= 2; rows -= 2) {
+      store(shifted(columns.next(least)));
+      store(shifted(columns.next(least)));
     }
-    return ties & ((2u << (end - 1)) - 1);
+    if (rows > 0) store(shifted(columns.next(least)));
+    return least < 2 * TileColumns<Sample>::margin;
   } else {
+    unsigned ties = 0;
 #pragma unroll 1
-    for (int k = from; k < end; ++k) {
+    for (int k = 0; k < rows; ++k) {
       bool tie;
       store(columns.next(tie) << shift);
       if (tie) ties |= 1u << k;
-      to += stride;
     }
     return ties;
   }
@@ -244,19 +264,30 @@ __device__ __forceinline__ void write_means(const RectangleArgs& args, const Rec
     end = min(__ffs(static_cast<int>(warp.runs >> (from + 1) | 1u << (warp.rows - 1 - from))) + from, warp.rows);
 
     unsigned ties = 0;
+    std::uint8_t* const to = warp.to + from * warp.stride;
     if (warp.parts)
-      ties = write_run<Sample, true>(columns, word, warp.to, warp.stride, args.shift, from, end);
+      ties = write_run<Sample, true>(columns, word, to, warp.stride, args.shift, end - from);
     else if (word.whole)
-      ties = write_run<Sample, false>(columns, word, warp.to, warp.stride, args.shift, from, end);
+      ties = write_run<Sample, false>(columns, word, to, warp.stride, args.shift, end - from);
     if (ties == 0) continue;
+    if constexpr (wide_columns) {
+      ties = 0;
+      columns.begin(means, tile, start);
+#pragma unroll 1
+      for (int k = 0; k < end - from; ++k) {
+        unsigned least = ~0u;
+        columns.next(least);
+        if (least < 2 * TileColumns<Sample>::margin) ties |= 1u << k;
+      }
+    }
     // Beyond the outer centres all rows are alike.
     const bool alike = means.row[warp.top + from].second == means.row[warp.top + from].first;
     unsigned samples = 0;
 #pragma unroll 1
     for (bool first = true; ties != 0; ties &= ties - 1, first = false) {
       const int k = __ffs(static_cast<int>(ties)) - 1;
-      if (first || !alike) samples = exact_word<Sample>(means, tile, warp.top + k) << args.shift;
-      store_samples(reinterpret_cast<Sample*>(warp.to + k * warp.stride), samples, word.held, word.whole);
+      if (first || !alike) samples = exact_word<Sample>(means, tile, warp.top + from + k) << args.shift;
+      store_samples(reinterpret_cast<Sample*>(to + k * warp.stride), samples, word.held, word.whole);
     }
   }
 }
@@ -285,6 +316,7 @@ __device__ __forceinline__ void hide_tile(const RectangleArgs& args, const Recta
   word.set_whole(args.frame[part.plane]);
   const WarpRows warp = warp_rows_of(args, part, tile, word, means);
   const auto start = start_of<Sample>(item, part, tile, means, warp.top);
+  __syncthreads();  // load_means() reads what other threads have placed
   pdl_wait();
   clear_stale(args);
   load_means<Sample>(args, item, tile, means);

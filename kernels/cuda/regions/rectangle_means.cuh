@@ -101,10 +101,25 @@ struct LaneRows {
   bool whole;       ///< the vectors can be loaded at once
 };
 
+/// Adds the warp's sums to the cell's; `to`: the lane's, of the component of its number.
+template <class Sample, int components, int chains>
+__device__ __forceinline__ void send_sums(unsigned (&sum)[components][chains], RegionWord* to, int shift) {
+  unsigned all = 0;
+#pragma unroll
+  for (int c = 0; c < components; ++c) {
+#pragma unroll
+    for (int i = 1; i < chains; ++i) sum[c][0] += sum[c][i];
+    const unsigned of_warp = sum_of_warp(sum[c][0]);
+    if (threadIdx.x % 32 == c) all = of_warp;
+  }
+  if (threadIdx.x % 32 < components)
+    atomicAdd(to, RegionWord{1} << sum_bits | (sizeof(Sample) > 1 ? all >> shift : all));
+}
+
 /// Adds up the lane's rows and the warp's sums to the cell's, which begin at `to`.
 template <class Sample, int components>
 __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positions (&positions)[max_components],
-                                         const LaneRows& lane, int at, RegionWord* to, int sum_words) {
+                                         const LaneRows& lane, int at, RegionWord* sums, int sum_words) {
   constexpr unsigned bits = 8 * sizeof(Sample);
   // Sums of their own for words that lie side by side: else each addition would wait for the one before.
   constexpr int chains = components <= 2 ? vector_words : 1;
@@ -123,19 +138,29 @@ __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positi
   const auto shorten = [&](uint4& vector) {
     vector.x &= value, vector.y &= value, vector.z &= value, vector.w &= value;
   };
+  // All addresses are found before the wait.
+  const std::uint8_t* row[vector_rows];
+  RegionWord* to = sums + static_cast<int>(threadIdx.x) % 32 * sum_words;
+  ptx::hide_here(to);
+#pragma unroll
+  for (int k = 0; k < vector_rows; ++k) {
+    row[k] = lane.from + k * lane.stride;
+    ptx::hide_here(row[k]);
+    __builtin_assume(__isGlobal(row[k]));
+  }
   pdl_wait();
   if (lane.whole) {
     // All rows at once, as far as registers hold them.
-    constexpr int batch = components <= 2 ? 8 : 4;
+    constexpr int batch = components <= 2 ? vector_rows : 4;
 #pragma unroll
     for (int first = 0; first < vector_rows; first += batch) {
       uint4 vector[batch];
 #pragma unroll
       for (int k = 0; k < batch; ++k) {
         vector[k] = {};
-        if (first + k < lane.rows) vector[k] = *reinterpret_cast<const uint4*>(lane.from + (first + k) * lane.stride);
+        if (first + k < lane.rows) vector[k] = *reinterpret_cast<const uint4*>(row[first + k]);
       }
-      if (args.shift != 0) {
+      if (sizeof(Sample) > 1 && args.shift != 0) {
 #pragma unroll
         for (int k = 0; k < batch; ++k) shorten(vector[k]);
       }
@@ -146,20 +171,11 @@ __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positi
 #pragma unroll 1
     for (int k = 0; k < lane.rows && k < vector_rows; ++k) {
       uint4 vector = load_samples_of_vector<Sample>(lane.from + k * lane.stride, lane.bytes);
-      shorten(vector);
+      if (sizeof(Sample) > 1) shorten(vector);
       add(vector);
     }
   }
-  unsigned all = 0;
-#pragma unroll
-  for (int c = 0; c < components; ++c) {
-#pragma unroll
-    for (int i = 1; i < chains; ++i) sum[c][0] += sum[c][i];
-    const unsigned of_warp = sum_of_warp(sum[c][0]);
-    if (threadIdx.x % 32 == c) all = of_warp;
-  }
-  if (threadIdx.x % 32 < components)
-    atomicAdd(to + static_cast<int>(threadIdx.x) % 32 * sum_words, RegionWord{1} << sum_bits | all >> args.shift);
+  send_sums<Sample>(sum, to, args.shift);
   clear_stale(args);
 }
 

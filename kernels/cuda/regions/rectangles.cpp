@@ -9,12 +9,24 @@
 namespace convolve::cuda {
 namespace {
 
-constexpr int max_item_blocks = 1 << 16;                    // the kernels divide their numbers in single precision
-constexpr int usual_rows = 32;                              ///< of a tile
-constexpr int wave_blocks = 6 * 132;                        ///< of a launch, as many as an H100 holds at once
-constexpr int few_tiles = 256;                              ///< of 16 rows
-constexpr int few_blocks = 3 * 132, full_blocks = 8 * 132;  ///< of the filter's output
+constexpr int max_item_blocks = 1 << 16;          // the kernels divide their numbers in single precision
+constexpr int usual_rows = 32;                    ///< of a tile
+constexpr int multiprocessors = 132;              ///< of an H100
+constexpr int wave_blocks = 6 * multiprocessors;  ///< of a launch, as many as it holds at once
+constexpr int even_blocks = 4 * multiprocessors;  ///< of a launch that idle blocks fill up
+constexpr int few_tiles = 256;                    ///< of 16 rows
+constexpr int few_blocks = 3 * multiprocessors, full_blocks = 8 * multiprocessors;  ///< of the filter's output
 constexpr int smallest_cell = 8;  ///< pixels: of smaller ones, most lanes of a cell's warps would idle
+
+/// A number of blocks, and idle ones up to as many for each multiprocessor.
+std::int64_t filled(std::int64_t blocks) {
+  return (blocks + multiprocessors - 1) / multiprocessors * multiprocessors;
+}
+
+/// Whether sums take about a block a multiprocessor, so that idle ones can fill those up.
+bool fills_once(int means_blocks) {
+  return means_blocks > multiprocessors / 2 && means_blocks <= multiprocessors;
+}
 
 void set_factor(RectangleAxis& axis, int which, std::int64_t distance) {
   // `distance` << shift is at least 2^31, so that the quotient fits 32 bits but for that of a power of two.
@@ -120,6 +132,7 @@ bool treats(RegionEffect effect) {
 
 bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes, int capability) {
   if (!treats(args.effect) || args.feather > 0 || args.wide) return false;
+  if (bytes == 1 && args.shift != 0 && hides_by_means(args.effect)) return false;  // no layout has such bytes
   if (layers.size() * static_cast<std::size_t>(args.parts) > max_items) return false;
   for (const RegionLayer& layer : layers)
     if (layer.kind != static_cast<std::uint8_t>(LayerKind::rectangle)) return false;
@@ -135,7 +148,7 @@ bool RectangleList::set(const RegionArgs& args, std::span<const RegionLayer> lay
   for (const RegionLayer& layer : layers)
     for (int p = 0; p < args.parts; ++p)
       if (!add(args, layer, p, bytes)) return false;
-  if (!place_tiles(bytes, rows_of_tiles(args, layers, bytes, capability))) return false;
+  if (!place_tiles(bytes, rows_of_tiles(args, layers, bytes, capability), capability)) return false;
   args_.sum_words = sums_ <= max_lines ? line_words : 1;
   return true;
 }
@@ -189,8 +202,8 @@ std::int64_t RectangleList::tiles_of(int item, int bytes, int rows) const {
 int RectangleList::rows_of_tiles(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes,
                                  int capability) const {
   if (!hides_by_means(args.effect) || capability != 90) return usual_rows;
-  const auto blocks = [&](int rows) {
-    std::int64_t all = args_.means_blocks;
+  const auto tiles = [&](int rows) {
+    std::int64_t all = 0;
     for (int i = 0; i < items_; ++i) all += tiles_of(i, bytes, rows);
     return all;
   };
@@ -200,18 +213,24 @@ int RectangleList::rows_of_tiles(const RegionArgs& args, std::span<const RegionL
         if (tile_means(args.part[p], layer, bytes, rows) > max_rectangle_means) return false;
     return true;
   };
-  if (blocks(16) - args_.means_blocks <= few_tiles) return 16;
+  if (tiles(16) <= few_tiles) return 16;
+  // If sums and tiles can each fill a number of blocks a multiprocessor, nearly.
+  if (fills_once(args_.means_blocks))
+    for (const int rows : {24, 32, 40, 48, max_rectangle_rows})
+      if (served(rows) && filled(tiles(rows)) <= even_blocks - multiprocessors &&
+          5 * tiles(rows) >= 4 * filled(tiles(rows)))
+        return rows;
   int rows = usual_rows;
   for (const int more : {24, 32, 40, 48, max_rectangle_rows})
     if (more <= rows || served(more)) {
       rows = more;
-      if (blocks(more) <= wave_blocks) break;
+      if (args_.means_blocks + tiles(more) <= wave_blocks) break;
     }
   return rows;
 }
 
 // Numbers the tiles of all items. False where other kernels are to treat them.
-bool RectangleList::place_tiles(int bytes, int rows) {
+bool RectangleList::place_tiles(int bytes, int rows, int capability) {
   args_.tile_rows = rows;
   for (int i = 0; i < items_; ++i) {
     const std::int64_t tiles = tiles_of(i, bytes, rows);
@@ -219,7 +238,15 @@ bool RectangleList::place_tiles(int bytes, int rows) {
     args_.first_tile[i] = tiles_;
     tiles_ += static_cast<int>(tiles);
   }
-  args_.blocks = args_.means_blocks + tiles_;
+  args_.tile_blocks = args_.means_blocks;
+  args_.launched = args_.blocks = args_.means_blocks + tiles_;
+  if (hides_by_means(args_.effect) && capability == 90) {
+    const bool evenly = fills_once(args_.means_blocks) && filled(args_.means_blocks) + filled(tiles_) <= even_blocks;
+    if (evenly) args_.tile_blocks = static_cast<int>(filled(args_.means_blocks));
+    args_.blocks = args_.tile_blocks + tiles_;
+    args_.launched = args_.blocks <= even_blocks ? static_cast<int>(filled(args_.blocks)) : args_.blocks;
+  }
+  args_.search = static_cast<int>(std::bit_ceil(static_cast<unsigned>(items_))) / 2;
   // Behind the filter's output comes the filter of the next frame. Its blocks take the place of this launch's where
   // those are many, but would fit the GPU at once.
   args_.early = args_.effect != RegionEffect::filter || args_.blocks <= few_blocks || args_.blocks > full_blocks;

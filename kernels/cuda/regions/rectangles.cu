@@ -41,31 +41,42 @@ __device__ __forceinline__ void write_tile(const RectangleArgs& args, const Rect
   }
 }
 
+/// What a block does that has neither sums nor a tile: it ends when the first sum is complete, about when others do.
+/// The next launch's blocks would take its place too soon otherwise, and not be spread evenly.
+__device__ __forceinline__ void idle(const RectangleArgs& args) {
+  pdl_wait();
+  if (static_cast<int>(blockIdx.x) < args.blocks) clear_stale(args);
+  complete_sum(args.sums, args.item[0].warps);
+}
+
 /// Effects made of means: the first blocks add to the sums of cells, and the others, each a tile, wait for the sums
 /// that they need. A sample is overwritten when its cell's sum is complete, that is, when it has been read.
 /// `resident`: blocks that a multiprocessor holds at once, at least, which says how many registers there are.
 template <class Sample, int resident>
 __global__ void __launch_bounds__(rectangle_threads, resident)
     rectangles_kernel(const __grid_constant__ RectangleArgs args) {
-  __shared__ BlockItem block;
   __shared__ RectangleMeans means;
-  if (static_cast<int>(blockIdx.x) >= args.blocks) {
-    pdl_wait();
-    return;
-  }
   if (args.early) start_next_launch();
-  if (!hides_by_means(args.effect)) {
-    find_item(args, args.first_tile, static_cast<int>(blockIdx.x), block);
-    write_tile<Sample>(args, block.item, block.number);
+  if (static_cast<int>(blockIdx.x) >= args.blocks) {
+    idle(args);
     return;
   }
-  const int tile = static_cast<int>(blockIdx.x) - args.means_blocks;
+  if (!hides_by_means(args.effect)) {
+    const int block = static_cast<int>(blockIdx.x), item = find_item(args, args.first_tile, block);
+    write_tile<Sample>(args, args.item[item], block - args.first_tile[item]);
+    return;
+  }
+  const int tile = static_cast<int>(blockIdx.x) - args.tile_blocks;
   if (tile < 0) {
-    find_item(args, args.first_means, static_cast<int>(blockIdx.x), block);
-    sum_block<Sample>(args, block.item, block.number);
+    if (static_cast<int>(blockIdx.x) >= args.means_blocks) {
+      idle(args);
+      return;
+    }
+    const int block = static_cast<int>(blockIdx.x), item = find_item(args, args.first_means, block);
+    sum_block<Sample>(args, args.item[item], block - args.first_means[item]);
   } else {
-    find_item(args, args.first_tile, tile, block);
-    hide_tile<Sample>(args, block.item, block.number, means);
+    const int item = find_item(args, args.first_tile, tile);
+    hide_tile<Sample>(args, args.item[item], tile - args.first_tile[item], means);
   }
 }
 
@@ -79,12 +90,7 @@ void launch_rectangles(int capability, SampleType type, const RectangleArgs& arg
   const auto kernel = by_means ? bytes ? rectangles_kernel<std::uint8_t, wide> : rectangles_kernel<std::uint16_t, wide>
                       : bytes ? rectangles_kernel<std::uint8_t, usual>
                                : rectangles_kernel<std::uint16_t, usual>;
-  // Idle blocks wait where those of the next launch would crowd: with as many as that, each multiprocessor of an H100
-  // has its share of each launch.
-  constexpr int multiprocessors = 132, most = 4 * multiprocessors;
-  int blocks = args.blocks;
-  if (by_means && blocks <= most) blocks = (blocks + multiprocessors - 1) / multiprocessors * multiprocessors;
-  launch_pdl(capability, kernel, static_cast<unsigned>(blocks), dim3(rectangle_threads), stream, args);
+  launch_pdl(capability, kernel, static_cast<unsigned>(args.launched), dim3(rectangle_threads), stream, args);
 }
 
 }  // namespace convolve::cuda

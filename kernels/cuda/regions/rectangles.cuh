@@ -27,27 +27,14 @@ __device__ __forceinline__ void start_next_launch() {
 #endif
 }
 
-/// The block's item, copied to shared memory, and the block's number in it.
-struct BlockItem {
-  RectangleItem item;
-  int number;
-};
-
-/// `first`: each item's first block of those that `block` is one of. To be called by all threads.
-__device__ __forceinline__ void find_item(const RectangleArgs& args, const int (&first)[max_items], int block,
-                                          BlockItem& found) {
-  constexpr int words = sizeof(RectangleItem) / 4;
+/// The number of the block's item. `first`: each item's first block of those that `block` is one of.
+__device__ __forceinline__ int find_item(const RectangleArgs& args, const int (&first)[max_items], int block) {
   static_assert((max_items & (max_items - 1)) == 0);
-  static_assert(sizeof(RectangleItem) % 4 == 0 && words < rectangle_threads);
-  const int id = static_cast<int>(threadIdx.x);
   int index = 0;
-#pragma unroll
-  for (int step = max_items / 2; step > 0; step /= 2)  // behind the last, none is smaller
+#pragma unroll 1
+  for (int step = args.search; step > 0; step >>= 1)  // behind the last, none is smaller
     if (first[index + step] <= block) index += step;
-  if (id < words)
-    reinterpret_cast<std::uint32_t*>(&found.item)[id] = reinterpret_cast<const std::uint32_t*>(&args.item[index])[id];
-  if (id == words) found.number = block - first[index];
-  __syncthreads();
+  return index;
 }
 
 /// A cell's sum is complete when as many warps as share the cell have added to it. They are counted above the sum's

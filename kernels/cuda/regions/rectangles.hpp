@@ -12,6 +12,10 @@
 //     block   0 ... means_blocks - 1              means_blocks ...
 //             add samples to sums of cells  ──>   wait for the sums of the cells that the tile sees, write the tile
 //             rectangle_means.cuh                 rectangle_effect.cuh
+//
+// Where they can be made to, both kinds fill a whole number of blocks a multiprocessor, by idle blocks behind them. An
+// idle block ends about when the others of its kind do, so that the launches that follow find their places in the order
+// of their blocks, and each multiprocessor has as much to do of each launch as the others.
 #pragma once
 
 #include <span>
@@ -47,7 +51,7 @@ inline constexpr int max_items = 32;  ///< as many as ride in the kernel's param
 inline constexpr int rectangle_threads = 128, rectangle_warps = rectangle_threads / 32;
 inline constexpr int max_rectangle_rows = 64;             ///< of a tile, of which RectangleArgs says the number
 inline constexpr int vector_bytes = 16, vector_rows = 8;  ///< what a lane of rectangle_means.cuh has
-inline constexpr int max_rectangle_means = 1024;          ///< that a tile sees
+inline constexpr int max_rectangle_means = 512;           ///< that a tile sees
 
 /// Sums to which many warps add, and which many blocks look at, lie a line of memory apart: else they queue there. Of
 /// many cells each is small, and what counts is how much memory is to be cleared.
@@ -61,11 +65,14 @@ struct RectangleArgs {
   RegionEffect effect;
   int tile_rows;
   bool early;         ///< the next launch may start its blocks as soon as this one's have begun
-  int blocks;         ///< that have something to do; a launch may have more
+  int blocks;         ///< up to the last tile; those of a launch behind it are idle
+  int launched;       ///< blocks of a launch
+  int search;         ///< half of the least power of two that is not less than the number of items
   RegionWord* sums;   ///< of this frame
   RegionWord* stale;  ///< of the frame before, to be cleared
   std::uint64_t stale_words;
-  int means_blocks;                                   ///< that add to sums; those of tiles follow
+  int means_blocks;                                   ///< that add to sums
+  int tile_blocks;                                    ///< the first block of a tile; those between are idle
   int first_tile[max_items], first_means[max_items];  ///< blocks; behind the last item, no block's number
   RectangleItem item[max_items];
 };
@@ -88,7 +95,7 @@ class RectangleList {
   bool add(const RegionArgs& args, const RegionLayer& layer, int part, int bytes);
   std::int64_t tiles_of(int item, int bytes, int rows) const;
   int rows_of_tiles(const RegionArgs& args, std::span<const RegionLayer> layers, int bytes, int capability) const;
-  bool place_tiles(int bytes, int rows);
+  bool place_tiles(int bytes, int rows, int capability);
 
   RectangleArgs args_{};
   int items_ = 0, tiles_ = 0, sums_ = 0;
