@@ -10,6 +10,7 @@
 #include "cuda/common/device_array.hpp"
 #include "cuda/common/launch.hpp"
 #include "cuda/common/packed_422.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/byte_factors.hpp"
 #include "cuda/separable/factors.hpp"
@@ -329,8 +330,7 @@ class LargePlan final : public Plan {
       args_.plane[p].row_taps = matrices_.get() + first;
     }
     // All that a block may have: other plans of the same kernel may need more.
-    check(cudaFuncSetAttribute(strip.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes),
-          "the filter's kernel");
+    allow_shared_memory(strip.kernel, device.shared_bytes);
     launch_[0] = {strip.kernel, blocks, 32u * strip_warps(max_components_of(mix)), static_cast<unsigned>(memory)};
     return true;
   }

@@ -16,6 +16,7 @@
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
 #include "cuda/common/packed_422.hpp"
+#include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large_group_plan.hpp"
@@ -165,9 +166,7 @@ class WidePlan final : public Plan {
     }
     blocks_ = checked_blocks(blocks);
     set_tables(device, desc, taps, scale);
-    for (auto* const run : {kernel.kernel, kernel.any})
-      if (cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.memory) != cudaSuccess)
-        throw PlanError(std::string("shared memory for the filter: ") + launch_error());
+    for (auto* const run : {kernel.kernel, kernel.any}) allow_shared_memory(run, kernel.memory);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
