@@ -9,9 +9,8 @@
 //
 // A tile is some rows of as many samples as its threads own, 16 bytes each (of three components 48), less what the
 // window reaches beside them. A thread adds up the differences of its own outputs; a scan over the threads says what
-// came before, and so a row takes five shuffles for each component. V of a tile's rows goes through shared memory, in
-// which even samples and odd ones lie apart: word i of all threads side by side, so that loads at any offset meet no
-// bank twice.
+// came before (byte_box_lanes.cuh). V of a tile's rows goes through shared memory, in which even samples and odd
+// ones lie apart: word i of all threads side by side, so that loads at any offset meet no bank twice.
 //
 // A block makes several tiles, one below the other. Each of them begins with V of its first row, and of large boxes
 // that would be most of the work: the tiles of a block make sums of as many rows as a tile has, and each adds up those
@@ -29,15 +28,9 @@
 #include "cuda/common/launch.hpp"
 #include "cuda/common/sample_plane.hpp"
 #include "cuda/separable/byte_box_columns.cuh"
+#include "cuda/separable/byte_box_lanes.cuh"
 
 namespace convolve::cuda::byte_box {
-
-/// Sums of lanes up to this one.
-__device__ __forceinline__ std::uint32_t scan_lanes(std::uint32_t sum) {
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) ptx::add_lane_before(sum, d);
-  return sum;
-}
 
 /// The first `count` of 16 bytes.
 static __device__ __noinline__ void store_some(std::uint8_t* to, uint4 code, int count) {
@@ -66,8 +59,11 @@ struct Tile : Columns<kind, warps> {
   static constexpr bool keeps_places = S::vectors == 1;  ///< in registers
   int x, there;                                          ///< the outputs: first byte of a row, how many
   bool out_vectors, passes_some;
-  std::uint8_t* out;  ///< of the next row
+  static constexpr int numbers = S::batch * S::chains;               ///< that are summed over lanes
+  static constexpr bool exchanges = (numbers & (numbers - 1)) == 0;  ///< by LaneSums
+  std::uint8_t* out;                                                 ///< of the next row
   std::uint32_t start_sum[S::chains];
+  std::uint32_t own_start;  ///< of the number that the lane has in LaneSums
   float level[way == Way::wide ? S::chains : 1];
   std::uint32_t place[2][2][keeps_places ? S::words + 1 : 1];
   std::uint32_t funnel[2][2];
@@ -82,6 +78,7 @@ struct Tile : Columns<kind, warps> {
     whole_leaves = plane.leaves.select[0] == whole_words && plane.leaves.select[1] == whole_words;
 #pragma unroll
     for (int c = 0; c < S::chains; ++c) start_sum[c] = plane.start[c], ptx::hide_here(start_sum[c]);
+    if constexpr (exchanges) own_start = plane.start[LaneSums<numbers>::number_of(thread & 31) % S::chains];
     if constexpr (way == Way::wide)
 #pragma unroll
       for (int c = 0; c < S::chains; ++c) level[c] = plane.level[c];
@@ -222,6 +219,25 @@ struct Tile : Columns<kind, warps> {
 #pragma unroll
     for (int i = 0; i < pairs; ++i) base[i / S::chains][i % S::chains] += __shfl_sync(~0u, sum, i);
   }
+  /// What comes before the thread's own differences, of all numbers, by LaneSums.
+  __device__ __forceinline__ void find_bases(std::uint32_t (&base)[S::batch][S::chains],
+                                             const std::uint32_t (&total)[S::batch][S::chains]) const {
+    const int lane = thread & 31, warp = thread >> 5, mine = LaneSums<numbers>::number_of(lane);
+    std::uint32_t number[numbers], own;
+#pragma unroll
+    for (int i = 0; i < numbers; ++i) number[i] = total[i / S::chains][i % S::chains] - more_of_chain(i % S::chains);
+    LaneSums<numbers> sums;
+    const std::uint32_t all = sums.gather(number, lane, own);
+    if (warps > 1 && lane >= 32 - numbers) shared.total[warp][mine] = all;
+    std::uint32_t before = all - own + own_start;
+    sync();
+    if constexpr (warps > 1)
+#pragma unroll
+      for (int w = 0; w + 1 < warps; ++w) before += w < warp ? shared.total[w][mine] : 0;
+    sums.spread(number, lane, before);
+#pragma unroll
+    for (int i = 0; i < numbers; ++i) base[i / S::chains][i % S::chains] = number[i];
+  }
   /// Outputs of the rows whose V lie in shared memory, n and those that follow.
   __device__ __forceinline__ void make(int n) {
     constexpr int batch = S::batch;
@@ -234,17 +250,21 @@ struct Tile : Columns<kind, warps> {
 #pragma unroll
       for (int k = 0; k < batch; ++k) run<false>(sum[k], total[k], k);
     }
+    if constexpr (exchanges) {
+      find_bases(base, total);
+    } else {
 #pragma unroll
-    for (int k = 0; k < batch; ++k) {
+      for (int k = 0; k < batch; ++k) {
 #pragma unroll
-      for (int c = 0; c < S::chains; ++c) {
-        const std::uint32_t own = total[k][c] - more_of_chain(c), all = scan_lanes(own);
-        base[k][c] = all - own + start_sum[c];
-        if (warps > 1 && lane == 31) shared.total[warp][k * S::chains + c] = all;
+        for (int c = 0; c < S::chains; ++c) {
+          const std::uint32_t own = total[k][c] - more_of_chain(c), all = scan_lanes(own);
+          base[k][c] = all - own + start_sum[c];
+          if (warps > 1 && lane == 31) shared.total[warp][k * S::chains + c] = all;
+        }
       }
+      sync();
+      if constexpr (warps > 1) add_warps(base);
     }
-    sync();
-    if constexpr (warps > 1) add_warps(base);
     std::uint8_t* to = out;
     const std::ptrdiff_t stride = plane.out_stride;
 #pragma unroll
@@ -270,7 +290,7 @@ __device__ __noinline__ void copy_tile(const Plane& plane, int left, int top, in
       plane.out[y * plane.out_stride + left + i] = __ldg(plane.in + y * plane.in_stride + left + i);
 }
 
-template <Kind kind, int warps, Way way>
+template <Kind kind, int warps, Way way, bool in_turns>
 __device__ __forceinline__ void filter_tile(const Args& args, const Plane& plane, std::uint8_t* memory) {
   using S = Shape<kind, warps>;
   constexpr int batch = S::batch;
@@ -286,7 +306,7 @@ __device__ __forceinline__ void filter_tile(const Args& args, const Plane& plane
     __syncthreads();
   }
   pdl_wait();
-  tile.start();
+  tile.template start<in_turns>();
   const int leaving = tile.top - args.centre_y - 1, entering = leaving + args.height;
   Words<S> enters[batch], leaves[batch];
   const std::uint8_t *entering_at = tile.row(entering), *leaving_at = tile.row(leaving);
@@ -317,21 +337,23 @@ __device__ __forceinline__ void filter_tile(const Args& args, const Plane& plane
 
 template <PlaneMix mix, int warps, Way way>
 __global__ void __launch_bounds__(32 * most_warps(mix), 1) box_kernel(const __grid_constant__ Args args) {
+  // Measured: planes of one and two components in one launch, of boxes over more than 128 rows.
+  constexpr bool in_turns = way == Way::wide_codes && mix == PlaneMix::one_and_two;
   extern __shared__ __align__(16) std::uint8_t memory[];
   if constexpr (mix == PlaneMix::none) {
-    filter_tile<Kind::pairs, warps, way>(args, args.plane[0], memory);
+    filter_tile<Kind::pairs, warps, way, in_turns>(args, args.plane[0], memory);
   } else if constexpr (mix == PlaneMix::three) {
-    filter_tile<Kind::three, warps, way>(args, args.plane[0], memory);
+    filter_tile<Kind::three, warps, way, in_turns>(args, args.plane[0], memory);
   } else if constexpr (mix == PlaneMix::four) {
-    filter_tile<Kind::four, warps, way>(args, args.plane[0], memory);
+    filter_tile<Kind::four, warps, way, in_turns>(args, args.plane[0], memory);
   } else {
     int p = 0;
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
     const Plane& plane = args.plane[p];
     if (mix == PlaneMix::one || plane.components == 1)
-      filter_tile<Kind::one, warps, way>(args, plane, memory);
+      filter_tile<Kind::one, warps, way, in_turns>(args, plane, memory);
     else if constexpr (mix == PlaneMix::one_and_two)
-      filter_tile<Kind::two, warps, way>(args, plane, memory);
+      filter_tile<Kind::two, warps, way, in_turns>(args, plane, memory);
   }
 }
 

@@ -149,8 +149,32 @@ struct Columns {
 #pragma unroll
     for (int k = 0; k < many; ++k) add(in[k]);
   }
+  /// The same. While some are added, as many more are under way.
+  __device__ __forceinline__ void add_rows_in_turns(int y, int count) {
+    constexpr int many = S::at_once;
+    if (count <= 0) return;
+    Words<S> one[many], other[many];
+    const auto add_and_load = [&](const Words<S>(&now)[many], Words<S>(&next)[many]) {
+      y += many, count -= many;
+      if (count > 0) load_rows(next, y, row(y), count);
+#pragma unroll
+      for (int k = 0; k < many; ++k) add(now[k]);
+      return count > 0;
+    };
+    load_rows(one, y, row(y), count);
+    while (add_and_load(one, other) && add_and_load(other, one)) {
+    }
+  }
+  template <bool in_turns>
+  __device__ __forceinline__ void add_rows(int y, int count) {
+    if constexpr (in_turns)
+      add_rows_in_turns(y, count);
+    else
+      add_rows(y, count);
+  }
   /// V of the first row, less what enters there. The tiles of a block make sums of units of rows, and each adds up
   /// those of its window, or takes them from sums of all units before.
+  template <bool in_turns>
   __device__ __forceinline__ void start() {
     const int y = block_top - args.centre_y;
     clear();
@@ -160,7 +184,7 @@ struct Columns {
       const int units = args.tile_units * (args.groups - 1) + args.window_units;
 #pragma unroll 1
       for (int u = group; u < units; u += args.groups) {
-        add_rows(y + u * args.unit_rows, args.unit_rows);
+        add_rows<in_turns>(y + u * args.unit_rows, args.unit_rows);
 #pragma unroll
         for (int i = 0; i < 2 * S::words; ++i) unit[u * pitch + i * S::threads + thread] = (&v[0][0])[i];
         clear();
@@ -187,7 +211,7 @@ struct Columns {
       }
       __syncthreads();
     }
-    add_rows(y + group * args.rows + args.window_units * args.unit_rows, args.rest);
+    add_rows<in_turns>(y + group * args.rows + args.window_units * args.unit_rows, args.rest);
   }
   __device__ __forceinline__ void put(int k) const {
 #pragma unroll
