@@ -185,6 +185,17 @@ void add_narrow(CaseList& list) {
       });
 }
 
+// Three components in strips of two parts a step, whose rows go to the frame through shared memory.
+void add_strips_of_three(CaseList& list) {
+  constexpr std::array shapes{Shape{1, 35, 35}, Shape{1, 40, 47}, Shape{1, 63, 40}};
+  constexpr std::array names{"rgb8"};
+  add_each_factored(list, names, shapes, [](CaseOptions& o, std::size_t at) {
+    o.width = rotate(std::array{64, 131, 300}, at);
+    o.height = rotate(std::array{70, 97, 160}, at);
+    o.in = o.out = Placement::aligned;
+  });
+}
+
 // From 96 taps an axis on, of frames that are as large as what the taps reach, and of several strips.
 void add_wide(CaseList& list) {
   constexpr std::array wide{Shape{1, 97, 97}, Shape{1, 96, 127}, Shape{1, 128, 101}};
@@ -209,6 +220,7 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_flipped_boxes(list);
   add_narrow(list);
   add_wide_boxes(list);
+  add_strips_of_three(list);
   return list.cases;
 }
 

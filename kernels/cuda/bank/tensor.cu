@@ -213,7 +213,7 @@ struct TileMaker {
 #pragma unroll
     for (int strip = 0; strip < 2; ++strip) {
       pixels[strip] = interleaved<C>(words[strip]);
-      if constexpr (passthroughs) pass_through<C>(pixels[strip], plane, was + 64 * C * strip);
+      if constexpr (passthroughs) pass_through<C>(pixels[strip], plane, was, strip);
       if constexpr (C != 3) reinterpret_cast<Word<C>*>(out)[16 * strip] = pixels[strip];
     }
     if constexpr (C == 3) In::store(memory, pair_of_rows, pixels, out, plane.out_stride, vectorial);

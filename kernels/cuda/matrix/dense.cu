@@ -112,14 +112,17 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
     }
 #pragma unroll
     for (int k = 0; k < together; ++k) {
-      Word<C> pixels[2];
+      const auto pixels = [&](int strip) {
+        Word<C> word = interleaved<C>(words[k][strip]);
+        if constexpr (passthroughs) pass_through<C>(word, plane, was, strip);
+        return word;
+      };
+      if constexpr (C == 3) {
+        In::store(memory, s + k, {pixels(0), pixels(1)}, out, plane.out_stride, vectorial);
+      } else {
 #pragma unroll
-      for (int strip = 0; strip < 2; ++strip) {
-        pixels[strip] = interleaved<C>(words[k][strip]);
-        if constexpr (passthroughs) pass_through<C>(pixels[strip], plane, was + 64 * C * strip);
-        if constexpr (C != 3) reinterpret_cast<Word<C>*>(out)[16 * strip] = pixels[strip];
+        for (int strip = 0; strip < 2; ++strip) reinterpret_cast<Word<C>*>(out)[16 * strip] = pixels(strip);
       }
-      if constexpr (C == 3) In::store(memory, s + k, pixels, out, plane.out_stride, vectorial);
       was += 2 * plane.in_stride;
       out += 2 * plane.out_stride;
     }

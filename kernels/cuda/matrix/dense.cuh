@@ -180,19 +180,21 @@ __device__ __forceinline__ std::uint32_t& word_of(uint4& u, int i) {
   return i == 0 ? u.x : i == 1 ? u.y : i == 2 ? u.z : u.w;
 }
 
-/// Puts copied components back into four pixels: as they were, at `was`.
+/// Puts copied components back into four pixels of a strip: as they were, `was` being where those of strip 0 are.
 template <int C>
-__device__ __forceinline__ void pass_through(Word<C>& word, const MatrixPlane& plane, const std::uint8_t* was) {
+__device__ __forceinline__ void pass_through(Word<C>& word, const MatrixPlane& plane, const std::uint8_t* was,
+                                             int strip) {
   if constexpr (C == 3) {
 #pragma unroll
     for (int w = 0; w < C; ++w) {
       std::uint32_t mask = 0;
 #pragma unroll
       for (int b = 0; b < 4; ++b) mask |= (plane.passthrough_components >> (4 * w + b) % C & 1) * 255u << 8 * b;
-      word_of(word, w) = (word_of(word, w) & ~mask) | (__ldg(reinterpret_cast<const std::uint32_t*>(was) + w) & mask);
+      const std::uint32_t before = __ldg(reinterpret_cast<const std::uint32_t*>(was) + 16 * C * strip + w);
+      word_of(word, w) = (word_of(word, w) & ~mask) | (before & mask);
     }
   } else {
-    Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was));
+    Word<C> before = __ldg(reinterpret_cast<const Word<C>*>(was) + 16 * strip);
 #pragma unroll
     for (int w = 0; w < C; ++w)
       word_of(word, w) = (word_of(word, w) & ~plane.passthrough) | (word_of(before, w) & plane.passthrough);

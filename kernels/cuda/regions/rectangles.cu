@@ -62,8 +62,10 @@ __global__ void __launch_bounds__(rectangle_threads, resident)
     return;
   }
   if (!hides_by_means(args.effect)) {
+    __shared__ RectangleItem own;
     const int block = static_cast<int>(blockIdx.x), item = find_item(args, args.first_tile, block);
-    write_tile<Sample>(args, args.item[item], block - args.first_tile[item]);
+    copy_item(args.item[item], own);
+    write_tile<Sample>(args, own, block - args.first_tile[item]);
     return;
   }
   const int tile = static_cast<int>(blockIdx.x) - args.tile_blocks;

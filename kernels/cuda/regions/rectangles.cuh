@@ -37,6 +37,16 @@ __device__ __forceinline__ int find_item(const RectangleArgs& args, const int (&
   return index;
 }
 
+/// Copies a block's item to shared memory, which its lanes read sooner than arguments at a place found at run time. To
+/// be called by all threads.
+__device__ __forceinline__ void copy_item(const RectangleItem& item, RectangleItem& own) {
+  constexpr int words = sizeof(RectangleItem) / 4;
+  static_assert(sizeof(RectangleItem) % 4 == 0 && words <= rectangle_threads);
+  const int id = static_cast<int>(threadIdx.x);
+  if (id < words) reinterpret_cast<std::uint32_t*>(&own)[id] = reinterpret_cast<const std::uint32_t*>(&item)[id];
+  __syncthreads();
+}
+
 /// A cell's sum is complete when as many warps as share the cell have added to it. They are counted above the sum's
 /// bits: a cell is of less than 2^15 warps, and what each adds is less than 2^28.
 inline constexpr int sum_bits = 44;

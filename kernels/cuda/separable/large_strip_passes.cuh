@@ -209,6 +209,7 @@ struct StripPasses {
             for (int k = 0; k < 8; ++k)
               (&sum[i][0][0])[k] = places.second * (&sum[i][0][0])[k] + samples.plane.start[i % C];
       }
+      if (C == 3 && part > 0) samples.finish();  // 16 rows are what waits to go to the frame
       samples.store([&](int r, int w, int b) { return sum_of_byte<C, pairs>(sum, r, w, b); });
     }
   }
