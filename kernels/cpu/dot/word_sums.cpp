@@ -229,8 +229,11 @@ HWY_INLINE void MakeBytes(const WordFilter& k, const Kept& kept, const Sums& las
 struct Rest {
   std::uint8_t row[rows][32];
 
+  /// Makes sample x of the outputs the first of these rows. As numbers: a pointer may not lie before its array.
   [[gnu::noinline]] void place(std::uint8_t* (&out)[rows], std::ptrdiff_t x) {
-    for (int i = 0; i < rows; ++i) out[i] = row[i] - x;
+    for (int i = 0; i < rows; ++i)
+      out[i] =
+          reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(row[i]) - static_cast<std::uintptr_t>(x));
   }
   [[gnu::noinline]] void copy(const Target& to, int x, int n) const {
     for (int i = 0; i < rows; ++i)
