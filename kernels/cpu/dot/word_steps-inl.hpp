@@ -40,26 +40,22 @@ struct Windows {
   const Bytes &w0, &w1, &w2, &w3;
 };
 
-// The text of a step: the products of a pair of taps and the four windows, added to the sums, or to where they start
-// from, which is in s3.
-#define CONVOLVE_ADD_PRODUCTS                \
-  "vpmaddubsw %[tap], %[w0], %[product]\n\t" \
-  "vpaddw %[product], %[s0], %[s0]\n\t"      \
-  "vpmaddubsw %[tap], %[w1], %[product]\n\t" \
-  "vpaddw %[product], %[s1], %[s1]\n\t"      \
-  "vpmaddubsw %[tap], %[w2], %[product]\n\t" \
-  "vpaddw %[product], %[s2], %[s2]\n\t"      \
-  "vpmaddubsw %[tap], %[w3], %[product]\n\t" \
-  "vpaddw %[product], %[s3], %[s3]\n\t"
-#define CONVOLVE_BEGIN_WITH_PRODUCTS         \
-  "vpmaddubsw %[tap], %[w0], %[product]\n\t" \
-  "vpaddw %[product], %[s3], %[s0]\n\t"      \
-  "vpmaddubsw %[tap], %[w1], %[product]\n\t" \
-  "vpaddw %[product], %[s3], %[s1]\n\t"      \
-  "vpmaddubsw %[tap], %[w2], %[product]\n\t" \
-  "vpaddw %[product], %[s3], %[s2]\n\t"      \
-  "vpmaddubsw %[tap], %[w3], %[product]\n\t" \
-  "vpaddw %[product], %[s3], %[s3]\n\t"
+// The text of a step: the products of a pair of taps and the four windows, each added to what it begins from.
+#define CONVOLVE_PRODUCTS(from0, from1, from2, from3) \
+  "vpmaddubsw %[tap], %[w0], %[product]\n\t"          \
+  "vpaddw %[product], %[" from0                       \
+  "], %[s0]\n\t"                                      \
+  "vpmaddubsw %[tap], %[w1], %[product]\n\t"          \
+  "vpaddw %[product], %[" from1                       \
+  "], %[s1]\n\t"                                      \
+  "vpmaddubsw %[tap], %[w2], %[product]\n\t"          \
+  "vpaddw %[product], %[" from2                       \
+  "], %[s2]\n\t"                                      \
+  "vpmaddubsw %[tap], %[w3], %[product]\n\t"          \
+  "vpaddw %[product], %[" from3 "], %[s3]\n\t"
+#define CONVOLVE_ADD_PRODUCTS CONVOLVE_PRODUCTS("s0", "s1", "s2", "s3")
+// Begins a segment, with what is in s3.
+#define CONVOLVE_BEGIN_WITH_PRODUCTS CONVOLVE_PRODUCTS("s3", "s3", "s3", "s3")
 
 // The first step of one parity: begins its first segment.
 template <int Step>
@@ -127,6 +123,7 @@ HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, 
 }
 #undef CONVOLVE_ADD_PRODUCTS
 #undef CONVOLVE_BEGIN_WITH_PRODUCTS
+#undef CONVOLVE_PRODUCTS
 
 }  // namespace
 }  // namespace convolve::cpu::HWY_NAMESPACE

@@ -133,8 +133,7 @@ __device__ __forceinline__ void load_means(const RectangleArgs& args, const Rect
         sum = *static_cast<const volatile RegionWord*>(at);
         sum_next = *static_cast<const volatile RegionWord*>(at_next);
       } while (min(static_cast<int>(sum >> sum_bits), static_cast<int>(sum_next >> sum_bits)) < item.warps);
-      constexpr RegionWord mask = (RegionWord{1} << sum_bits) - 1;
-      double mean = as_double(sum & mask) * by, mean_next = as_double(sum_next & mask) * by_next;
+      double mean = as_double(sum & sum_mask) * by, mean_next = as_double(sum_next & sum_mask) * by_next;
       if (!blurred) mean = rounded(mean), mean_next = mean;
       means.pair[i] = {mean, mean_next - mean};
       continue;

@@ -50,6 +50,7 @@ __device__ __forceinline__ void copy_item(const RectangleItem& item, RectangleIt
 /// A cell's sum is complete when as many warps as share the cell have added to it. They are counted above the sum's
 /// bits: a cell is of less than 2^15 warps, and what each adds is less than 2^28.
 inline constexpr int sum_bits = 44;
+inline constexpr RegionWord sum_mask = (RegionWord{1} << sum_bits) - 1;
 
 /// A sum, once it is complete. The blocks that add to it have lower numbers than those that wait for it: they began
 /// before them, so that all of them get to their end.
@@ -57,7 +58,7 @@ __device__ __forceinline__ RegionWord complete_sum(const RegionWord* at, int war
   RegionWord sum;
   do sum = *static_cast<const volatile RegionWord*>(at);
   while (static_cast<int>(sum >> sum_bits) < warps);
-  return sum & ((RegionWord{1} << sum_bits) - 1);
+  return sum & sum_mask;
 }
 
 /// Clears the block's part of the sums of the frame before: once that frame is done, and while others are waited for.

@@ -112,7 +112,7 @@ std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int ch
 }
 
 int steps_of(int height) {
-  return (height - 1) / step_rows + 1;
+  return ceil_div(height, step_rows);
 }
 /// When the last block is over that makes `steps` output steps, a multiprocessor taking one block after the other.
 /// A block makes V for `delay` more; starting costs about 3.
@@ -208,7 +208,7 @@ class WidePlan final : public Plan {
     const Strips& strips = kernel_.of(components);
     to.components = components, to.width = width, to.height = height;
     to.row_bytes = to.width * to.components;
-    to.strips = (to.width - 1) / strips.pixels + 1;
+    to.strips = ceil_div(to.width, strips.pixels);
     to.before = before_of(kernel_, strips, desc.filter.centre_x());
     const int last = to.width + to.before - strips.window;  // pixel of a strip whose window ends within the frame
     to.low_strips = (to.before + strips.pixels - 1) / strips.pixels;
