@@ -5,8 +5,8 @@
 
 Needs the packages cvcuda-cu13 and torch, which owns the frames. Samples are random, buffers rotate over four times the L2,
 times are medians of events, beside a graph of copies, as in bench. CV-CUDA refuses to be captured into a graph, so that
-its calls are launched one after the other ("replay" false); `enqueue_us`, the host's time for a call, says whether the
-launches held up the device.
+its calls are launched one after the other ("replay" false), behind a kernel that spins until they are all in the stream.
+`enqueue_us` is the host's time for a call.
 """
 import json
 import statistics
@@ -17,6 +17,7 @@ import cvcuda
 import torch
 
 WIDTH, HEIGHT, RUNS = 3840, 2160, 15
+SPIN_CYCLES = 10_000_000  # some 5 ms: longer than the host takes to launch what is timed
 SIDES = (3, 5, 7, 9, 11, 15, 31)
 LAYOUTS = (("GRAY8", 1, cvcuda.Format.U8), ("RGBA", 4, cvcuda.Format.RGBA8))
 
@@ -27,6 +28,7 @@ def median_us(stream, work):
     with torch.cuda.stream(stream):
         for i in range(RUNS + 2):
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda._sleep(SPIN_CYCLES)
             start.record(stream)
             work()
             stop.record(stream)
