@@ -6,7 +6,7 @@
 # - All of it is formatted as .clang-format says. "lint.sh --format" stops here.
 # - No file is over 400 lines and no function over 60, but for those that lint_sizes.py names.
 # - Each header opens with its role, in a comment behind the SPDX lines.
-# - Of the CUDA backend, only kernels/cuda/common/ptx.cuh, common/hopper/ptx.cuh and common/sums/ptx.cuh have asm statements.
+# - Of the CUDA backend, only the files ptx.cuh of kernels/cuda/common have asm statements.
 # - Each header of the plugin and the kernels compiles alone. Those that need CUDA's headers are left out without them.
 # - With LINT_TIDY=1, clang-tidy, with the compile commands of BUILD (build), finds nothing that .clang-tidy asks for in the
 #   plugin and the kernels; with LINT_TIDY=analyzer its static analyzer neither. This takes minutes. LINT_TIDY=few looks
@@ -28,7 +28,7 @@ for header in $(git ls-files 'kernels/*.hpp' 'kernels/*.cuh' 'plugin/*.hpp'); do
   esac
 done
 if git ls-files kernels/cuda | grep -v /ptx.cuh | xargs grep -nE '\basm( volatile)? *\('; then
-  echo "lint.sh: asm statements belong into kernels/cuda/common/ptx.cuh, or hopper/ptx.cuh or sums/ptx.cuh there" >&2
+  echo "lint.sh: asm statements belong into a file ptx.cuh of kernels/cuda/common" >&2
   exit 1
 fi
 

@@ -15,7 +15,7 @@ FILE_LINES, FUNCTION_LINES = 400, 60
 # The body of a kernel must be one function: its loops share registers, and a call in their midst would spill them. None
 # may grow: the numbers are their lengths today. What has become shorter is told, so that its number follows.
 KERNELS = {
-    "kernels/cuda/matrix/dense.cu make_tile": 83,
+    "kernels/cuda/matrix/dense.cu make_tile": 82,
     "kernels/cuda/matrix/hopper/kernel.cuh wgmma_kernel": 75,
     "kernels/cuda/matrix/packed_422.cu make_tile": 73,
     "kernels/cuda/matrix/sparse.cu make_tile": 84,

@@ -112,11 +112,7 @@ __device__ __forceinline__ void make_tile(const MatrixArgs& args, const MatrixPl
     }
 #pragma unroll
     for (int k = 0; k < together; ++k) {
-      const auto pixels = [&](int strip) {
-        Word<C> word = interleaved<C>(words[k][strip]);
-        if constexpr (passthroughs) pass_through<C>(word, plane, was, strip);
-        return word;
-      };
+      const auto pixels = [&](int strip) { return pixels_of<C, passthroughs>(words[k], plane, was, strip); };
       if constexpr (C == 3) {
         In::store(memory, s + k, {pixels(0), pixels(1)}, out, plane.out_stride, vectorial);
       } else {

@@ -201,6 +201,15 @@ __device__ __forceinline__ void pass_through(Word<C>& word, const MatrixPlane& p
   }
 }
 
+/// Four pixels of a strip, from the words of their components; `passthroughs`: with copied ones, see pass_through().
+template <int C, bool passthroughs>
+__device__ __forceinline__ Word<C> pixels_of(const std::uint32_t (&words)[2][C], const MatrixPlane& plane,
+                                             const std::uint8_t* was, int strip) {
+  Word<C> word = interleaved<C>(words[strip]);
+  if constexpr (passthroughs) pass_through<C>(word, plane, was, strip);
+  return word;
+}
+
 /// The sample that a sum stands for, before it is rounded or clamped.
 template <Epilogue epilogue>
 __device__ __forceinline__ auto value_of(const MatrixArgs& args, const int (&sum)[2], float base) {
