@@ -39,6 +39,13 @@ Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info) {
   return corner;
 }
 
+FrameSize size_of_frame(GstBuffer* buffer, const GstVideoInfo& info) {
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (crop && meta && crops_to_caps(*crop, info)) return {std::max(meta->width, 1u), std::max(meta->height, 1u)};
+  return {static_cast<guint>(info.width), static_cast<guint>(info.height)};
+}
+
 Corner checked_corner(GstBuffer* buffer, const GstVideoMeta* meta, const GstVideoInfo& info) {
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
   if (!crop || !crops_to_caps(*crop, info) || (crop->x == 0 && crop->y == 0)) return {};

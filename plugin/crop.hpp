@@ -27,6 +27,15 @@ bool crops_to_caps(const GstVideoCropMeta& crop, const GstVideoInfo& info);
 /// the frame holds it.
 Corner corner_of_picture(GstBuffer* buffer, const GstVideoInfo& info);
 
+struct FrameSize {
+  guint width = 1, height = 1;
+  bool operator==(const FrameSize&) const = default;
+};
+
+/// The size of the frame that a buffer holds: the picture's, or where a crop meta makes part of the frame the picture,
+/// what the video meta says of the whole.
+FrameSize size_of_frame(GstBuffer* buffer, const GstVideoInfo& info);
+
 /// The corner of the picture in a frame whose size `meta` tells, or the caps where that is null. Throws ElementError
 /// where the frame does not hold the whole picture.
 Corner checked_corner(GstBuffer* buffer, const GstVideoMeta* meta, const GstVideoInfo& info);

@@ -12,8 +12,7 @@ namespace convolve {
 
 bool Process::update_regions(GstBuffer* frame) {
   const RegionSettings& settings = now_.recipe->settings.regions;
-  const std::span<const Region> found =
-      tracker_.update(frame, corner_of_picture(frame, info_), settings, now_.reversed);
+  const std::span<const Region> found = tracker_.update(frame, info_, settings, now_.reversed);
   const Region everything{0, 0, info_.width, info_.height};
   RegionTreatment treatment = now_.treatment;
   std::span<const Region> regions = found;

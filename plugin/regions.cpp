@@ -15,12 +15,25 @@
 namespace convolve {
 namespace {
 
+// Text for GLib's patterns, which end the process where it is not UTF-8: that is read as Latin-1.
+std::string utf8_of(std::string text) {
+  if (g_utf8_validate(text.data(), static_cast<gssize>(text.size()), nullptr)) return text;
+  std::string utf8;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) utf8 += static_cast<char>(0xc0 | byte >> 6);
+    utf8 += static_cast<char>(byte < 0x80 ? byte : 0x80 | (byte & 0x3f));
+  }
+  return utf8;
+}
+
 bool type_matches(const std::string& patterns, const char* type) {
   if (patterns.empty()) return true;
+  const std::string text = utf8_of(type ? type : "");
   for (std::size_t from = 0; from <= patterns.size();) {
     const std::size_t to = std::min(patterns.find(';', from), patterns.size());
-    const std::string pattern = patterns.substr(from, to - from);
-    if (g_pattern_match_simple(pattern.c_str(), type ? type : "")) return true;
+    const std::string pattern = utf8_of(patterns.substr(from, to - from));
+    if (g_pattern_match_simple(pattern.c_str(), text.c_str())) return true;
     from = to + 1;
   }
   return false;
@@ -57,8 +70,21 @@ std::array<double, 3> ycbcr_of(const GstVideoInfo& info, const std::array<double
 
 }  // namespace
 
-std::span<const Region> RegionTracker::update(GstBuffer* frame, Corner corner, const RegionSettings& settings,
-                                              bool reversed) {
+// What is held covers the same part of a frame of another size.
+void RegionTracker::follow(const FrameSize& size) {
+  const FrameSize before = std::exchange(size_, size);
+  if (size == before) return;
+  const double across = 1.0 * size.width / before.width, down = 1.0 * size.height / before.height;
+  for (FoundRegion& region : held_) {
+    region.x *= across, region.width *= across;
+    region.y *= down, region.height *= down;
+  }
+}
+
+std::span<const Region> RegionTracker::update(GstBuffer* frame, const GstVideoInfo& info,
+                                              const RegionSettings& settings, bool reversed) {
+  const Corner corner = corner_of_picture(frame, info);
+  follow(size_of_frame(frame, info));
   found_.clear();
   collect(frame, settings);
   // An empty box is no region, and does not replace a region that is held from an earlier frame.

@@ -20,18 +20,21 @@ namespace convolve {
 class RegionTracker {
  public:
   /// The regions of the next frame, grown and in whole pixels; none that is empty. To be called once for each frame, in
-  /// the order of the stream. `corner`: that of the picture in the frame, from which metas count. `reversed`: the
-  /// stream runs backwards.
-  std::span<const Region> update(GstBuffer* frame, Corner corner, const RegionSettings& settings, bool reversed);
+  /// the order of the stream. Metas count from the frame's corner, which is not the picture's where a crop meta makes
+  /// part of the frame the picture, of which `info` tells. `reversed`: the stream runs backwards.
+  std::span<const Region> update(GstBuffer* frame, const GstVideoInfo& info, const RegionSettings& settings,
+                                 bool reversed);
   /// Lets go of what is held from frames before.
   void forget() { held_.clear(); }
 
  private:
+  void follow(const FrameSize& size);
   void collect(GstBuffer* frame, const RegionSettings& settings);
   void collect_roi(GstBuffer* frame, const RegionSettings& settings);
 
   std::vector<FoundRegion> found_, held_;          ///< `held_` owns the masks that `regions_` point to
   GstClockTime held_since_ = GST_CLOCK_TIME_NONE;  ///< pts of the last frame that had them
+  FrameSize size_;                                 ///< of the last frame, which `held_` counts in
   std::vector<Region> regions_;
 };
 
