@@ -5,8 +5,11 @@
 
 Writes OUT_DIR/privacy.mp4, and the first frame with a face before and after as privacy.before.png and
 privacy.after.png. Faces are found by OpenCV's facedetect element, which tells of them in messages alone; here they
-become the region-boxes of videoconvolve. Called by privacy.sh.
+become the region-boxes of videoconvolve. Called by privacy.sh. PRIVACY_CASCADE names another cascade of OpenCV's.
+
+facedetect goes on without a word where it has no cascade that it can read, and finds nothing: that is an error here.
 """
+import os
 import pathlib
 import re
 import sys
@@ -17,7 +20,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402
 
-CASCADE = "/usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml"
+CASCADE = os.environ.get("PRIVACY_CASCADE", "/usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml")
 CAMERA_FRAMES = 150
 HOLD = 500000000
 
@@ -46,13 +49,14 @@ class Faces:
     own faces, or by the last ones for HOLD nanoseconds."""
 
     def __init__(self, out, hide):
-        self.out, self.hide, self.frames, self.found = out, hide, 0, 0
+        self.out, self.hide, self.frames, self.found, self.searched = out, hide, 0, 0, 0
         self.held_since, self.pts = None, None
 
     def on_message(self, bus, message):
         structure = message.get_structure()
         if structure is None or structure.get_name() != "facedetect":
             return Gst.BusSyncReply.PASS
+        self.searched += 1
         now = structure.get_uint64("timestamp")[1]
         # One structure a face inside of the message's own: {"face", x=(uint)10, ...}
         text = structure.to_string().replace("\\", "")
@@ -90,6 +94,8 @@ def main():
     for element, package in (("videoconvolve", "the plugin of this project"), ("facedetect", "gstreamer1.0-opencv")):
         if Gst.ElementFactory.find(element) is None:
             fail(f"GStreamer does not find {element}: {package} is missing")
+    if not os.access(CASCADE, os.R_OK):
+        fail(f"{CASCADE} is missing, without which no face is found: Debian's opencv-data has it")
     pipeline = Gst.parse_launch(
         f"{source(where)} ! videoconvert ! video/x-raw,format=RGB "
         f"! facedetect name=detector display=false updates=every_frame profile={CASCADE} min-size-width=60 min-size-height=60 "
@@ -107,6 +113,9 @@ def main():
     if message.type == Gst.MessageType.ERROR:
         error, debug = message.parse_error()
         fail(f"{error.message}\n{debug}")
+    if faces.searched < faces.frames:
+        fail(f"{faces.searched} of {faces.frames} frames were searched for faces, and the others are in {out}/privacy.mp4 as they "
+             f"were: can OpenCV read {CASCADE}?")
     print(f"{faces.frames} frames, {faces.found} faces found and hidden: {out}/privacy.mp4")
 
 

@@ -171,6 +171,9 @@ one_at_a_time() {
   step "pipelines/motion.sh (test picture)" pipelines/motion.sh test
   step "pipelines/mask.sh (test picture)" pipelines/mask.sh test
   step "pipelines/privacy.sh (a clip without a face)" pipelines/privacy.sh "$work/clip.mp4" "$work/privacy"
+  # shellcheck disable=SC2016
+  step "pipelines/privacy.sh ends with an error where OpenCV has no cascade" bash -c '
+    ! PRIVACY_CASCADE=/nowhere/cascade.xml pipelines/privacy.sh "$1" "$2" 2>"$2.log" && grep -q "opencv-data" "$2.log"' - "$work/clip.mp4" "$work/privacy"
   step "pipelines/denoise.py" pipelines/denoise.py "$work"
   step "pipelines/demo.sh" env DEMO_OUT="$work/demo" pipelines/demo.sh "$work/clip.mp4"
   step "the contact sheet is there" test -s "$work/demo/contact-sheet.png"
