@@ -28,6 +28,16 @@ bool is_passthrough(const Filter& filter, const Bank& bank, const FrameLayout& l
   return filter.depth() == 1 && (copies || (bank.empty() && filter.is_identity() && !biased && layout.shift == 0));
 }
 
+// Memory that another one lent for reading, such as what shmsrc has from another process.
+bool is_lent(GstBuffer* buffer) {
+  for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
+    const GstMemory* memory = gst_buffer_peek_memory(buffer, i);
+    while (memory->parent) memory = memory->parent;  // a part is never to be written, whatever the whole is
+    if (GST_MEMORY_IS_READONLY(memory)) return true;
+  }
+  return false;
+}
+
 bool hides_nothing(const RegionSettings& regions, const FrameLayout& layout) {
   if (!regions.hides()) return false;
   for (int p = 0; p < layout.planes; ++p)
@@ -190,7 +200,8 @@ bool Process::pool_is_too_small(GstBuffer* buffer) const {
   // A buffer that keeps another one from going back to its pool.
   if (const GstParentBufferMeta* parent = gst_buffer_get_parent_buffer_meta(buffer))
     return pool_is_too_small(parent->buffer);
-  if (!buffer->pool) return false;
+  // Whoever lends memory may have little of it, and waits until it is back.
+  if (!buffer->pool) return is_lent(buffer);
   GstStructure* config = gst_buffer_pool_get_config(buffer->pool);
   guint max = 0;
   gst_buffer_pool_config_get_params(config, nullptr, nullptr, nullptr, &max);

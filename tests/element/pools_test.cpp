@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Upstream's pool, which a window of frames may leave without a buffer: of pools with few buffers it holds copies.
+// Upstream's pool, which a window of frames may leave without a buffer: of pools with few buffers it holds copies, and
+// of memory that others lend.
 #include <string>
 
 #include "stream.hpp"
@@ -80,6 +81,33 @@ ELEMENT_TEST(a_window_holds_the_buffers_of_a_pool_that_has_two_more_and_copies_o
       CHECK(found == wanted, "depth %u, a pool of %u: %u buffers are free, not %u", depth, depth + more, found, wanted);
       gst_buffer_pool_set_active(pool.get(), FALSE);
     }
+}
+
+// As shmsrc has it, and unixfdsrc: memory of another process, which has so much of it and waits for what is out.
+ELEMENT_TEST(a_window_does_not_hold_memory_that_was_lent_for_reading) {
+  const GstVideoInfo info = video_info("GRAY8", 32, 16);
+  for (const bool shared : {false, true}) {
+    int out = 0;
+    std::vector<std::vector<guint8>> samples;
+    Harness harness("preset=temporal-mean temporal-radius=3", info);
+    for (int index = 0; index < 12; ++index) {
+      const auto back = [](gpointer count) { --*static_cast<int*>(count); };
+      samples.emplace_back(info.size, static_cast<guint8>(index));
+      GstMemory* memory =
+          gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, samples.back().data(), info.size, 0, info.size, &out, back);
+      ++out;
+      GstBuffer* buffer = gst_buffer_new();
+      gst_buffer_append_memory(buffer, shared ? gst_memory_share(memory, 0, -1) : gst_memory_ref(memory));
+      gst_memory_unref(memory);
+      stamp(buffer, index);
+      CHECK(harness.push(buffer) == GST_FLOW_OK, "frame %d: push failed", index);
+      CHECK(out == 0, "frame %d: %d frames are held", index, out);
+      if (index < 3) continue;
+      const Owned<GstBuffer> output = harness.try_pull();
+      if (index >= 6)
+        CHECK(frame_of(output.get(), info).component[0].samples[0] == index - 3, "frame %d is wrong", index);
+    }
+  }
 }
 
 }  // namespace
