@@ -10,9 +10,10 @@ namespace {
 
 gboolean copy_meta(GstBuffer* from, GstMeta** meta, gpointer to) {
   const GstMetaInfo* info = (*meta)->info;
-  if (!info->transform_func ||
-      gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_MEMORY_STR)))
-    return TRUE;
+  if (!info->transform_func) return TRUE;
+  // What describes or keeps the memory, as a parent buffer does, has no part in a copy.
+  for (const char* tag : {GST_META_TAG_MEMORY_STR, GST_META_TAG_MEMORY_REFERENCE_STR})
+    if (gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(tag))) return TRUE;
   GstMetaTransformCopy whole{FALSE, 0, static_cast<gsize>(-1)};
   info->transform_func(static_cast<GstBuffer*>(to), *meta, from, _gst_meta_transform_copy, &whole);
   return TRUE;

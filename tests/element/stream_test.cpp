@@ -234,9 +234,12 @@ ELEMENT_TEST(a_frame_in_hand_when_passthrough_begins_leaves_in_the_layout_of_its
   for (int i = 0; i < 3; ++i) {
     if (i == 1) harness.set("preset", "identity");
     const Owned<GstBuffer> frame = random_buffer(random, info, i);
-    CHECK(harness.push(relaid(random, frame.get(), info, {"padded", 24, 8}).release()) == GST_FLOW_OK, "push failed");
+    Owned<GstBuffer> padded = relaid(random, frame.get(), info, {"padded", 24, 8});
+    gst_buffer_add_parent_buffer_meta(padded.get(), frame.get());
+    CHECK(harness.push(padded.release()) == GST_FLOW_OK, "push failed");
     const Owned<GstBuffer> out = harness.try_pull();
     CHECK(out != nullptr, "no output");
+    CHECK(!gst_buffer_get_parent_buffer_meta(out.get()), "output %d, a copy, keeps its input's parent from its pool", i);
     if (i == 0) continue;
     const GstVideoMeta* meta = gst_buffer_get_video_meta(out.get());
     CHECK(!meta || (meta->stride[0] == info.stride[0] && meta->offset[1] == info.offset[1]),
