@@ -306,7 +306,8 @@ void Stream::update_latency() {
     const GstClockTime interval = info.fps_n > 0 && info.fps_d > 0
                                       ? gst_util_uint64_scale_int(GST_SECOND, info.fps_d, info.fps_n)
                                       : interval_.estimate();
-    latency = static_cast<GstClockTime>(window_.ahead()) * interval;
+    // Timestamps may be any numbers. Half of the range is left to what others add.
+    latency = static_cast<GstClockTime>(window_.ahead()) * std::min<GstClockTime>(interval, G_MAXINT64 / max_depth);
   }
   if (latency_.exchange(latency) == latency) return;
   GST_INFO_OBJECT(trans_, "latency is now %" GST_TIME_FORMAT, GST_TIME_ARGS(latency));

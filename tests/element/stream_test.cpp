@@ -54,6 +54,17 @@ ELEMENT_TEST(one_absurd_duration_or_pause_does_not_keep_the_latency_absurd) {
   }
 }
 
+ELEMENT_TEST(timestamps_at_the_ends_of_their_range_leave_a_latency_that_others_can_add_to) {
+  std::mt19937 random(92);
+  const GstVideoInfo info = without_framerate();
+  Harness harness("preset=temporal-mean temporal-radius=3", info);
+  for (const GstClockTime pts : {GstClockTime{0}, GST_CLOCK_TIME_NONE - 1, GstClockTime{0}, GST_CLOCK_TIME_NONE - 1}) {
+    push_at(harness, random, info, pts);
+    const GstClockTime latency = gst_harness_query_latency(harness.get());
+    CHECK(latency <= G_MAXINT64, "latency is %" GST_TIME_FORMAT, GST_TIME_ARGS(latency));
+  }
+}
+
 ELEMENT_TEST(jitter_of_timestamps_is_no_flood_of_latency_messages) {
   std::mt19937 random(82);
   const GstVideoInfo info = without_framerate();
@@ -239,7 +250,8 @@ ELEMENT_TEST(a_frame_in_hand_when_passthrough_begins_leaves_in_the_layout_of_its
     CHECK(harness.push(padded.release()) == GST_FLOW_OK, "push failed");
     const Owned<GstBuffer> out = harness.try_pull();
     CHECK(out != nullptr, "no output");
-    CHECK(!gst_buffer_get_parent_buffer_meta(out.get()), "output %d, a copy, keeps its input's parent from its pool", i);
+    CHECK(!gst_buffer_get_parent_buffer_meta(out.get()), "output %d, a copy, keeps its input's parent from its pool",
+          i);
     if (i == 0) continue;
     const GstVideoMeta* meta = gst_buffer_get_video_meta(out.get());
     CHECK(!meta || (meta->stride[0] == info.stride[0] && meta->offset[1] == info.offset[1]),
