@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cpu/dot/loaded_windows.hpp"
 #include "cpu/dot/packing.hpp"
 #include "cpu/dot/word_sums.hpp"
 #include "cpu/rows/copy_staging.hpp"
@@ -270,8 +271,12 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   std::optional<Arrangement> arrangement;
   if (taps && arranges) arrangement = arrange_bytes(taps->taps, width);
   const bool pairs = !taps || (arranges ? !arrangement : needs_pairs(*taps, width, vnni));
-  if (pairs) taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 32767);
+  if (pairs) taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, vnni ? max_two_byte_tap : 32767);
   if (!taps) return false;
+  if (make_dot_loaded_windows(engine, desc, arithmetic, group, *taps, pairs)) {
+    engine.staging = make_copy_staging(desc, group);
+    return true;
+  }
   const int in_group = taps_in_group(pairs);
   const int groups = arrangement ? arrangement->groups : (width + in_group - 1) / in_group;
   engine.name = name_of(vnni, pairs);

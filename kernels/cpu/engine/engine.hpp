@@ -102,6 +102,28 @@ struct Ahead {
     }
   }
 
+  /// Lines that are asked for one by one, from row to row: many at a time would wait for each other.
+  struct Lines {
+    const char *in, *out;
+    std::ptrdiff_t in_pitch, out_pitch;
+
+    [[gnu::always_inline]] inline void fetch_next() {
+      __builtin_prefetch(in, 0, 0);
+      fetch_own(out);
+      in += in_pitch;
+      out += out_pitch;
+    }
+  };
+  /// Those of samples [x, x + 64) of one input. Samples that do not lie side by side are asked for at once.
+  template <int rows>
+  [[gnu::always_inline]] inline Lines lines(int x) const {
+    if (step != 1) {
+      fetch<true, rows>(x, 64);
+      return {in[0], out[0], 0, 0};
+    }
+    return {in[0] + x, out[0] + x, in[1] - in[0], out[1] - out[0]};
+  }
+
   /// For samples [first, first + n). Always inlined: GCC 12 takes a function that only prefetches for one without
   /// effect, and drops its calls. Own: the output is asked for to be written; AMX and dot products gain by that, others
   /// lose. `rows` is Engine::ahead_rows.

@@ -1,0 +1,400 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu/dot/loaded_windows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cpu/dot/packing.hpp"
+#include "cpu/simd/highway.hpp"
+#include "cpu/simd/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/dot/loaded_windows.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include "cpu/dot/dot-inl.hpp"
+
+#ifndef CONVOLVE_DOT_LOADED_WINDOWS_CPP_ONCE
+#define CONVOLVE_DOT_LOADED_WINDOWS_CPP_ONCE
+namespace convolve::cpu::dot {
+
+// Taps of 8 bits, in the numbers of one limb.
+struct LimbTaps {
+  std::vector<std::int32_t> along;  // [row][group of four columns]
+  std::vector<std::int32_t> down;   // of a last column that has no group along the row: groups of four rows
+  std::int32_t last[2] = {};        // its last tap, at each of a lane's bytes that it is multiplied with
+};
+
+struct LoadedTaps {
+  std::vector<LimbTaps> limbs;  // of two, low bytes first
+  BlockEpilogue epilogue;
+};
+
+struct LoadedFunctions {
+  int (*block_rows)(int side, bool two_bytes) = nullptr;
+  decltype(Kernel::run) (*filter)(int side, bool two_bytes, bool saturates) = nullptr;
+};
+
+}  // namespace convolve::cpu::dot
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace convolve::cpu::HWY_NAMESPACE {
+#if HWY_TARGET == HWY_AVX3
+namespace {
+
+using dot::LimbTaps, dot::LoadedTaps;
+
+// That are summed up at a time: more would not stay in registers, but where a row is finished soon after it begins.
+constexpr int rows_of(int side, bool two_bytes) {
+  if (two_bytes) return 2;
+  return side == 3 || side == 5 ? 8 : 4;
+}
+// A block is as many times these rows.
+constexpr int parts_of(bool two_bytes) {
+  return two_bytes ? 2 : 1;
+}
+// Of each row; of taps of 16 bits those of the high and of the low bytes.
+template <int Rows, int Limbs>
+using Sums = Ints[Rows][Limbs][vectors];
+
+HWY_INLINE Ints LoadWindow(const std::uint8_t* p) {
+  Ints window = hn::BitCast(Tag<std::int32_t>(), hn::LoadU(Tag<std::uint8_t>(), p));
+  asm("" : "+v"(window.raw));  // or GCC loads it again at each use
+  return window;
+}
+HWY_INLINE Ints AddDot(Ints sum, Ints window, Ints taps) {
+  return Dot<dot::Form<true, false>>(sum, window, taps);
+}
+HWY_INLINE Ints FourTaps(std::int32_t taps) {
+  return hn::Set(Tag<std::int32_t>(), taps);
+}
+
+// What turns sums into samples; see EpilogueConstants. A block has lane L of register p at sample 4 * L + p.
+struct Ending {
+  Floats gain, offset, round;
+  Bytes in_order, most;
+  Ints start;
+
+  explicit Ending(const Quantization& q, const Phase& phase) {
+    const Tag<float> df;
+    const Tag<std::uint8_t> db;
+    gain = hn::Set(df, q.gain);
+    offset = hn::Load(df, phase.offset[0]);
+    round = hn::Set(df, whole - q.rounding_bias);
+    most = hn::Set(db, static_cast<std::uint8_t>(q.max));
+    start = hn::Load(Tag<std::int32_t>(), phase.start[0]);
+  }
+};
+
+// The order of a 128-bit part's bytes from LowWords() of two pairs of registers, and from PackInts() of them.
+alignas(16) constexpr std::uint8_t order_of_rounded[16] = {0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15};
+alignas(16) constexpr std::uint8_t order_of_packed[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+
+template <bool Saturates>
+HWY_INLINE Bytes ToBytes(const Ending& ending, const Ints (&sum)[vectors]) {
+  const Tag<float> df;
+  Bytes bytes;
+  if constexpr (Saturates) {
+    bytes = SaturateToBytes(sum);
+  } else {
+    Ints value[vectors];
+    CONVOLVE_UNROLL
+    for (int p = 0; p < vectors; ++p)
+      value[p] = hn::BitCast(Tag<std::int32_t>(),
+                             hn::Add(hn::MulAdd(hn::ConvertTo(df, sum[p]), ending.gain, ending.offset), ending.round));
+    bytes = PackWords(LowWords(value[0], value[1]), LowWords(value[2], value[3]));
+  }
+  return hn::Min(hn::TableLookupBytes(bytes, ending.in_order), ending.most);
+}
+
+// The rows of a block on their way out. Stores are masked: rows that are not wanted have no samples.
+template <int Rows>
+struct Out {
+  std::uint8_t* row[Rows];
+  __mmask64 wanted[Rows];
+
+  void set(void* const* out) {
+    for (int i = 0; i < Rows; ++i) {
+      row[i] = static_cast<std::uint8_t*>(out[out[i] ? i : 0]);
+      wanted[i] = out[i] ? ~__mmask64{0} : 0;
+    }
+  }
+  HWY_INLINE void first(int n) {
+    for (__mmask64& mask : wanted) mask &= (__mmask64{1} << n) - 1;
+  }
+  HWY_INLINE void store(int i, int x, Bytes bytes) const { _mm512_mask_storeu_epi8(row[i] + x, wanted[i], bytes.raw); }
+};
+
+// A block on its way: its place, and what is added to it.
+template <int Rows, int Limbs, bool Saturates>
+struct Walk {
+  const void* const* ring;
+  int x;
+  const LimbTaps* limbs;
+  const Ending& ending;
+  const Out<Rows>& out;
+  Ahead::Lines& ahead;
+
+  // Asks for a line of the rows below beside each of as many rows.
+  HWY_INLINE const std::uint8_t* row(int r) const {
+    if (r < Rows) ahead.fetch_next();
+    const auto* q = static_cast<const std::uint8_t*>(ring[r]) + x;
+    asm("" : "+r"(q));  // or GCC keeps x + 1, x + 2, ... in registers
+    return q;
+  }
+  HWY_INLINE void begin(Ints (&sum)[Limbs][vectors]) const {
+    CONVOLVE_UNROLL
+    for (int p = 0; p < vectors; ++p) {
+      sum[0][p] = ending.start;
+      if (Limbs > 1) sum[Limbs - 1][p] = hn::Zero(Tag<std::int32_t>());
+    }
+  }
+  HWY_INLINE void finish(int i, Ints (&sum)[Limbs][vectors]) const {
+    if constexpr (Limbs > 1) {
+      CONVOLVE_UNROLL
+      for (int p = 0; p < vectors; ++p) sum[0][p] = hn::Add(sum[0][p], hn::ShiftLeft<8>(sum[1][p]));
+    }
+    out.store(i, x, ToBytes<Saturates>(ending, sum[0]));
+  }
+};
+
+// Adds the products of four windows and four taps of each limb: `index` is where these are.
+template <int Limbs>
+HWY_INLINE void AddFour(Ints (&sum)[Limbs][vectors], const Ints (&window)[vectors], const LimbTaps* limbs,
+                        std::vector<std::int32_t> LimbTaps::*which, int index) {
+  CONVOLVE_UNROLL
+  for (int l = 0; l < Limbs; ++l) {
+    const Ints four = FourTaps((limbs[l].*which)[index]);
+    CONVOLVE_UNROLL
+    for (int p = 0; p < vectors; ++p) sum[l][p] = AddDot(sum[l][p], window[p], four);
+  }
+}
+
+// The products of ring row `r` along the row, into output rows First to Last.
+template <int Groups, int First, int Last, int Rows, int Limbs>
+HWY_INLINE Ints AddAlong(Sums<Rows, Limbs>& sum, const std::uint8_t* q, const LimbTaps* limbs, int r) {
+  Ints window[vectors];
+  CONVOLVE_UNROLL
+  for (int g = 0; g < Groups; ++g) {
+    CONVOLVE_UNROLL
+    for (int p = 0; p < vectors; ++p) window[p] = LoadWindow(q + 4 * g + p);
+    CONVOLVE_UNROLL
+    for (int i = First; i <= Last; ++i) AddFour(sum[i], window, limbs, &LimbTaps::along, (r - i) * Groups + g);
+  }
+  return window[vectors - 1];
+}
+
+// Of the last column the samples of a ring row and the one above, in turns: for samples 0 and 2 of a lane, and 1 and 3.
+struct ColumnPairs {
+  Ints even, odd;
+};
+// Windows that begin with the last column: for samples 0 and 1 of a lane.
+struct ColumnWindows {
+  Ints first, second;
+};
+
+// Bytes 0 and 2 of each lane from a, the others from b.
+HWY_INLINE Ints InTurns(Ints a, Ints b) {
+  return Ints{_mm512_ternarylogic_epi32(_mm512_set1_epi32(0x00ff00ff), a.raw, b.raw, 0xCA)};
+}
+// The high words of both, as LowWords() has the low ones.
+HWY_INLINE Ints HighWords(Ints a, Ints b) {
+  const __m512i down = _mm512_set4_epi32(0x0f0e0f0e, 0x0b0a0b0a, 0x07060706, 0x03020302);
+  return Ints{_mm512_mask_shuffle_epi8(b.raw, 0x3333333333333333u, a.raw, down)};
+}
+
+// Adds the last column of the four ring rows that end with R.
+template <int Side, int R, int Rows, int Limbs>
+HWY_INLINE void AddDown(Sums<Rows, Limbs>& sum, const ColumnPairs& above, const ColumnPairs& pairs,
+                        const LimbTaps* limbs) {
+  const Ints window[vectors] = {LowWords(above.even, pairs.even), LowWords(above.odd, pairs.odd),
+                                HighWords(above.even, pairs.even), HighWords(above.odd, pairs.odd)};
+  CONVOLVE_UNROLL
+  for (int g = 0; g < Side / 4; ++g) {
+    const int i = R - 3 - 4 * g;
+    if (i >= 0 && i < Rows) AddFour(sum[i], window, limbs, &LimbTaps::down, g);
+  }
+}
+
+// Adds the last tap, in the row of which it is the last column.
+template <int Limbs>
+HWY_INLINE void AddLast(Ints (&sum)[Limbs][vectors], const ColumnWindows& window, const LimbTaps* limbs) {
+  CONVOLVE_UNROLL
+  for (int l = 0; l < Limbs; ++l) {
+    const Ints low = FourTaps(limbs[l].last[0]), high = FourTaps(limbs[l].last[1]);
+    sum[l][0] = AddDot(sum[l][0], window.first, low);
+    sum[l][1] = AddDot(sum[l][1], window.second, low);
+    sum[l][2] = AddDot(sum[l][2], window.first, high);
+    sum[l][3] = AddDot(sum[l][3], window.second, high);
+  }
+}
+
+// Ring rows from R on of a filter with such a column; what is above them is of this column.
+template <int Side, int R, int Rows, int Limbs, bool Saturates>
+HWY_INLINE void AddColumnRows(const Walk<Rows, Limbs, Saturates>& w, Sums<Rows, Limbs>& sum, const ColumnWindows& above,
+                              const ColumnPairs& two_above, const ColumnPairs& one_above) {
+  if constexpr (R < Side + Rows - 1) {
+    constexpr int first = std::max(R - Side + 1, 0), last = std::min(R, Rows - 1);
+    const std::uint8_t* const q = w.row(R);
+    if constexpr (R < Rows) w.begin(sum[R]);
+    const Ints before = AddAlong<Side / 4, first, last, Rows, Limbs>(sum, q, w.limbs, R);
+    const ColumnWindows here{LoadWindow(q + Side - 1), LoadWindow(q + Side)};
+    ColumnPairs pairs{before, before};
+    if constexpr (R > 0) pairs = {InTurns(above.first, before), InTurns(above.second, here.first)};
+    if constexpr (R > 2) AddDown<Side, R, Rows, Limbs>(sum, two_above, pairs, w.limbs);
+    if constexpr (R >= Side - 1) {
+      AddLast(sum[first], here, w.limbs);
+      w.finish(first, sum[first]);
+    }
+    AddColumnRows<Side, R + 1>(w, sum, here, one_above, pairs);
+  }
+}
+
+// Ring rows from R on of a filter without one.
+template <int Side, int R, int Rows, int Limbs, bool Saturates>
+HWY_INLINE void AddRows(const Walk<Rows, Limbs, Saturates>& w, Sums<Rows, Limbs>& sum) {
+  if constexpr (R < Side + Rows - 1) {
+    constexpr int first = std::max(R - Side + 1, 0), last = std::min(R, Rows - 1);
+    if constexpr (R < Rows) w.begin(sum[R]);
+    AddAlong<(Side + 1) / 4, first, last, Rows, Limbs>(sum, w.row(R), w.limbs, R);
+    if constexpr (R >= Side - 1) w.finish(first, sum[first]);
+    AddRows<Side, R + 1>(w, sum);
+  }
+}
+
+template <int Side, bool TwoBytes, bool Saturates>
+void FilterLoaded(const Kernel& kernel, const Block& block) {
+  constexpr int Limbs = TwoBytes ? 2 : 1, Rows = rows_of(Side, TwoBytes), Parts = parts_of(TwoBytes);
+  const auto& k = *static_cast<const LoadedTaps*>(kernel.packed.get());
+  Ending ending(kernel.quantization, k.epilogue.phases[0]);
+  ending.in_order = hn::LoadDup128(Tag<std::uint8_t>(), Saturates ? order_of_packed : order_of_rounded);
+  Out<Rows> out[Parts];
+  for (int part = 0; part < Parts; ++part) out[part].set(block.out + part * Rows);
+  for (int x = 0; x < block.n; x += samples) {
+    Ahead::Lines ahead = block.ahead.lines<Rows * Parts>(x);
+    for (int part = 0; part < Parts; ++part) {
+      if (HWY_UNLIKELY(block.n - x < samples)) out[part].first(block.n - x);
+      const Walk<Rows, Limbs, Saturates> walk{block.rows + part * Rows, x, k.limbs.data(), ending, out[part], ahead};
+      Sums<Rows, Limbs> sum;
+      if constexpr (Side % 4 == 1) {
+        const Ints none = hn::Zero(Tag<std::int32_t>());
+        AddColumnRows<Side, 0>(walk, sum, {none, none}, {none, none}, {none, none});
+      } else {
+        AddRows<Side, 0>(walk, sum);
+      }
+    }
+  }
+}
+
+template <int Side>
+decltype(Kernel::run) LoadedFilterOf(bool two_bytes, bool saturates) {
+  if (two_bytes) return saturates ? nullptr : FilterLoaded<Side, true, false>;
+  return saturates ? FilterLoaded<Side, false, true> : FilterLoaded<Side, false, false>;
+}
+
+decltype(Kernel::run) LoadedFilterOf(int side, bool two_bytes, bool saturates) {
+  if (side < 6) return side == 3 ? LoadedFilterOf<3>(two_bytes, saturates) : LoadedFilterOf<5>(two_bytes, saturates);
+  return side == 7 ? LoadedFilterOf<7>(two_bytes, saturates) : LoadedFilterOf<9>(two_bytes, saturates);
+}
+
+int BlockRowsOf(int side, bool two_bytes) {
+  return rows_of(side, two_bytes) * parts_of(two_bytes);
+}
+
+}  // namespace
+
+dot::LoadedFunctions DotLoadedWindows() {
+  return {BlockRowsOf, LoadedFilterOf};
+}
+#else
+dot::LoadedFunctions DotLoadedWindows() {
+  return {};
+}
+#endif
+}  // namespace convolve::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convolve::cpu {
+
+HWY_EXPORT(DotLoadedWindows);
+
+namespace dot {
+namespace {
+
+// Taps of 8 bits, [row][column], in the order in which the kernel takes them.
+LimbTaps pack_limb(const std::vector<std::int32_t>& taps, int side) {
+  const auto byte = [&](int row, int column) {
+    return column < side ? static_cast<std::uint32_t>(taps[static_cast<std::size_t>(row) * side + column]) & 0xff : 0;
+  };
+  const bool column = side % 4 == 1;
+  LimbTaps limb;
+  for (int row = 0; row < side; ++row)
+    for (int k = 0; k < (column ? side - 1 : side); k += 4) {
+      std::uint32_t word = 0;
+      for (int i = 0; i < 4; ++i) word |= byte(row, k + i) << 8 * i;
+      limb.along.push_back(static_cast<std::int32_t>(word));
+    }
+  if (!column) return limb;
+  for (int row = 0; row + 4 <= side; row += 4) {
+    std::uint32_t word = 0;
+    for (int i = 0; i < 4; ++i) word |= byte(row + i, side - 1) << 8 * i;
+    limb.down.push_back(static_cast<std::int32_t>(word));
+  }
+  for (int i = 0; i < 2; ++i) limb.last[i] = static_cast<std::int32_t>(byte(side - 1, side - 1) << 16 * i);
+  return limb;
+}
+
+std::vector<LimbTaps> pack_limbs(const std::vector<std::int32_t>& taps, int side, bool two_bytes) {
+  if (!two_bytes) return {pack_limb(taps, side)};
+  std::vector<std::int32_t> low, high;
+  for (const std::int32_t tap : taps) {
+    low.push_back(static_cast<std::int8_t>(tap & 0xff));
+    high.push_back((tap - low.back()) / 256);
+  }
+  return {pack_limb(low, side), pack_limb(high, side)};
+}
+
+// Instructions for 16 samples, on the scale of the other engines.
+double cost_of(int side, bool two_bytes) {
+  const double dots = side % 4 == 1 ? side * (side / 4) + side / 4 + 1 : side * ((side + 1) / 4);
+  return (two_bytes ? 2.0 : 0.95) * dots + 2.5;
+}
+
+}  // namespace
+}  // namespace dot
+
+bool make_dot_loaded_windows(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             const ComponentGroup& group, const IntegerTaps& taps, bool two_bytes) {
+  using namespace dot;
+  const LoadedFunctions functions = HWY_DYNAMIC_DISPATCH(DotLoadedWindows)();
+  const int side = desc.filter.width();
+  if (!functions.filter || !use_vnni() || desc.filter.depth() != 1 || group.components != 1 ||
+      desc.filter.height() != side || (side != 3 && side != 5 && side != 7 && side != 9))
+    return false;
+  Kernel& kernel = engine.kernel;
+  set_shape_and_quantization(kernel, desc, arithmetic, group, taps);
+  double max_magnitude = 0;
+  for (const int tap : taps.taps) max_magnitude += std::abs(tap) * 255.0 / kernel.quantization.divisor;
+  BlockEpilogue epilogue(kernel.quantization, group, static_cast<double>(taps.sum), max_magnitude);
+  if (epilogue.epilogue == Epilogue::division) return false;
+  kernel.run = functions.filter(side, two_bytes, epilogue.epilogue == Epilogue::saturate);
+  if (!kernel.run) return false;
+  engine.name = name_of(true, two_bytes);
+  engine.cost = cost_of(side, two_bytes);
+  engine.element_size = 1;
+  engine.block_rows = engine.ahead_rows = functions.block_rows(side, two_bytes);
+  engine.block_samples = max_samples;
+  engine.copies_passthrough = true;
+  engine.reads_past = side + 1;
+  kernel.packed = std::make_shared<LoadedTaps>(LoadedTaps{pack_limbs(taps.taps, side, two_bytes), std::move(epilogue)});
+  return true;
+}
+
+}  // namespace convolve::cpu
+#endif

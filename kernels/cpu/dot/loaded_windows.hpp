@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// loaded_windows: 3x3, 5x5, 7x7 and 9x9 filters of one component by dot products of bytes in long vectors, whose
+// windows are loaded from where they lie in the row, without a shuffle.
+#pragma once
+
+#include "cpu/engine/integer_taps.hpp"
+
+namespace convolve::cpu {
+
+/// The largest tap of 16 bits that is two taps of 8 bits, with signs: 256 * high + low.
+inline constexpr int max_two_byte_tap = 127 * 256 + 127;
+
+/// Whether it serves these taps on this target, AVX-512 with dot-product instructions. `two_bytes`: taps have 16 bits,
+/// max_two_byte_tap at the most, else 8. `engine` is then complete, but for its staging.
+bool make_dot_loaded_windows(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             const ComponentGroup& group, const IntegerTaps& taps, bool two_bytes);
+
+}  // namespace convolve::cpu
