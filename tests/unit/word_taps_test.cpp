@@ -40,13 +40,13 @@ std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int parity, int s
     const auto row = static_cast<int>(step) % side;
     const std::uint8_t* const at = window + row * stride + k.columns[step / static_cast<std::size_t>(side)];
     words[segment] += multiply_add(at, of.pairs[step]);
-    if (of.seconds >> step & 1)
+    if (of.seconds[step])
       words[segment] += multiply_add(at, of.second_pairs[step]);
     else
       EXPECT_EQ(of.second_pairs[step], 0);
     EXPECT_GE(words[segment], 0);
     EXPECT_LE(words[segment], 65535);
-    segment += of.ends >> step & 1;
+    segment += of.ends[step];
   }
   EXPECT_EQ(segment, words.size());
   return words;
@@ -103,10 +103,11 @@ class WordTaps : public testing::Test {
       for (int parity = 0; parity < 2; ++parity) {
         const std::vector<std::int32_t>& starts = k.parity[static_cast<std::size_t>(parity)].start;
         const std::int64_t start = std::accumulate(starts.begin(), starts.end(), std::int64_t{0});
-        const std::vector<std::int64_t> words = segment_sums(k, parity, side, samples);
+        std::vector<std::int64_t> words = segment_sums(k, parity, side, samples);
         EXPECT_EQ(std::accumulate(words.begin(), words.end(), std::int64_t{0}) - start, expected)
             << side << ", image " << image << ", parity " << parity;
         if (!q) continue;
+        while (dot::loops(side) && words.size() % dot::segments_at_a_time != 0) words.push_back(0);
         const double value = std::nearbyint(static_cast<double>(expected + constant) / divisor);
         EXPECT_EQ(std::clamp(quotient_of(*q, words), 0, 255), std::clamp(value, 0.0, 255.0))
             << side << ", divisor " << divisor << ", image " << image << ", parity " << parity;
@@ -121,9 +122,9 @@ constexpr std::pair<int, int> ranges[] = {{-3, 9}, {-30, 90}, {-90, 30}, {-127, 
 
 TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
   int served = 0, with_second_pairs = 0;
-  for (const int side : {3, 5, 7})
+  for (const int side : {3, 5, 7, 9, 11, 13, 15})
     for (const auto& [least, most] : ranges)
-      for (int draws = 0; draws < 80; ++draws) {
+      for (int draws = 0; draws < (dot::loops(side) ? 7 : 80); ++draws) {
         const std::vector<std::int32_t> taps = draw(side, least, most);
         const auto k = dot::make_word_taps(taps, side, side);
         if (!k) continue;
@@ -136,10 +137,10 @@ TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
 }
 
 TEST_F(WordTaps, DivideAsTheContractSays) {
-  int served = 0, with_ties = 0, saturating = 0;
-  for (const int side : {3, 5, 7})
+  int served = 0, looping = 0, with_ties = 0, saturating = 0;
+  for (const int side : {3, 5, 7, 9, 11, 13, 15})
     for (const auto& [least, most] : ranges)
-      for (int draws = 0; draws < 180; ++draws) {
+      for (int draws = 0; draws < (dot::loops(side) ? 21 : 180); ++draws) {
         const std::vector<std::int32_t> taps = draw(side, least, most);
         auto k = dot::make_word_taps(taps, side, side);
         if (!k) continue;
@@ -150,11 +151,13 @@ TEST_F(WordTaps, DivideAsTheContractSays) {
         const auto q = dot::make_word_quotient(*k, divisor, constant);
         if (!q) continue;
         ++served;
+        looping += dot::loops(side);
         with_ties += q->ties;
         saturating += q->saturates;
         expect_sums(*k, &*q, taps, side, divisor, constant);
       }
   EXPECT_GT(served, 800);
+  EXPECT_GT(looping, 100);
   EXPECT_GT(with_ties, 300);
   EXPECT_GT(saturating, 20);
 }
@@ -189,6 +192,8 @@ TEST_F(WordTaps, EndSegmentsWhereTheyAreFull) {
   ASSERT_TRUE(k);
   EXPECT_EQ(k->parity[0].start.size(), k->parity[1].start.size());
   EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(49, 127), 7, 7)) << "too many segments";
+  EXPECT_EQ(dot::make_word_taps(std::vector<std::int32_t>(81, 1), 9, 9)->segments(), 5) << "as many levels as of 8";
+  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(225, 127), 15, 15)) << "too many segments";
 }
 
 }  // namespace

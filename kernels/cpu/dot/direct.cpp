@@ -8,6 +8,7 @@
 
 #include "cpu/dot/loaded_windows.hpp"
 #include "cpu/dot/packing.hpp"
+#include "cpu/dot/word_loops.hpp"
 #include "cpu/dot/word_sums.hpp"
 #include "cpu/rows/copy_staging.hpp"
 #include "cpu/simd/highway.hpp"
@@ -262,7 +263,8 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   if (functions.rows == 0) return false;
   const int width = desc.filter.width(), height = desc.filter.height();
   std::optional<IntegerTaps> taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 127);
-  if (taps && make_dot_word_sums(engine, desc, arithmetic, group, *taps)) {
+  if (taps && (make_dot_word_sums(engine, desc, arithmetic, group, *taps) ||
+               make_dot_word_loops(engine, desc, arithmetic, group, *taps))) {
     engine.staging = make_copy_staging(desc, group);
     return true;
   }

@@ -14,8 +14,8 @@ std::vector<WordStep> pack_steps(const WordTaps& taps) {
     for (std::size_t p = 0; p < 2; ++p) {
       const WordTaps::Parity& of = taps.parity[p];
       WordStep step{of.pairs[i], of.second_pairs[i], 0, 0};
-      if (of.seconds >> i & 1) step.flags |= has_second;
-      if (i == 0 || of.ends >> (i - 1) & 1) {
+      if (of.seconds[i]) step.flags |= has_second;
+      if (i == 0 || of.ends[i - 1]) {
         step.flags |= begins_segment;
         step.start = two_words(of.start[segment[p]++]);
       }
@@ -46,6 +46,7 @@ std::optional<WordFilter> pack_words(WordTaps& taps, int components, double divi
   if (!q) return std::nullopt;
   return WordFilter{pack_steps(taps),
                     taps.columns,
+                    taps.segments(),
                     q->saturates,
                     q->ties,
                     two_words(q->multiplier),

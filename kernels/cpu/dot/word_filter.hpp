@@ -42,6 +42,7 @@ struct WordOrders {
 struct WordFilter {
   std::vector<WordStep> steps;  // [step][parity]
   std::vector<int> columns;     // of windows
+  int segments;                 // of each parity
   bool saturates, ties;         // see WordQuotient
   TwoWords multiplier, divisor, half, less;
   WordOrders orders;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The steps of dot/word_sums.cpp: products of a pair of taps and four windows, on their way into the sums of segments.
+// The steps of dot/word_sums.cpp and dot/word_loops.cpp: products of a pair of taps and four windows, on their way into the sums of segments.
 // For AVX2 alone. Include it between foreach_target and the namespace, after dot-inl.hpp.
 #if defined(CONVOLVE_WORD_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVOLVE_WORD_STEPS_INL
@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-#include "cpu/dot/word_filter.hpp"
+#include "cpu/dot/word_codes-inl.hpp"
 
 #if HWY_TARGET == HWY_AVX2 && !defined(CONVOLVE_EMULATE)
 HWY_BEFORE_NAMESPACE();
@@ -20,19 +20,16 @@ namespace convolve::cpu::HWY_NAMESPACE {
 namespace {
 
 using dot::WordStep;
-using Words = Vector<std::uint16_t>;
-
-constexpr int rows = 4;         // of a block
-constexpr int sums = 2 * rows;  // of a block: an output row's words at even places, and those at odd places
 
 // Of one parity, each output row's segment on its way. No array: GCC would keep it in memory.
 struct Segment {
   Words s0, s1, s2, s3;
 };
 
-// Segments that are summed up: of each, output row by output row, both parities.
+// Segments that are summed up, at most so many: of each, output row by output row, both parities.
+template <int Most>
 struct Kept {
-  Words words[dot::max_word_segments * sums];
+  Words words[Most * sums];
 };
 
 // The windows that output rows 0 to 3 have for a row of taps.
@@ -86,8 +83,8 @@ HWY_INLINE Segment FirstStep(const Windows& in, const WordStep* steps) {
 // A step of one parity: keeps the segment and begins the next, where one begins, and adds its pairs of taps. As text:
 // GCC would add up products first and move sums about, for which there are no registers, and all the more where there
 // are branches. These go the same way in each block, so that they are predicted.
-template <int Step>
-HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, Words*& to, Kept& kept) {
+template <int Step, int Most>
+HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, Words*& to, Kept<Most>& kept) {
   constexpr int at = Step * static_cast<int>(sizeof(WordStep));
   Words tap, product;
   asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"

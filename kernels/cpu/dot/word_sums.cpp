@@ -20,6 +20,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include "cpu/dot/dot-inl.hpp"
+#include "cpu/dot/word_codes-inl.hpp"
 #include "cpu/dot/word_steps-inl.hpp"
 
 #ifndef CONVOLVE_DOT_WORD_SUMS_CPP_ONCE
@@ -40,34 +41,9 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX2 && !defined(CONVOLVE_EMULATE)
 namespace {
 
-using dot::windows_of, dot::WordFilter, dot::WordForm;
+using dot::windows_of, dot::WordFilter;
 
-// From memory where it stands: GCC would keep it in a general register, or in memory as a vector.
-HWY_INLINE Words TwoWordsAt(const std::int32_t& two) {
-  Words all;
-  asm volatile("vpbroadcastd %1, %0" : "=x"(all.raw) : "m"(two));
-  return all;
-}
-
-// The windows of a row, loaded where it stands: more would not stay in registers.
-template <WordForm Form>
-HWY_INLINE Bytes WindowFrom(const std::uint8_t* p, const dot::WordOrders& orders) {
-  using Half = const char[16];
-  Bytes window;
-  if constexpr (Form == WordForm::three)
-    asm volatile(
-        "vmovdqu %1, %x0\n\t"
-        "vinserti128 $1, %2, %0, %0"
-        : "=&x"(window.raw)
-        : "m"(*reinterpret_cast<Half*>(p)), "m"(*reinterpret_cast<Half*>(p + 12)));
-  else
-    window = hn::LoadU(Tag<std::uint8_t>(), p);
-  if constexpr (Form != WordForm::one)
-    asm volatile("vpshufb %1, %0, %0" : "+x"(window.raw) : "m"(orders.window));
-  else
-    asm volatile("" : "+x"(window.raw));
-  return window;
-}
+constexpr int most_unrolled = 12;  // segments
 
 // What the kernel needs all the way. Stores of bytes may change anything, so that what is used after them is copied.
 struct Frame {
@@ -90,7 +66,7 @@ struct Sums {
 // registers, as each serves four rows of taps.
 template <int Side, WordForm Form, int P, int R>
 HWY_INLINE void AddTapRows(const Frame& f, int at, const Bytes& w0, const Bytes& w1, const Bytes& w2, Sums& to,
-                           Kept& kept) {
+                           Kept<most_unrolled>& kept) {
   if constexpr (R < Side) {
     constexpr int step = 2 * (P * Side + R);
     const Bytes w3 = WindowFrom<Form>(f.row(R + 3) + at, f.k.orders);
@@ -106,7 +82,7 @@ HWY_INLINE void AddTapRows(const Frame& f, int at, const Bytes& w0, const Bytes&
 }
 
 template <int Side, WordForm Form, int P>
-HWY_INLINE void AddWindows(const Frame& f, int x, Sums& to, Kept& kept) {
+HWY_INLINE void AddWindows(const Frame& f, int x, Sums& to, Kept<most_unrolled>& kept) {
   const int at = x + f.columns[P] * (Form == WordForm::one ? 1 : f.components);
   const Bytes w0 = WindowFrom<Form>(f.row(0) + at, f.k.orders), w1 = WindowFrom<Form>(f.row(1) + at, f.k.orders),
               w2 = WindowFrom<Form>(f.row(2) + at, f.k.orders);
@@ -114,7 +90,7 @@ HWY_INLINE void AddWindows(const Frame& f, int x, Sums& to, Kept& kept) {
 }
 
 template <int Side, WordForm Form, int... P>
-HWY_INLINE void SumUp(std::integer_sequence<int, P...>, const Frame& f, int x, Sums& to, Kept& kept) {
+HWY_INLINE void SumUp(std::integer_sequence<int, P...>, const Frame& f, int x, Sums& to, Kept<most_unrolled>& kept) {
   to.even_to = kept.words;
   to.odd_to = kept.words + 1;
   (AddWindows<Side, Form, P>(f, x, to, kept), ...);
@@ -154,37 +130,10 @@ HWY_INLINE Words Average(const Words* kept, const Words& last, Words& total) {
   }
 }
 
-struct Division {
-  Words multiplier, divisor, half, less;
-};
-
-// To code values that are not yet clamped to bytes; see dot::WordQuotient. Four at a time, step by step: one alone
-// would wait for itself.
-template <bool Ties>
-HWY_INLINE void Divide(const Division& by, const Words* total, const Words* average, Words (&code)[rows]) {
-  const Tag<std::int16_t> d;
-  const Tag<std::uint16_t> du;
-  Words rest[rows];
-  const auto each = [](auto step) {
-    CONVOLVE_UNROLL
-    for (int i = 0; i < rows; ++i) step(i);
-  };
-  each([&](int i) { code[i] = Held(hn::MulHigh(average[i], by.multiplier)); });
-  each([&](int i) { rest[i] = Held(hn::Mul(code[i], by.divisor)); });
-  each([&](int i) { rest[i] = Held(hn::Sub(total[i], rest[i])); });
-  if (Ties) each([&](int i) { rest[i] = Held(hn::Add(rest[i], hn::And(code[i], hn::Set(du, 1)))); });
-  each([&](int i) { code[i] = Held(hn::Sub(code[i], by.less)); });
-  each([&](int i) {
-    const auto more = hn::Gt(hn::BitCast(d, rest[i]), hn::BitCast(d, by.half));
-    rest[i] = Held(hn::BitCast(du, hn::VecFromMask(d, more)));
-  });
-  each([&](int i) { code[i] = Held(hn::Sub(code[i], rest[i])); });
-}
-
 // The code values of one parity from its segments.
 template <int Segments>
 HWY_INLINE void MakeCodes(const WordFilter& k, const Words* kept, const Segment& last, Words (&code)[rows]) {
-  const Division by{TwoWordsAt(k.multiplier), TwoWordsAt(k.divisor), TwoWordsAt(k.half), TwoWordsAt(k.less)};
+  const Division by(k);
   constexpr int levels = dot::average_levels(Segments);
   Words total[rows], average[rows];
   average[0] = Average<Segments, 0, levels>(kept, last.s0, total[0]);
@@ -201,22 +150,9 @@ HWY_INLINE void MakeCodes(const WordFilter& k, const Words* kept, const Segment&
   }
 }
 
-template <WordForm Form>
-HWY_INLINE void StoreCodes(Words even, Words odd, Bytes in_turns, std::uint8_t* to) {
-  const Tag<std::int32_t> d;
-  const Bytes bytes = hn::TableLookupBytes(PackWords(hn::BitCast(d, even), hn::BitCast(d, odd)), in_turns);
-  if constexpr (Form == WordForm::three) {
-    // Four bytes of each half are nothing: those of the second are beyond the block.
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(bytes.raw));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 12), _mm256_extracti128_si256(bytes.raw, 1));
-  } else {
-    hn::StoreU(bytes, Tag<std::uint8_t>(), to);
-  }
-}
-
 template <WordForm Form, int Segments>
-HWY_INLINE void MakeBytes(const WordFilter& k, const Kept& kept, const Sums& last, std::uint8_t* const (&out)[rows],
-                          std::ptrdiff_t x) {
+HWY_INLINE void MakeBytes(const WordFilter& k, const Kept<most_unrolled>& kept, const Sums& last,
+                          std::uint8_t* const (&out)[rows], std::ptrdiff_t x) {
   Words even[rows], odd[rows];
   MakeCodes<Segments>(k, kept.words, last.even, even);
   MakeCodes<Segments>(k, kept.words + 1, last.odd, odd);
@@ -225,22 +161,6 @@ HWY_INLINE void MakeBytes(const WordFilter& k, const Kept& kept, const Sums& las
   for (int i = 0; i < rows; ++i) StoreCodes<Form>(even[i], odd[i], in_turns, out[i] + x);
 }
 
-// Rows of a block that is not whole: not inlined, so that whole ones keep what they need in registers.
-struct Rest {
-  std::uint8_t row[rows][32];
-
-  /// Makes sample x of the outputs the first of these rows. As numbers: a pointer may not lie before its array.
-  [[gnu::noinline]] void place(std::uint8_t* (&out)[rows], std::ptrdiff_t x) {
-    for (int i = 0; i < rows; ++i)
-      out[i] =
-          reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(row[i]) - static_cast<std::uintptr_t>(x));
-  }
-  [[gnu::noinline]] void copy(const Target& to, int x, int n) const {
-    for (int i = 0; i < rows; ++i)
-      if (to.out[i]) std::memcpy(to.out[i] + x, row[i], n);
-  }
-};
-
 template <int Side, WordForm Form, int Segments>
 void FilterWords(const Kernel& kernel, const Block& block) {
   constexpr int samples = dot::samples_of(Form), stored = Form == WordForm::three ? 28 : samples;
@@ -248,7 +168,7 @@ void FilterWords(const Kernel& kernel, const Block& block) {
   const Target to(block);
   const Frame frame{k, k.steps.data(), k.columns.data(), block.rows, kernel.components};
   const int last_whole = to.out[rows - 1] ? to.n - stored : -1;
-  Kept kept;
+  Kept<most_unrolled> kept;
   Rest rest;
   std::uint8_t* out[rows];
   for (int i = 0; i < rows; ++i) out[i] = to.out[i];

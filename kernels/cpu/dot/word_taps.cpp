@@ -60,23 +60,23 @@ struct Arranged {
 };
 
 // Where segments end that are as long as they may be.
-std::uint32_t ends_of(std::span<const Pair> pairs) {
-  std::uint32_t ends = 0;
+std::bitset<max_word_steps> ends_of(std::span<const Pair> pairs) {
+  std::bitset<max_word_steps> ends;
   int all = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     all += pairs[i].magnitude();
     if (all <= segment_limit) continue;
-    ends |= 1u << (i - 1);
+    ends.set(i - 1);
     all = pairs[i].magnitude();
   }
-  return ends | 1u << (pairs.size() - 1);
+  return ends.set(pairs.size() - 1);
 }
 
 // The taps of one parity, in so many segments.
 WordTaps::Parity parity_of(std::span<const Pair> pairs, int segments) {
   WordTaps::Parity result;
   result.ends = ends_of(pairs);
-  for (std::size_t i = 0; std::popcount(result.ends) < segments; ++i) result.ends |= 1u << i;
+  for (std::size_t i = 0; result.ends.count() < static_cast<std::size_t>(segments); ++i) result.ends.set(i);
   int below = 0, all = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     below += pairs[i].below();
@@ -84,8 +84,8 @@ WordTaps::Parity parity_of(std::span<const Pair> pairs, int segments) {
     Pair left = pairs[i];
     result.pairs.push_back(take(left).word());
     result.second_pairs.push_back(left.word());
-    if (!left.empty()) result.seconds |= 1u << i;
-    if (!(result.ends >> i & 1)) continue;
+    if (!left.empty()) result.seconds.set(i);
+    if (!result.ends[i]) continue;
     result.start.push_back(std::exchange(below, 0) * largest_sample);
     result.room.push_back(largest_word - std::exchange(all, 0) * largest_sample);
   }
@@ -117,20 +117,23 @@ std::pair<double, double> quotient_error(const WordTaps& taps, double divisor, i
 }  // namespace
 
 std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width) {
-  assert(height * windows_of(width) <= 32);  // bits of Parity::ends
+  assert(height * windows_of(width) <= max_word_steps);
   WordTaps result;
   std::vector<int> columns;
   for (int column = 0; column < width; column += 2) columns.push_back(column);
-  int fewest = max_word_segments + 1;
+  // Of a loop, the levels of averages are those of as many segments as it averages at a time.
+  const int least = loops(width) ? segments_at_a_time / 2 + 1 : 1;
+  int fewest = (loops(width) ? max_word_segments : max_word_segments / 4) + 1, tries = 24;
   do {
     const Arranged filter{taps, height, width, columns};
     const std::array pairs{filter.pairs(0), filter.pairs(1)};
-    const int segments = std::max(std::popcount(ends_of(pairs[0])), std::popcount(ends_of(pairs[1])));
+    const int segments =
+        std::max(least, static_cast<int>(std::max(ends_of(pairs[0]).count(), ends_of(pairs[1]).count())));
     if (segments >= fewest) continue;
     fewest = segments;
     result.columns = columns;
     for (std::size_t p = 0; p < 2; ++p) result.parity[p] = parity_of(pairs[p], segments);
-  } while (std::next_permutation(columns.begin(), columns.end()));
+  } while (--tries > 0 && std::next_permutation(columns.begin(), columns.end()));
   if (result.columns.empty()) return std::nullopt;
   return result;
 }

@@ -21,7 +21,7 @@
 #pragma once
 
 #include <array>
-#include <bit>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -36,14 +36,21 @@ constexpr int windows_of(int width) {
   return width / 2 + 1;
 }
 
-constexpr int max_word_segments = 16;
+constexpr int max_word_segments = 64, max_word_steps = 128;
+
+/// Filters with more columns than 7 are summed up in a loop, which averages so many segments at a time: those that a
+/// filter lacks are 0.
+constexpr bool loops(int width) {
+  return width > 7;
+}
+constexpr int segments_at_a_time = 8;
 
 struct WordTaps {
   /// Of one parity: bit i of `ends` says that a segment ends behind step i, that of `seconds` that it has a second
   /// pair.
   struct Parity {
     std::vector<TapPair> pairs, second_pairs;  ///< [window][row]
-    std::uint32_t ends = 0, seconds = 0;
+    std::bitset<max_word_steps> ends, seconds;
     std::vector<std::int32_t> start;  ///< of each segment's sums, so that none is below 0
     std::vector<std::int32_t> room;   ///< by how much more each segment may start
   };
@@ -52,11 +59,12 @@ struct WordTaps {
 
   int steps() const { return static_cast<int>(parity[0].pairs.size()); }
   int segments() const { return static_cast<int>(parity[0].start.size()); }
-  int second_pairs() const { return std::popcount(parity[0].seconds) + std::popcount(parity[1].seconds); }
+  int second_pairs() const { return static_cast<int>(parity[0].seconds.count() + parity[1].seconds.count()); }
 };
 
-/// The taps of a filter, [row][column]: of an odd number of columns, 7x7 at the most, none of a magnitude above 127.
-/// Windows come in the order that takes the fewest segments. Nothing where these are too many.
+/// The taps of a filter, [row][column]: of an odd number of columns, 15x15 at the most, none of a magnitude above 127.
+/// Windows come in the order that takes the fewest segments, of some where there are many. Nothing where these are too
+/// many.
 std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width);
 
 /// How often segments are averaged, two by two, until there is one: an average of two is rounded up, one with nothing
