@@ -5,9 +5,16 @@
 // whose codes lie in bytes of their own, so that byte permutations pack samples. A word with a sample that is so near
 // to a tie that it may be another code is computed again, exactly, once the run is written.
 //
-// WideColumns, where double precision is fast: 64 bits, 32 of them fraction. In units of 2^-32, a value is off by one
-// at the most, and by half of one more with each further row, of which there are up to 15; what double precision leaves
-// off before is less than one. One word in 2^23 is computed again.
+// WideColumns, where double precision is fast: values plus 1.5 * 2^20, in double precision. The lower word of such a
+// double is the value's fraction, and the lowest byte or two of the upper word are the code:
+//
+//      upper word   0100 0001 0011 1000  cccc cccc cccc cccc      c: the code
+//      lower word   ffff ffff ffff ffff  ffff ffff ffff ffff      f: 32 bits of fraction
+//
+// A row is one multiply-add a sample, where fixed point numbers of 64 bits take two additions. Each rounds to a
+// multiple of 2^-32: in units of that, a value is off by one at the most, and by half of one more with each further
+// row, of which there are up to 15; what double precision leaves off before is less than one. One word in 2^23 is
+// computed again.
 //
 // LaneColumns, for other chips: 16-bit samples in double precision, of 8 bits 24 bits of fraction in 32. How exact that
 // is: tile_means.cuh. In units of 2^-24, values are at most
@@ -165,15 +172,14 @@ struct LaneColumns<std::uint16_t> {
   }
 };
 
-/// A value's lower 32 bits are its fraction, and the lowest of the others the code: that is how the sum of a double and
-/// 1.5 * 2^20 lies in memory.
 template <class Sample>
 struct WideColumns {
   static constexpr int n = word_samples<Sample>;
   static constexpr unsigned margin = 32;  ///< units of 2^-32 that a value may be off by, and more
   unsigned place[n];                      ///< of the pair across, in bytes
   double weight[n];
-  unsigned long long value[n], step[n];  ///< as in LaneColumns
+  double value[n];                ///< of the next row, and 1.5 * 2^20
+  double difference[n], further;  ///< what is added from row to row is their product
 
   __device__ __forceinline__ void set(const RectangleMeans& means, const RectangleTile& tile, int j,
                                       const RectangleLine& line) {
@@ -192,20 +198,17 @@ struct WideColumns {
     return {(row.first - tile.cell_y) * across, (row.second - tile.cell_y) * across, row.along * by_distance,
             row_height * by_distance};
   }
-  static constexpr double fixed_point = 0x1.8p20;
-  __device__ __forceinline__ static unsigned long long bits_of(double value) {
-    return static_cast<unsigned long long>(__double_as_longlong(value));
-  }
   /// Begins a run of a warp's rows, of which the next one is the first.
   __device__ __forceinline__ void begin(const RectangleMeans& means, const RectangleTile&, const Start& start) {
     const char* pairs = reinterpret_cast<const char*>(means.pair);
+    further = start.further;
 #pragma unroll
     for (int j = 0; j < n; ++j) {
       const double2 above = *reinterpret_cast<const double2*>(pairs + start.above + place[j]),
                     below = *reinterpret_cast<const double2*>(pairs + start.below + place[j]);
-      const double upper = above.x + weight[j] * above.y, difference = below.x + weight[j] * below.y - upper;
-      value[j] = bits_of(start.along * difference + (upper + (fixed_point + 0.5 + margin * 0x1p-32)));
-      step[j] = bits_of(start.further * difference + fixed_point);
+      const double upper = above.x + weight[j] * above.y;
+      difference[j] = below.x + weight[j] * below.y - upper;
+      value[j] = start.along * difference[j] + (upper + (0x1.8p20 + 0.5 + margin * 0x1p-32));
     }
   }
   /// The samples of a row, then goes on to the next. `least` becomes less than 2 * margin where one may be another
@@ -213,15 +216,16 @@ struct WideColumns {
   __device__ __forceinline__ unsigned next(unsigned& least) {
 #pragma unroll
     for (int j = 0; j < n; j += 2)
-      least = __vimin3_u32(least, static_cast<unsigned>(value[j]), static_cast<unsigned>(value[j + 1]));
-    const auto code = [&](int j) { return static_cast<unsigned>(value[j] >> 32); };
+      least = __vimin3_u32(least, static_cast<unsigned>(__double2loint(value[j])),
+                           static_cast<unsigned>(__double2loint(value[j + 1])));
+    const auto code = [&](int j) { return static_cast<unsigned>(__double2hiint(value[j])); };
     unsigned samples;
     if constexpr (n == 2)
       samples = __byte_perm(code(0), code(1), 0x5410);
     else
       samples = __byte_perm(__byte_perm(code(0), code(1), 0x0040), __byte_perm(code(2), code(3), 0x0040), 0x5410);
 #pragma unroll
-    for (int j = 0; j < n; ++j) value[j] += step[j];
+    for (int j = 0; j < n; ++j) value[j] = __fma_rn(further, difference[j], value[j]);
     return samples;
   }
 };
