@@ -120,7 +120,6 @@ __device__ __forceinline__ void send_sums(unsigned (&sum)[components][chains], R
 template <class Sample, int components>
 __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positions (&positions)[max_components],
                                          const LaneRows& lane, int at, RegionWord* sums, int sum_words) {
-  constexpr unsigned bits = 8 * sizeof(Sample);
   // Sums of their own for words that lie side by side: else each addition would wait for the one before.
   constexpr int chains = components <= 2 ? vector_words : 1;
   unsigned selector[components][vector_words], sum[components][chains] = {};
@@ -134,7 +133,7 @@ __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positi
       for (int c = 0; c < components; ++c)
         sum[c][i % chains] = add_selected<Sample>(word[i], selector[c][i], sum[c][i % chains]);
   };
-  const unsigned value = ~(~0u / ((1u << bits) - 1) * ((1u << args.shift) - 1));
+  const unsigned value = ~(~0u / ((1u << 8 * sizeof(Sample)) - 1) * ((1u << args.shift) - 1));
   const auto shorten = [&](uint4& vector) {
     vector.x &= value, vector.y &= value, vector.z &= value, vector.w &= value;
   };
@@ -142,6 +141,7 @@ __device__ __forceinline__ void sum_rows(const RectangleArgs& args, const Positi
   const std::uint8_t* row[vector_rows];
   RegionWord* to = sums + static_cast<int>(threadIdx.x) % 32 * sum_words;
   ptx::hide_here(to);
+  __builtin_assume(__isGlobal(to));
 #pragma unroll
   for (int k = 0; k < vector_rows; ++k) {
     row[k] = lane.from + k * lane.stride;

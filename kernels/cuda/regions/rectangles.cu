@@ -42,11 +42,12 @@ __device__ __forceinline__ void write_tile(const RectangleArgs& args, const Rect
 }
 
 /// What a block does that has neither sums nor a tile: it ends when the first sum is complete, about when others do.
-/// The next launch's blocks would take its place too soon otherwise, and not be spread evenly.
+/// The next launch's blocks would take its place too soon otherwise, and not be spread evenly. One warp looks at the
+/// sum: looks and additions to it queue.
 __device__ __forceinline__ void idle(const RectangleArgs& args) {
   pdl_wait();
   if (static_cast<int>(blockIdx.x) < args.blocks) clear_stale(args);
-  complete_sum(args.sums, args.item[0].warps);
+  if (threadIdx.x < 32) complete_sum(args.sums, args.item[0].warps);
 }
 
 /// Effects made of means: the first blocks add to the sums of cells, and the others, each a tile, wait for the sums
