@@ -83,6 +83,22 @@ TEST(RectangleList, TilesCoverEachRowOnce) {
     }
 }
 
+TEST(RectangleList, FilterOfManyBlocksIsWrittenAlone) {
+  const auto alone = [](convolve::RegionEffect effect, int side, int capability) {
+    List rectangle(3840, 2160);
+    rectangle.args.effect = effect;
+    rectangle.add({0, 0, side, side}, 6);
+    convolve::cuda::RectangleList list;
+    EXPECT_TRUE(list.set(rectangle.args, rectangle.layers, 1, capability));
+    EXPECT_EQ(list.args().launched, list.args().blocks);
+    return list.args().writes_alone;
+  };
+  EXPECT_TRUE(alone(convolve::RegionEffect::filter, 2160, 90));
+  EXPECT_FALSE(alone(convolve::RegionEffect::filter, 1000, 90));
+  EXPECT_FALSE(alone(convolve::RegionEffect::filter, 2160, 80));
+  EXPECT_FALSE(alone(convolve::RegionEffect::fill, 2160, 90));
+}
+
 TEST(RectangleList, FactorsDivideToWithinTwoUnits) {
   std::mt19937 random(2);
   for (int turn = 0; turn < 300; ++turn) {

@@ -249,7 +249,9 @@ bool RectangleList::place_tiles(int bytes, int rows, int capability) {
   args_.search = static_cast<int>(std::bit_ceil(static_cast<unsigned>(items_))) / 2;
   // Behind the filter's output comes the filter of the next frame. Its blocks take the place of this launch's where
   // those are many, but would fit the GPU at once.
-  args_.early = args_.effect != RegionEffect::filter || args_.blocks <= few_blocks || args_.blocks > full_blocks;
+  const bool filters = args_.effect == RegionEffect::filter;
+  args_.early = !filters || args_.blocks <= few_blocks || args_.blocks > full_blocks;
+  args_.writes_alone = filters && args_.blocks > full_blocks && capability == 90;
   return true;
 }
 

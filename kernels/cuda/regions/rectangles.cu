@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The kernel of rectangles: what hides (sums of cells, then values between their means), and what writes a colour or
-// the filter's output. As kernels of their own, which need half of the registers, the latter took up to 1.7 times as
-// long for a tenth of a frame: more blocks of the launches that follow fit a multiprocessor then, and crowd onto those
-// that finish first (launch.hpp, residency_limit).
+// the filter's output. A kernel that only writes needs half of the registers and no shared memory. Where the filter's
+// output has many blocks, that saves up to a tenth of the time of both launches. But such a kernel took up to 1.7 times
+// as long to fill a tenth of a frame: more blocks of the launches that follow fit a multiprocessor then, and crowd onto
+// those that finish first (launch.hpp, residency_limit).
 #include "cuda/regions/rectangle_effect.cuh"
 #include "cuda/regions/rectangle_means.cuh"
 
@@ -41,6 +42,15 @@ __device__ __forceinline__ void write_tile(const RectangleArgs& args, const Rect
   }
 }
 
+/// A block's tile of write_tile().
+template <class Sample>
+__device__ __forceinline__ void write_block(const RectangleArgs& args) {
+  __shared__ RectangleItem own;
+  const int block = static_cast<int>(blockIdx.x), item = find_item(args, args.first_tile, block);
+  copy_item(args.item[item], own);
+  write_tile<Sample>(args, own, block - args.first_tile[item]);
+}
+
 /// What a block does that has neither sums nor a tile: it ends when the first sum is complete, about when others do.
 /// The next launch's blocks would take its place too soon otherwise, and not be spread evenly. One warp looks at the
 /// sum: looks and additions to it queue.
@@ -63,10 +73,7 @@ __global__ void __launch_bounds__(rectangle_threads, resident)
     return;
   }
   if (!hides_by_means(args.effect)) {
-    __shared__ RectangleItem own;
-    const int block = static_cast<int>(blockIdx.x), item = find_item(args, args.first_tile, block);
-    copy_item(args.item[item], own);
-    write_tile<Sample>(args, own, block - args.first_tile[item]);
+    write_block<Sample>(args);
     return;
   }
   const int tile = static_cast<int>(blockIdx.x) - args.tile_blocks;
@@ -83,16 +90,28 @@ __global__ void __launch_bounds__(rectangle_threads, resident)
   }
 }
 
+/// Effects that are not made of means.
+template <class Sample>
+__global__ void __launch_bounds__(rectangle_threads) write_kernel(const __grid_constant__ RectangleArgs args) {
+  if (args.early) start_next_launch();
+  write_block<Sample>(args);
+}
+
+template <class Sample>
+auto kernel_for(int capability, const RectangleArgs& args) {
+  // Eight do not leave WideColumns enough registers, and what lies in local memory instead is waited for. A colour and
+  // the filter's output need a third of them, but mostly take longer with more blocks, and with fewer.
+  constexpr int usual = 8, wide = 6;
+  if (args.writes_alone) return write_kernel<Sample>;
+  return hides_by_means(args.effect) && capability == 90 ? rectangles_kernel<Sample, wide>
+                                                         : rectangles_kernel<Sample, usual>;
+}
+
 }  // namespace
 
 void launch_rectangles(int capability, SampleType type, const RectangleArgs& args, void* stream) noexcept {
-  // Eight do not leave WideColumns enough registers, and what lies in local memory instead is waited for. A colour and
-  // the filter's output need a third of them, but take longer with more blocks, and with fewer.
-  constexpr int usual = 8, wide = 6;
-  const bool bytes = type == SampleType::u8, by_means = hides_by_means(args.effect) && capability == 90;
-  const auto kernel = by_means ? bytes ? rectangles_kernel<std::uint8_t, wide> : rectangles_kernel<std::uint16_t, wide>
-                      : bytes ? rectangles_kernel<std::uint8_t, usual>
-                               : rectangles_kernel<std::uint16_t, usual>;
+  const auto kernel =
+      type == SampleType::u8 ? kernel_for<std::uint8_t>(capability, args) : kernel_for<std::uint16_t>(capability, args);
   launch_pdl(capability, kernel, static_cast<unsigned>(args.launched), dim3(rectangle_threads), stream, args);
 }
 

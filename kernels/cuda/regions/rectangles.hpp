@@ -65,6 +65,7 @@ struct RectangleArgs {
   RegionEffect effect;
   int tile_rows;
   bool early;         ///< the next launch may start its blocks as soon as this one's have begun
+  bool writes_alone;  ///< by the kernel that knows no effect made of means
   int blocks;         ///< up to the last tile; those of a launch behind it are idle
   int launched;       ///< blocks of a launch
   int search;         ///< half of the least power of two that is not less than the number of items
