@@ -81,7 +81,8 @@ Kernel kernel_of(PlaneMix mix, int chunks) {
 /// Pixels from the beginning of a window to that of its strip. Of packed 4:2:2, pairs and luma alike.
 int before_of(const Kernel& kernel, const Strips& strips, int centre_x) {
   if (kernel.pairs) return step_rows / 2 * (kernel.chunks - 1);
-  return (centre_x + strips.piece_pixels - 1) / strips.piece_pixels * strips.piece_pixels;
+  const int unit = strips.components == 3 ? 2 * strips.piece_pixels : strips.piece_pixels;  // a multiple of 16 bytes
+  return (centre_x + unit - 1) / unit * unit;
 }
 bool takes_in(const Kernel& kernel, const Filter& filter) {
   if (!kernel.kernel || step_rows - 1 + filter.height() > step_rows * kernel.chunks) return false;
@@ -115,16 +116,17 @@ int steps_of(int height) {
   return ceil_div(height, step_rows);
 }
 /// When the last block is over that makes `steps` output steps, a multiprocessor taking one block after the other.
-/// A block makes V for `delay` more; starting costs about 3.
+/// A block makes V for `delay` more, its warpgroups side by side; starting costs each about 3.
 std::int64_t end_of(const Args& args, int steps, int groups, int delay, int multiprocessors) {
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> busy;
   std::int64_t end = 0;
   for (int p = 0; p < args.planes; ++p)
-    for (int first = 0; first < steps_of(args.plane[p].height); first += steps * groups)
+    for (int first = 0; first < steps_of(args.plane[p].height); first += steps)
       for (int x = 0; x < args.plane[p].strips; ++x) {
         std::int64_t begin = 0;
         if (static_cast<int>(busy.size()) == multiprocessors) begin = busy.top(), busy.pop();
-        const std::int64_t over = begin + 2 * std::min(steps, steps_of(args.plane[p].height) - first) + delay + 3;
+        const int made = std::min(steps, steps_of(args.plane[p].height) - first);
+        const std::int64_t over = begin + 2 * made + delay + 3 * groups;
         busy.push(over);
         end = std::max(end, over);
       }
@@ -162,7 +164,7 @@ class WidePlan final : public Plan {
       Plane& plane = args_.plane[p];
       plane.steps = steps;
       plane.first_block = static_cast<int>(checked_blocks(blocks));
-      blocks += std::int64_t{plane.strips} * ceil_div(steps_of(plane.height), steps * kernel.groups);
+      blocks += std::int64_t{plane.strips} * ceil_div(steps_of(plane.height), steps);
     }
     blocks_ = checked_blocks(blocks);
     set_tables(device, desc, taps, scale);
@@ -177,12 +179,10 @@ class WidePlan final : public Plan {
       plane.wide = bind(plane, window.image[0]->plane[p], out.plane[p]) % 16 == 0;
       any |= !plane.wide;
     }
+    if (!any) return launch(kernel_.kernel, args_, stream);
     Args args = args_;
-    if (any)
-      for (int p = 0; p < args.planes; ++p) args.plane[p].low_strips = 0, args.plane[p].high_strip = 1 << 30;
-    launch_pdl(90, any ? kernel_.any : kernel_.kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)),
-               stream, args, static_cast<unsigned>(kernel_.memory));
-    return launch_error();
+    for (int p = 0; p < args.planes; ++p) args.plane[p].low_strips = 0, args.plane[p].high_strip = 1 << 30;
+    return launch(kernel_.any, args, stream);
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
@@ -191,6 +191,11 @@ class WidePlan final : public Plan {
   }
 
  private:
+  const char* launch(void (*kernel)(Args), const Args& args, void* stream) const noexcept {
+    launch_pdl(90, kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args,
+               static_cast<unsigned>(kernel_.memory));
+    return launch_error();
+  }
   void set_plane(Plane& to, const PlanDesc& desc, const LargeTaps& taps, int p) const {
     const PlaneLayout& from = desc.layout.plane[p];
     set_size(to, desc, from.components, from.component[0].width, from.component[0].height);

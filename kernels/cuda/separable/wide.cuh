@@ -3,18 +3,18 @@
 //
 // separable for wide filters of bytes with real taps by warpgroups: both passes in one kernel. Compute capability 9.0.
 //
-// Each warpgroup goes down a strip of the frame by itself, 64 rows a step. Both passes are products of halves with sums
-// in single precision:
+// The warpgroups of a block go down a strip of the frame together, 64 rows a step, and have steps in turn. Both passes
+// are products of halves with sums in single precision:
 //
 //   row pass       V(64 rows, strip) = rows of the frame(64 rows, window) * banded taps(window, strip)
 //   column pass    out(64 rows, strip) = banded taps(64 rows, rows of the last steps) * V(rows of the last steps,
 //   strip)
 //
 // The left matrix of the row pass is in registers: rows of the frame as they were loaded (wide_input.cuh), a product
-// for each component. All else lies in shared memory: the taps of both passes, once for a block, whose warpgroups go
-// down the same strip in bands of their own, and V in a ring of slots of 64 rows, as halves, so that each row is
-// filtered once. Nothing waits for another warpgroup; several of them keep the tensor cores busy while one loads,
-// rounds or stores. There is no code for borders: see wide_tables.hpp.
+// for each component. All else lies in shared memory, once for a block: the taps of both passes, and V in a ring of
+// slots of 64 rows, as halves, so that each row is filtered once. A warpgroup waits for the others where its column
+// pass needs the V of the steps before, and where a slot is written that they may still read; else several of them keep
+// the tensor cores busy while one loads, rounds or stores. There is no code for borders: see wide_tables.hpp.
 //
 // A byte b is the half b * 2^-24, a subnormal number, as in strips (large.cuh): the taps and the error are theirs.
 #pragma once
@@ -33,15 +33,15 @@ namespace convolve::cuda::wide {
 template <class S, class In>
 struct Worker {
   std::uint32_t row_taps, column_taps, ring;  ///< in shared memory
-  unsigned barrier;
+  std::uint32_t made;                         ///< the barriers of steps whose V has been made
   int warp, lane;
   In input;
 
-  __device__ __forceinline__ Worker(const Plane& plane, std::uint32_t memory, int group, int left)
+  __device__ __forceinline__ Worker(const Plane& plane, std::uint32_t memory, int left)
       : row_taps(memory),
         column_taps(memory + S::table_bytes),
-        ring(column_taps + S::column_bytes + group * S::slots * S::slot_bytes),
-        barrier(1 + group),
+        ring(column_taps + S::column_bytes),
+        made(ring + S::slots * S::slot_bytes),
         warp(__shfl_sync(~0u, threadIdx.x >> 5 & 3, 0)),
         lane(threadIdx.x & 31),
         input(plane, left, lane, row_taps + S::row_taps_bytes + S::columns * 4) {}
@@ -50,13 +50,28 @@ struct Worker {
   /// And of those that it makes: the column's left matrix has groups of 8 rows in reverse.
   __device__ __forceinline__ int made_row() const { return 56 - 16 * warp + (lane >> 2); }
 
-  /// V of the step's rows to a slot. `more`: another step follows, whose first pieces are loaded.
-  __device__ __forceinline__ void filter_rows(int slot, bool more) {
+  /// Waits for the V of a step, and so for all before: who made it had waited for that of the step before.
+  __device__ __forceinline__ void wait_for_rows(int step) const {
+    if (step >= 0) ptx::wait_for_phase(made + step % S::phases * 8, step / S::phases & 1);
+  }
+  /// This warp has made its V of a step. Waits for all that the step's column pass takes in; a warpgroup alone waits
+  /// for its warps.
+  __device__ __forceinline__ void hand_on_rows(int step) const {
+    if constexpr (S::groups == 1) return ptx::wait_at_warpgroup_barrier(1);
+    __syncwarp();
+    if (lane == 0) ptx::arrive_at_barrier(made + step % S::phases * 8);
+    wait_for_rows(step);
+  }
+
+  /// V of a step's rows to a slot. `more`: another step of this warpgroup follows, whose first pieces are loaded.
+  __device__ __forceinline__ void filter_rows(int step, int slot, bool more) {
     constexpr int ahead = S::ahead;
     typename SumsOf<S>::Type sums(input.plane, row_taps, lane);
 #pragma unroll
     for (int p = 0; p < S::pieces; ++p) {
-      const typename SumsOf<S>::Type::Left left(sums, input.piece[p % ahead], p);
+      typename In::P piece[2];
+      input.take(piece, p % ahead, p);
+      const typename SumsOf<S>::Type::Left left(sums, piece, p);
       if (p + ahead < S::pieces)
         input.load(p % ahead, input.now, p + ahead);
       else if (more)
@@ -68,14 +83,15 @@ struct Worker {
     }
     ptx::wgmma_wait();
     sums.hold_all();
-    if constexpr (S::slots == S::chunks) ptx::wait_at_warpgroup_barrier(barrier);  // all warps have read the slot
+    if constexpr (S::groups > 1) wait_for_rows(step - 1);  // what was in the slot has been read before that was made
     // Blocks of 8 columns of the lane's row, or that 8 below.
     sums.store(ring + slot * S::slot_bytes + (2 * warp + (lane >> 3 & 1)) * (16 * S::columns) + (lane >> 4) * 128 +
                (lane & 7) * 16);
     ptx::fence_shared_for_wgmma();
+    hand_on_rows(step);
   }
 
-  /// Sends the products of the rows of all slots but one, from slot `first` on.
+  /// Sends the products of the rows of some steps, from that of slot `first` on.
   __device__ __forceinline__ void send_columns(float (&sum)[S::columns / 2], int first) const {
     constexpr int of_product = 32 * S::columns;
 #pragma unroll
@@ -98,7 +114,7 @@ struct Worker {
 template <class S>
 __device__ __forceinline__ void copy_block(const Plane& plane, int left, int top) {
   constexpr int bytes = S::columns;
-  const int rows = S::groups * plane.steps * step_rows;
+  const int rows = plane.steps * step_rows;
   const int first = left * S::C, end = min(first + bytes, plane.row_bytes);
   pdl_wait();
 #pragma unroll 1
@@ -114,38 +130,42 @@ __device__ __forceinline__ void copy_block(const Plane& plane, int left, int top
 template <class S, class In, class Out>
 __device__ __forceinline__ void filter_block(const Args& args, const Plane& plane, std::uint8_t* memory) {
   const int group = __shfl_sync(~0u, threadIdx.x >> 7, 0), block = blockIdx.x - plane.first_block;
-  const int bands = block / plane.strips, strip = block - bands * plane.strips, left = strip * S::pixels;
-  const int top = (bands * S::groups + group) * plane.steps * step_rows;
-  if (plane.copied) return copy_block<S>(plane, left, bands * S::groups * plane.steps * step_rows);
+  const int band = block / plane.strips, strip = block - band * plane.strips, left = strip * S::pixels;
+  // A warpgroup alone is number 0. With it `top` depends on the warp, and what follows is in registers of lanes: else
+  // the compiler spills (CUDA 13.0).
+  const int top = (band + (S::groups == 1 ? group : 0)) * plane.steps * step_rows;
+  if (plane.copied) return copy_block<S>(plane, left, top);
   const uint4* const table = plane.row_taps + plane.table_of(strip) * (S::table_bytes / 16);
-  for (int i = threadIdx.x; i < S::table_bytes / 16; i += 128 * S::groups)
-    reinterpret_cast<uint4*>(memory)[i] = __ldg(table + i);
-  for (int i = threadIdx.x; i < S::column_bytes / 16; i += 128 * S::groups)
-    reinterpret_cast<uint4*>(memory + S::table_bytes)[i] = __ldg(args.column_taps + i);
-  ptx::fence_shared_for_wgmma();
-  Worker<S, In> worker(plane, ptx::address_in_shared(memory), group, left);
-  int y = top - args.centre_y + worker.row();
-  pdl_wait();
+  Worker<S, In> worker(plane, ptx::address_in_shared(memory), left);
+  const std::uint32_t tables = worker.made + 8 * S::phases;  // the barrier at which they have been copied
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < S::phases; ++i) ptx::init_barrier(worker.made + 8 * i, 4);
+    ptx::init_barrier(tables, 1);
+    ptx::publish_barriers();
+    ptx::expect_bytes(tables, S::table_bytes + S::column_bytes);
+    ptx::copy_bulk(worker.row_taps, table, S::table_bytes, tables);
+    ptx::copy_bulk(worker.column_taps, args.column_taps, S::column_bytes, tables);
+  }
+  int y = top - args.centre_y + worker.row() + group * step_rows;
   worker.input.set_next_rows(y);
-  __syncthreads();
-  if (top >= plane.height) return;
+  worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::row_taps_bytes + S::columns * 4);
+  pdl_wait();
   worker.input.load_first();
+  __syncthreads();
+  ptx::wait_for_phase(tables, 0);
   const Out samples(args, plane, left, worker.lane);
   const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
   const int steps = outputs + S::chunks - 1;
-  int slot = 0;
 #pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
+  for (int step = group, slot = group; step < steps; step += S::groups) {
     worker.input.now = worker.input.next;
-    y += step_rows;
+    y += S::groups * step_rows;
     worker.input.set_next_rows(y);
-    worker.filter_rows(slot, step + 1 < steps);
-    ptx::wait_at_warpgroup_barrier(worker.barrier);
-    slot = slot + 1 == S::slots ? 0 : slot + 1;  // the oldest, which the next step writes
+    worker.filter_rows(step, slot, step + S::groups < steps);
     const int ready = step - (S::chunks - 1);
     if (ready >= 0) {
       float sum[S::columns / 2];
-      worker.send_columns(sum, S::slots == S::chunks ? slot : slot + 1 == S::slots ? 0 : slot + 1);
+      worker.send_columns(sum, S::slot_after(slot, S::groups + 1));
       const int row = top + ready * step_rows + worker.made_row();
       typename Out::Words in = {};
       if (samples.reads) samples.load(in, row);
@@ -156,6 +176,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
       else
         samples.template store<false>(sum, in, row);
     }
+    slot = S::slot_after(slot, S::groups);
   }
 }
 

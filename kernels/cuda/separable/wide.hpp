@@ -32,7 +32,7 @@ constexpr int column_blocks_of(int chunks) {
 
 /// A warpgroup's work: strips of a plane of C components, under filters that take in up to `chunks` times 64 rows for
 /// 64 rows of output, and as many more pixels than a strip has. `most_groups` warpgroups side by side are a block.
-template <int components, int chunks_, int most_groups, bool tight = false, bool pairs_ = false>
+template <int components, int chunks_, int most_groups, bool pairs_ = false>
 struct Shape {
   static constexpr int C = components, chunks = chunks_, groups = most_groups;
   static constexpr int pixels = C == 1 ? 64 : 32, columns = C * pixels;  ///< of a strip; bytes of its rows
@@ -50,25 +50,30 @@ struct Shape {
   static constexpr int first_luma = chunks - 1, luma_pieces = 2 * chunks;
   static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * 2 : 0;
   static constexpr int row_taps_bytes = luma_taps_bytes + window * pixels * 2;
-  static constexpr int slots = chunks + 1 - tight, slot_bytes = step_rows * columns * 2;  ///< of V, 64 rows each
+  static constexpr int slots = chunks + groups, slot_bytes = step_rows * columns * 2;  ///< of V, 64 rows each
+  static constexpr int phases = 4;  ///< barriers that steps have in turn
   static constexpr int table_bytes = row_taps_bytes + columns * 4 + pieces * 16;
   static constexpr int column_bytes = column_blocks_of(chunks) * 128;
-  static constexpr int memory = table_bytes + column_bytes + groups * slots * slot_bytes;
+  static constexpr int memory = table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8;
+  /// The slot `steps` after another.
+  static constexpr int slot_after(int slot, int steps) {
+    return slot + steps < slots ? slot + steps : slot + steps - slots;
+  }
 };
 
-/// Warpgroups of a block: as many as registers and shared memory allow, or one, where planes of two sizes are to be
-/// dealt out. Measured on one H100, 2026-11-26.
+/// Warpgroups of a block: as many as registers allow, or one, where planes of two sizes are to be dealt out. Measured
+/// on one H100, 2026-11-26.
 constexpr int groups_of(PlaneMix mix, [[maybe_unused]] int chunks) {
   if (mix == PlaneMix::one_and_two && chunks < 4) return 1;
-  return mix == PlaneMix::one || mix == PlaneMix::one_and_two ? 3 : 2;
+  return (mix == PlaneMix::one && chunks == 2) || (mix == PlaneMix::three && chunks == 3) ? 2 : 3;
 }
 /// Blocks that a multiprocessor holds.
 constexpr int resident_of(PlaneMix mix, int chunks) {
+  if (mix == PlaneMix::one && chunks == 2) return 2;
   return groups_of(mix, chunks) > 1 ? 1 : chunks == 2 ? 4 : 3;
 }
 template <PlaneMix mix, int chunks, int components>
-using ShapeOf =
-    Shape<components, chunks, groups_of(mix, chunks), components == 4 && chunks == 5, mix == PlaneMix::none>;
+using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMix::none>;
 
 /// Whether the compiler knows which plane a block works on: what is read of a plane at a place of run time is slow, but
 /// where registers are short it takes fewer of them (measured on one H100, 2026-11-26).
@@ -83,7 +88,7 @@ struct Plane {
   const uint4* row_taps;          ///< tables: of inner strips, of the first ones, of the last ones
   const std::uint8_t* ghost_row;  ///< a window of ghost cells
   int width, height, row_bytes, components;
-  int first_block, strips, steps;  ///< steps: of outputs of a warpgroup
+  int first_block, strips, steps;  ///< steps: of outputs of a block
   int low_strips, high_strip;      ///< the first strips, and from there on, have tables of their own
 #ifdef __CUDACC__
   __device__ __forceinline__ int table_of(int strip) const {

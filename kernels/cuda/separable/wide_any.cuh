@@ -44,6 +44,7 @@ struct AnyInput {
       next.at[h] = plane.in + at * plane.in_stride;
     }
   }
+  __device__ __forceinline__ void find_first(const std::uint8_t*) {}
   __device__ __forceinline__ void load_first() {
 #pragma unroll
     for (int p = 0; p < S::ahead; ++p) load(p, next, p);
@@ -53,6 +54,12 @@ struct AnyInput {
 #pragma unroll
     for (int h = 0; h < 2; ++h)
       piece[to][h] = inside ? load_piece<S>(rows.at[h] + at) : load_bytes(rows.at[h], at, rows.ghost[h]);
+  }
+  /// Piece p of a window, which is at place `from`.
+  __device__ __forceinline__ void take(P (&to)[2], int from, int p) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      to[h] = inside ? in_order<S>(piece[from][h], (x + S::of_pieces * S::C * p) & 8) : piece[from][h];
   }
 
  private:

@@ -42,10 +42,22 @@ __device__ __forceinline__ Piece<S::piece_words> load_piece(const std::uint8_t* 
     const uint4 v = __ldg(reinterpret_cast<const uint4*>(from));
     return {{v.x, v.y, v.z, v.w}};
   } else {
-    const uint2* const words = reinterpret_cast<const uint2*>(from);
-    const uint2 a = __ldg(words), b = __ldg(words + 1), c = __ldg(words + 2);
-    return {{a.x, a.y, b.x, b.y, c.x, c.y}};
+    const std::uint8_t* const four = from + (reinterpret_cast<std::uintptr_t>(from) & 8);
+    const uint4 v = __ldg(reinterpret_cast<const uint4*>(four));
+    const uint2 w = __ldg(reinterpret_cast<const uint2*>(from + (four == from ? 16 : 0)));
+    return {{v.x, v.y, v.z, v.w, w.x, w.y}};
   }
+}
+/// Of three components every other piece begins in the middle of 16 bytes, and is loaded as its last 16 bytes and the
+/// 8 before.
+template <class S>
+__device__ __forceinline__ Piece<S::piece_words> in_order(const Piece<S::piece_words>& v, bool middle) {
+  if constexpr (S::C == 3) {
+    const std::uint32_t* const w = v.word;
+    return {{middle ? w[4] : w[0], middle ? w[5] : w[1], middle ? w[0] : w[2], middle ? w[1] : w[3],
+             middle ? w[2] : w[4], middle ? w[3] : w[5]}};
+  }
+  return v;
 }
 
 /// A lane's two rows of a step, from the strip's window on.
@@ -73,13 +85,30 @@ struct Input {
       next.at[h] = plane.rows.ghost && at != r ? plane.ghost_row : plane.in + at * plane.in_stride + window;
     }
   }
+  /// Where the first pieces are, of a table in global memory.
+  __device__ __forceinline__ void find_first(const std::uint8_t* of_table) {
+#pragma unroll
+    for (int p = 0; p < S::ahead; ++p)
+      piece[p][0].word[0] = __ldg(reinterpret_cast<const std::uint32_t*>(of_table + 4 * (threadIdx.x & 3) + 16 * p));
+  }
   __device__ __forceinline__ void load_first() {
 #pragma unroll
-    for (int p = 0; p < S::ahead; ++p) load(p, next, p);
+    for (int p = 0; p < S::ahead; ++p) load_from(p, next, static_cast<int>(piece[p][0].word[0]));
   }
   /// Loads piece p of a window to place `to`.
   __device__ __forceinline__ void load(int to, const LaneRows& rows, int p) {
-    const int at = static_cast<int>(ptx::load_shared_word(offsets + 16 * p));
+    load_from(to, rows, static_cast<int>(ptx::load_shared_word(offsets + 16 * p)));
+  }
+  /// Piece p of a window, which is at place `from`.
+  __device__ __forceinline__ void take(P (&to)[2], int from, int p) const {
+    bool middle = false;
+    if constexpr (S::C == 3) middle = (window + ptx::load_shared_word(offsets + 16 * p)) & 8;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) to[h] = in_order<S>(piece[from][h], middle);
+  }
+
+ private:
+  __device__ __forceinline__ void load_from(int to, const LaneRows& rows, int at) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) piece[to][h] = load_piece<S>(rows.at[h] + at);
   }

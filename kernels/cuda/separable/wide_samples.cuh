@@ -112,16 +112,25 @@ struct Samples {
 #pragma unroll
       for (int k = 0; k < L::words; ++k) made[k] = make.template make<reading>(sum, h, k, of_frame[h][k]);
       std::uint8_t* const to = out + (y - 8 * h) * out_stride;
+      if constexpr (S::C == 3) {
+        if (there > 0) store_24(made, to);
+      } else {
 #pragma unroll
-      for (int k = 0; k < L::vectors; ++k) {
-        const std::uint32_t* const w = made + k * L::vector / 4;
-        if (there < k * L::stride + L::vector) continue;
-        if constexpr (L::vector == 16)
-          *reinterpret_cast<uint4*>(to + k * L::stride) = {w[0], w[1], w[2], w[3]};
-        else
-          *reinterpret_cast<uint2*>(to + k * L::stride) = {w[0], w[1]};
+        for (int k = 0; k < L::vectors; ++k) {
+          const std::uint32_t* const w = made + k * 4;
+          if (there >= k * L::stride + 16) *reinterpret_cast<uint4*>(to + k * L::stride) = {w[0], w[1], w[2], w[3]};
+        }
       }
     }
+  }
+
+ private:
+  /// Of three components, of which every other lane begins in the middle of 16 bytes.
+  static __device__ __forceinline__ void store_24(const std::uint32_t (&w)[L::words], std::uint8_t* to) {
+    const bool middle = reinterpret_cast<std::uintptr_t>(to) & 8;
+    *reinterpret_cast<uint4*>(to + (middle ? 8 : 0)) = {middle ? w[2] : w[0], middle ? w[3] : w[1],
+                                                        middle ? w[4] : w[2], middle ? w[5] : w[3]};
+    *reinterpret_cast<uint2*>(to + (middle ? 0 : 16)) = {middle ? w[0] : w[4], middle ? w[1] : w[5]};
   }
 };
 

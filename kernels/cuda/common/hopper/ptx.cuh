@@ -33,6 +33,17 @@ __device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, unsigned p
 __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
+/// Arrives at a barrier, whose phase ends after so many bytes of bulk copies as well. PTX ISA,
+/// mbarrier.arrive.expect_tx.
+__device__ __forceinline__ void expect_bytes(std::uint32_t barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/// Copies a multiple of 16 bytes from global to shared memory, which a barrier expects. PTX ISA, cp.async.bulk.
+__device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, int bytes, std::uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0],[%1],%2,[%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
 /// Hides a float; no access to memory moves past this statement.
 __device__ __forceinline__ void hide_behind_memory(float& value) {
   asm volatile("" : "+f"(value)::"memory");
