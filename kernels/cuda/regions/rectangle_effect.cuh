@@ -181,16 +181,10 @@ template <class Sample, bool parts>
 __device__ __forceinline__ unsigned write_run(TileColumns<Sample>& columns, const LaneWord<Sample>& word,
                                               std::uint8_t* to, std::ptrdiff_t stride, int shift, int rows) {
   const auto store = [&](unsigned samples) {
-    if (parts) {
-      // Predicated: branches would take as long for each lane as for all.
-      if (word.whole) *reinterpret_cast<unsigned*>(to) = samples;
-      const unsigned held = word.whole ? 0 : word.held;
-#pragma unroll
-      for (int j = 0; j < word_samples<Sample>; ++j)
-        if (held >> j & 1) reinterpret_cast<Sample*>(to)[j] = static_cast<Sample>(samples >> j * sample_bits<Sample>);
-    } else {
+    if (parts)
+      store_parts(reinterpret_cast<Sample*>(to), samples, word.held, word.whole);
+    else
       *reinterpret_cast<unsigned*>(to) = samples;
-    }
     to += stride;
   };
   if constexpr (wide_columns) {

@@ -251,7 +251,7 @@ bool RectangleList::place_tiles(int bytes, int rows, int capability) {
   // those are many, but would fit the GPU at once.
   const bool filters = args_.effect == RegionEffect::filter;
   args_.early = !filters || args_.blocks <= few_blocks || args_.blocks > full_blocks;
-  args_.writes_alone = filters && args_.blocks > full_blocks && capability == 90;
+  args_.writes_alone = filters && args_.blocks > few_blocks && capability == 90;
   return true;
 }
 

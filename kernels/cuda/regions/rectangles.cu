@@ -3,42 +3,94 @@
 //
 // The kernel of rectangles: what hides (sums of cells, then values between their means), and what writes a colour or
 // the filter's output. A kernel that only writes needs half of the registers and no shared memory. Where the filter's
-// output has many blocks, that saves up to a tenth of the time of both launches. But such a kernel took up to 1.7 times
-// as long to fill a tenth of a frame: more blocks of the launches that follow fit a multiprocessor then, and crowd onto
-// those that finish first (launch.hpp, residency_limit).
+// output has many blocks, that saves up to a fifth of the time of both launches. But with such a kernel a tenth of a
+// frame took up to a third longer to filter: more blocks of the launches that follow fit a multiprocessor then, and
+// crowd onto those that finish first (launch.hpp, residency_limit).
 #include "cuda/regions/rectangle_effect.cuh"
 #include "cuda/regions/rectangle_means.cuh"
 
 namespace convolve::cuda {
 namespace {
 
+/// A lane's word of each row of a warp.
+struct WordColumn {
+  const std::uint8_t* from;  ///< of the filtered frame, in the first row
+  std::uint8_t* to;
+  std::ptrdiff_t from_stride, to_stride;
+  int rows;
+  unsigned fill, value;  ///< the colour; the bits of samples that have their value
+};
+
+/// Writes a column. The filtered frame's words can be read whole. `parts`: some lane has a part of a word.
+template <class Sample, bool filters>
+__device__ __forceinline__ void write_column(WordColumn column, const LaneWord<Sample>& word, bool parts) {
+  constexpr int batch = filters ? 8 : 4;  // rows whose loads are under way at once
+#pragma unroll 1
+  for (; column.rows > 0; column.rows -= batch) {
+    unsigned samples[batch];
+#pragma unroll
+    for (int k = 0; k < batch; ++k) {
+      samples[k] = column.fill;
+      if (filters && k < column.rows)
+        samples[k] = *reinterpret_cast<const unsigned*>(column.from + k * column.from_stride);
+    }
+#pragma unroll
+    for (int k = 0; k < batch; ++k) {
+      if (k >= column.rows) continue;
+      if (filters) samples[k] &= column.value;
+      std::uint8_t* const to = column.to + k * column.to_stride;
+      if (parts)
+        store_parts(reinterpret_cast<Sample*>(to), samples[k], word.held, word.whole);
+      else
+        *reinterpret_cast<unsigned*>(to) = samples[k];
+    }
+    column.from += batch * column.from_stride;
+    column.to += batch * column.to_stride;
+  }
+}
+
 /// In one colour, or from the filtered frame.
 template <class Sample>
 __device__ __forceinline__ void write_tile(const RectangleArgs& args, const RectangleItem& item, int block) {
+  constexpr int n = word_samples<Sample>;
   const RegionPart& part = args.part[item.part];
   const RectangleTile tile = find_tile<Sample>(args, item, part, block);
   LaneWord<Sample> word(tile);
-  unsigned fill = 0;
+  WordColumn column{};
 #pragma unroll
-  for (int j = 0; j < word_samples<Sample>; ++j) {
+  for (int j = 0; j < n; ++j) {
     const RegionSlot* slot;
     const int pixel = pixel_of(part, word.at + j, slot);
     word.held |= static_cast<unsigned>(holds(args, item, pixel, *slot)) << j;
-    fill |= static_cast<unsigned>(slot->fill << args.shift) << j * sample_bits<Sample>;
+    column.fill |= static_cast<unsigned>(slot->fill << args.shift) << j * sample_bits<Sample>;
   }
   const PlaneView frame = args.frame[part.plane], filtered = args.filtered[part.plane];
   word.set_whole(frame);
-  pdl_wait();
-  const bool filters = args.effect == RegionEffect::filter, whole = word.whole && in_words(filtered);
-  const unsigned value = ~(~0u / ((1u << sample_bits<Sample>)-1) * ((1u << args.shift) - 1));
+  const bool filters = args.effect == RegionEffect::filter;
   const int warp_rows = args.tile_rows / rectangle_warps;
-  const int top = tile.y + static_cast<int>(threadIdx.x) / 32 * warp_rows, rows = min(warp_rows, tile.bottom - top);
-  if (word.held == 0) return;
-#pragma unroll 4
-  for (int k = 0; k < rows; ++k) {
-    unsigned samples = fill;
-    if (filters) samples = load_samples(row_of<const Sample>(filtered, top + k) + word.at, word.held, whole) & value;
-    store_samples(row_of<Sample>(frame, top + k) + word.at, samples, word.held, word.whole);
+  const int top = tile.y + static_cast<int>(threadIdx.x) / 32 * warp_rows;
+  column.rows = word.held == 0 ? 0 : min(warp_rows, tile.bottom - top);
+  column.value = ~(~0u / ((1u << sample_bits<Sample>)-1) * ((1u << args.shift) - 1));
+  column.from_stride = filtered.stride, column.to_stride = frame.stride;
+  column.from = reinterpret_cast<const std::uint8_t*>(row_of<const Sample>(filtered, top) + word.at);
+  column.to = reinterpret_cast<std::uint8_t*>(row_of<Sample>(frame, top) + word.at);
+  const bool parts = __any_sync(~0u, word.held && !word.whole);
+  const bool by_word = !__any_sync(~0u, word.held && !(in_words(filtered) && word.at + n <= part.samples));
+  // All of this is found before the wait: what is read of the arguments may have to come from memory.
+  ptx::hide_here(column.fill);
+  ptx::hide_here(column.value);
+  ptx::hide_here(column.from);
+  ptx::hide_here(column.to);
+  __builtin_assume(__isGlobal(column.from));
+  __builtin_assume(__isGlobal(column.to));
+  pdl_wait();
+  if (!filters) return write_column<Sample, false>(column, word, parts);
+  if (by_word) return write_column<Sample, true>(column, word, parts);
+#pragma unroll 1
+  for (int k = 0; k < column.rows; ++k) {
+    const Sample* from = reinterpret_cast<const Sample*>(column.from + k * filtered.stride);
+    store_samples(reinterpret_cast<Sample*>(column.to + k * frame.stride),
+                  load_samples(from, word.held, false) & column.value, word.held, word.whole);
   }
 }
 

@@ -144,6 +144,16 @@ struct LaneWord {
   }
 };
 
+/// Stores a word or its samples that are held by predicates: branches would take as long for each lane as for all.
+template <class Sample>
+__device__ __forceinline__ void store_parts(Sample* to, unsigned samples, unsigned held, bool whole) {
+  if (whole) *reinterpret_cast<unsigned*>(to) = samples;
+  const unsigned parts = whole ? 0 : held;
+#pragma unroll
+  for (int j = 0; j < word_samples<Sample>; ++j)
+    if (parts >> j & 1) to[j] = static_cast<Sample>(samples >> j * sample_bits<Sample>);
+}
+
 template <class Sample>
 __device__ __forceinline__ void store_samples(Sample* to, unsigned samples, unsigned held, bool whole) {
   if (whole) {
