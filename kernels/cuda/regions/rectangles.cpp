@@ -15,8 +15,8 @@ constexpr int multiprocessors = 132;              ///< of an H100
 constexpr int wave_blocks = 6 * multiprocessors;  ///< of a launch, as many as it holds at once
 constexpr int even_blocks = 4 * multiprocessors;  ///< of a launch that idle blocks fill up
 constexpr int few_tiles = 256;                    ///< of 16 rows
-constexpr int few_blocks = 3 * multiprocessors, full_blocks = 8 * multiprocessors;  ///< of the filter's output
-constexpr int smallest_cell = 8;  ///< pixels: of smaller ones, most lanes of a cell's warps would idle
+constexpr int few_blocks = 3 * multiprocessors;   ///< of the filter's output
+constexpr int smallest_cell = 8;                  ///< pixels: of smaller ones, most lanes of a cell's warps would idle
 
 /// A number of blocks, and idle ones up to as many for each multiprocessor.
 std::int64_t filled(std::int64_t blocks) {
@@ -247,11 +247,7 @@ bool RectangleList::place_tiles(int bytes, int rows, int capability) {
     args_.launched = args_.blocks <= even_blocks ? static_cast<int>(filled(args_.blocks)) : args_.blocks;
   }
   args_.search = static_cast<int>(std::bit_ceil(static_cast<unsigned>(items_))) / 2;
-  // Behind the filter's output comes the filter of the next frame. Its blocks take the place of this launch's where
-  // those are many, but would fit the GPU at once.
-  const bool filters = args_.effect == RegionEffect::filter;
-  args_.early = !filters || args_.blocks <= few_blocks || args_.blocks > full_blocks;
-  args_.writes_alone = filters && args_.blocks > few_blocks && capability == 90;
+  args_.writes_alone = args_.effect == RegionEffect::filter && args_.blocks > few_blocks && capability == 90;
   return true;
 }
 

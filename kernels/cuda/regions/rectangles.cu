@@ -119,7 +119,7 @@ template <class Sample, int resident>
 __global__ void __launch_bounds__(rectangle_threads, resident)
     rectangles_kernel(const __grid_constant__ RectangleArgs args) {
   __shared__ RectangleMeans means;
-  if (args.early) start_next_launch();
+  start_next_launch();
   if (static_cast<int>(blockIdx.x) >= args.blocks) {
     idle(args);
     return;
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(rectangle_threads, resident)
 /// Effects that are not made of means.
 template <class Sample>
 __global__ void __launch_bounds__(rectangle_threads) write_kernel(const __grid_constant__ RectangleArgs args) {
-  if (args.early) start_next_launch();
+  start_next_launch();
   write_block<Sample>(args);
 }
 

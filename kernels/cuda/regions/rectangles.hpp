@@ -64,7 +64,6 @@ struct RectangleArgs {
   int width, height, shift;
   RegionEffect effect;
   int tile_rows;
-  bool early;         ///< the next launch may start its blocks as soon as this one's have begun
   bool writes_alone;  ///< by the kernel that knows no effect made of means
   int blocks;         ///< up to the last tile; those of a launch behind it are idle
   int launched;       ///< blocks of a launch
