@@ -75,11 +75,12 @@ struct Halves {
       return __byte_perm(__byte_perm(word[2 * pair], word[2 * pair + 1], c < 2 ? 0x5140 : 0x7362), 0,
                          c & 1 ? 0x4342 : 0x4140);
   }
-  /// Bytes i and i + 3 of twelve, as subnormal halves.
+  /// Bytes i and i + 3 of twelve, as subnormal halves. What lies in two words comes from them two by two.
   static __device__ std::uint32_t triple_samples(const std::uint32_t (&word)[3], int i) {
-    const int from = i / 4, in = i % 4;
-    if (in == 0) return __byte_perm(word[from], 0, 0x4340);
-    return __byte_perm(word[from], word[from + 1], in | (in + 3) << 8) & 0x00FF00FF;
+    if (i % 4 == 0) return __byte_perm(word[i / 4], 0, 0x4340);
+    const std::uint32_t both = i < 4 ? __byte_perm(word[0], word[1], 0x5421)   // bytes 1, 2, 4 and 5
+                                     : __byte_perm(word[1], word[2], 0x6532);  // bytes 6, 7, 9 and 10
+    return i == 1 || i == 6 ? both & 0x00FF00FF : __byte_perm(both, 0, 0x4341);
   }
 };
 
@@ -143,9 +144,12 @@ struct Limbs {
     } else if constexpr (C == 2) {
       return __byte_perm(word[0], word[1], c ? 0x7531 : 0x6420);
     } else if constexpr (C == 3) {
-      // Bytes c, c + 3, c + 6 and c + 9 of twelve.
-      const std::uint32_t first = __byte_perm(word[0], word[1], c == 0 ? 0x0630 : c == 1 ? 0x0741 : 0x0052);
-      return __byte_perm(first, word[2], c == 0 ? 0x5210 : c == 1 ? 0x6210 : 0x7410);
+      // Bytes c, c + 3, c + 6 and c + 9 of twelve, by five permutes for all three components.
+      const std::uint32_t first = __byte_perm(word[0], word[1], 0x5241);   // bytes 1, 4, 2 and 5
+      const std::uint32_t second = __byte_perm(word[1], word[2], 0x6352);  // bytes 6, 9, 7 and 10
+      return c == 0   ? __byte_perm(word[0], second, 0x5430)
+             : c == 1 ? __byte_perm(first, second, 0x7610)
+                      : __byte_perm(first, word[2], 0x7432);
     } else {
       const std::uint32_t first = __byte_perm(word[0], word[1], c < 2 ? 0x5140 : 0x7362);
       const std::uint32_t second = __byte_perm(word[2], word[3], c < 2 ? 0x5140 : 0x7362);
