@@ -35,7 +35,7 @@ struct StripKernel {
   int unit, units;
   void (*kernel)(Args);
   int taps_bytes, stages;
-  bool goes_on;
+  bool goes_on, skewed;
 };
 template <class Numbers, int units>
 StripKernel strip_kernel_of(PlaneMix mix) {
@@ -52,7 +52,8 @@ StripKernel strip_kernel_of(PlaneMix mix) {
     if (mix == PlaneMix::four) kernel = strip_kernel<Numbers, PlaneMix::four, units>;
   }
   return {Numbers::unit,     units,         kernel,
-          Shape::taps_bytes, Shape::stages, goes_on<Numbers, units>(max_components_of(mix))};
+          Shape::taps_bytes, Shape::stages, goes_on<Numbers, units>(max_components_of(mix)),
+          mix == PlaneMix::none && skews_pairs<Numbers>};
 }
 /// The smallest that takes the filter in; none: no kernel. PlaneMix::none is packed 4:2:2.
 StripKernel strip_kernel_of(LargeNumbers numbers, const Filter& filter, PlaneMix mix) {
@@ -88,8 +89,8 @@ int strip_width(int components) {
 /// Shared memory of a block of them, of a plane of so many components; of packed 4:2:2 four.
 int strip_memory(const StripKernel& strip, int centre_x, int components) {
   const int window = strip_window(strip.unit, strip.units, centre_x, strip_width(components), components);
-  return strip.taps_bytes + strip.stages * strip.unit * strip_pitch(window, components) + strip_cells_bytes(window) +
-         (components == 3 ? strip_warps(3) * TripleOutlet::bytes : 0);
+  return strip.taps_bytes + strip.stages * strip.unit * strip_pitch(window, components, strip.skewed) +
+         strip_cells_bytes(window) + (components == 3 ? strip_warps(3) * TripleOutlet::bytes : 0);
 }
 
 /// Strips whose units of rows are dealt out to so many blocks each, or all one after the other.

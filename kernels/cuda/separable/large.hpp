@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "convolve/border.hpp"
 #include "convolve/plane.hpp"
@@ -117,8 +118,11 @@ CONVOLVE_HD constexpr int row_window(int unit, int units, int centre_x, int tile
 CONVOLVE_HD constexpr int strip_window(int unit, int units, int centre_x, int strip_pixels, int components) {
   return row_window(unit, units, centre_x, strip_pixels + (components == 1 ? 0 : unit - 16), components);
 }
-/// Bytes by which every other two rows of packed 4:2:2 begin farther on in shared memory.
+/// Bytes by which every other two rows of packed 4:2:2 begin farther on in shared memory, with integer taps in units of
+/// 16. With units of 32 it makes no difference, and the kernels of real taps have no registers left for it.
 constexpr int pair_rows_apart = 32;
+template <class Numbers>
+constexpr bool skews_pairs = Numbers::unit == 16 && std::is_integral_v<typename Numbers::Sum>;
 /// Three components: a warp's words on their way through shared memory, 48 bytes of 16 rows, so that 24 lanes store 16
 /// bytes each and no sector is written thrice.
 struct TripleOutlet {
@@ -134,9 +138,9 @@ CONVOLVE_HD constexpr int row_pitch(int window, int components) {
   return ((window + piece - 1) / piece | 1) * piece;
 }
 
-/// The same of strips. Of packed 4:2:2, which has four bytes for a pixel, some rows begin farther on: see row_start().
-CONVOLVE_HD constexpr int strip_pitch(int window, int components) {
-  return row_pitch(components == 4 ? window + pair_rows_apart : window, components);
+/// The same of strips, some of whose rows begin farther on where they are skewed: see row_start().
+CONVOLVE_HD constexpr int strip_pitch(int window, int components, bool skewed) {
+  return row_pitch(skewed ? window + pair_rows_apart : window, components);
 }
 
 }  // namespace convolve::cuda::large

@@ -24,14 +24,15 @@ namespace convolve::cuda::large {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// What a block reads of a strip, in shared memory.
-template <class Numbers, int C, int units>
+template <class Numbers, int C, int units, bool pairs>
 struct StripInput : Strip<Numbers, units> {
+  static constexpr bool skewed = pairs && skews_pairs<Numbers>;
   static constexpr int warps = strip_warps(C), width = warps * StripWarp<C>::pixels;
   int window, pitch, stage_bytes;
 
   __device__ explicit StripInput(int centre_x)
       : window(strip_window(Numbers::unit, units, centre_x, width, C)),
-        pitch(strip_pitch(window, C)),
+        pitch(strip_pitch(window, C, skewed)),
         stage_bytes(Numbers::unit * pitch) {}
 };
 
@@ -55,10 +56,9 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
                                              StripPasses<Numbers, C, units, pairs>& passes, std::uint8_t* input,
                                              int left, int top, int outputs) {
   using Passes = StripPasses<Numbers, C, units, pairs>;
-  using Shape = StripInput<Numbers, C, units>;
+  using Shape = StripInput<Numbers, C, units, pairs>;
   constexpr int warps = Shape::warps, unit = Numbers::unit, stages = Shape::stages;
-  // Not of halves, whose kernel has no registers left for it.
-  constexpr bool skewed = pairs && std::is_integral_v<typename Numbers::Sum>;
+  constexpr bool skewed = Shape::skewed;
   const Shape shape(args.centre_x);
   const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const int x = warp * StripWarp<C>::pixels, steps = outputs + units - 1;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
 /// row sums that a strip begins with, strip_gap() units of them, so that all blocks have as much to do.
 template <class Numbers, int C, int units, bool more_strips, bool pairs = false>
 __device__ __forceinline__ void filter_strips(const Args& args, const Plane& plane, std::uint8_t* shared) {
-  constexpr int unit = Numbers::unit, width = StripInput<Numbers, C, units>::width;
+  constexpr int unit = Numbers::unit, width = StripInput<Numbers, C, units, pairs>::width;
   StripPasses<Numbers, C, units, pairs> passes;
   passes.load(args, plane, shared);
   const int block = blockIdx.x - plane.first_strip, in_strip = plane.strip_units;
