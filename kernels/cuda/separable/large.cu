@@ -16,6 +16,7 @@
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large.cuh"
 #include "cuda/separable/large_group_plan.hpp"
+#include "cuda/separable/large_strip_plan.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -30,48 +31,6 @@ auto row_kernel_of(PlaneMix mix) {
                                   : row_kernel<Numbers, PlaneMix::one_and_two>;
 }
 
-/// A kernel for strips: of filters of up to so many units of so many pixels or rows.
-struct StripKernel {
-  int unit, units;
-  void (*kernel)(Args);
-  int taps_bytes, stages;
-  bool goes_on, skewed;
-};
-template <class Numbers, int units>
-StripKernel strip_kernel_of(PlaneMix mix) {
-  using Shape = Strip<Numbers, units>;
-  void (*kernel)(Args) = nullptr;
-  // Integer taps that both kinds of limbs hold: each has the layouts that it is faster for.
-  if constexpr (!std::is_same_v<Numbers, LimbsOf16>) {
-    if (mix == PlaneMix::one) kernel = strip_kernel<Numbers, PlaneMix::one, units>;
-    if (mix == PlaneMix::one_and_two) kernel = strip_kernel<Numbers, PlaneMix::one_and_two, units>;
-  }
-  if constexpr (!std::is_same_v<Numbers, Limbs> || units > 2) {
-    if (mix == PlaneMix::none) kernel = pair_strip_kernel<Numbers, units>;
-    if (mix == PlaneMix::three) kernel = strip_kernel<Numbers, PlaneMix::three, units>;
-    if (mix == PlaneMix::four) kernel = strip_kernel<Numbers, PlaneMix::four, units>;
-  }
-  return {Numbers::unit,     units,         kernel,
-          Shape::taps_bytes, Shape::stages, goes_on<Numbers, units>(max_components_of(mix)),
-          mix == PlaneMix::none && skews_pairs<Numbers>};
-}
-/// The smallest that takes the filter in; none: no kernel. PlaneMix::none is packed 4:2:2.
-StripKernel strip_kernel_of(LargeNumbers numbers, const Filter& filter, PlaneMix mix) {
-  const auto units = [&](int unit) {
-    return std::max(large_row_units(unit, filter.width(), filter.centre_x()),
-                    large_column_units(unit, filter.height()));
-  };
-  const bool few = mix == PlaneMix::one || mix == PlaneMix::one_and_two;
-  if (numbers == LargeNumbers::halves)
-    return units(16) <= 3   ? strip_kernel_of<Halves, 3>(mix)
-           : units(16) <= 5 ? strip_kernel_of<Halves, 5>(mix)
-                            : StripKernel{};
-  return units(16) <= 3 && !few  ? strip_kernel_of<LimbsOf16, 3>(mix)
-         : units(32) <= 2 && few ? strip_kernel_of<Limbs, 2>(mix)
-         : units(32) <= 3        ? strip_kernel_of<Limbs, 3>(mix)
-                                 : StripKernel{};
-}
-
 /// A tile of the row pass, of a plane of so many components.
 struct RowShape {
   int width, rows;
@@ -80,67 +39,6 @@ template <int C>
 constexpr RowShape shape_of{RowTile<C>::width, RowTile<C>::rows};
 RowShape row_shape(int components) {
   return components == 1 ? shape_of<1> : components == 2 ? shape_of<2> : components == 3 ? shape_of<3> : shape_of<4>;
-}
-
-int strip_width(int components) {
-  return strip_warps(components) * (components == 1 ? StripWarp<1>::pixels : StripWarp<4>::pixels);
-}
-
-/// Shared memory of a block of them, of a plane of so many components; of packed 4:2:2 four.
-int strip_memory(const StripKernel& strip, int centre_x, int components) {
-  const int window = strip_window(strip.unit, strip.units, centre_x, strip_width(components), components);
-  return strip.taps_bytes + strip.stages * strip.unit * strip_pitch(window, components, strip.skewed) +
-         strip_cells_bytes(window) + (components == 3 ? strip_warps(3) * TripleOutlet::bytes : 0);
-}
-
-/// Strips whose units of rows are dealt out to so many blocks each, or all one after the other.
-struct Deal {
-  std::int64_t sequences, units, pieces;
-
-  std::int64_t longest() const { return (units - 1) / pieces + 1; }
-};
-
-/// Deals the strips of all planes out to at most as many blocks as are resident at once, if it can. By strip, the
-/// planes whose shares are the largest get a block more a strip as long as there are enough. Otherwise all strips of a
-/// plane are one sequence, with `gap` units before each, and shares differ by one unit at most.
-std::vector<Deal> deal(const Args& args, bool by_strip, int gap, int resident) {
-  std::vector<Deal> deals;
-  std::int64_t all = 0, blocks = 0;
-  for (int p = 0; p < args.planes; ++p) {
-    const Plane& plane = args.plane[p];
-    all += std::int64_t{plane.strips_x} * plane.strip_units;
-    deals.push_back(by_strip ? Deal{plane.strips_x, plane.strip_units, 1}
-                             : Deal{1, std::int64_t{plane.strips_x} * (plane.strip_units + gap), 1});
-    blocks += deals.back().sequences;
-  }
-  const auto shorter = [](const Deal& a, const Deal& b) { return a.longest() < b.longest(); };
-  for (int p = 0; p < args.planes && !by_strip; ++p) {
-    const Plane& plane = args.plane[p];
-    const std::int64_t most = std::int64_t{plane.strips_x} * plane.strip_units * resident / all;
-    deals[p].pieces = std::clamp<std::int64_t>(most, 1, deals[p].units);
-  }
-  while (by_strip) {
-    Deal& longest = *std::max_element(deals.begin(), deals.end(), shorter);
-    blocks += longest.sequences;
-    if (blocks > resident || longest.pieces == longest.units) break;
-    ++longest.pieces;
-  }
-  return deals;
-}
-
-/// The same, for the kernel; how many blocks there are.
-unsigned deal_strips(Args& args, bool by_strip, int gap, int resident) {
-  std::int64_t blocks = 0;
-  const std::vector<Deal> deals = deal(args, by_strip, gap, resident);
-  for (int p = 0; p < args.planes; ++p) {
-    Plane& plane = args.plane[p];
-    const Deal& of = deals[p];
-    plane.first_strip = static_cast<int>(blocks);
-    plane.sequences = static_cast<int>(of.sequences), plane.sequence_units = static_cast<int>(of.units);
-    plane.share = static_cast<int>(of.units / of.pieces), plane.more = static_cast<int>(of.units % of.pieces);
-    blocks += of.sequences * of.pieces;
-  }
-  return checked_blocks(blocks);
 }
 
 class LargePlan final : public Plan {
@@ -168,15 +66,18 @@ class LargePlan final : public Plan {
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     if (const char* error = matrices_.send(stream)) return error;
+    bool plain = plain_ != nullptr;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
       const std::uintptr_t bits = bind(plane, window.image[0]->plane[p], out.plane[p]);
       plane.wide = aligned(window.image[0]->plane[p], 16);
       plane.out_wide = bits % (plane.components == 4 ? 16 : 8) == 0;
+      plain = plain && bits % (plane.components > 2 ? 16 : 8) == 0;
     }
     for (const Launch& launch : launch_)
       if (launch.kernel)
-        launch_pdl(capability_, launch.kernel, launch.blocks, dim3(launch.threads), stream, args_, launch.memory);
+        launch_pdl(capability_, plain ? plain_ : launch.kernel, launch.blocks, dim3(launch.threads), stream, args_,
+                   launch.memory);
     return launch_error();
   }
   Algorithm algorithm() const override { return Algorithm::separable; }
@@ -301,8 +202,7 @@ class LargePlan final : public Plan {
       memory = std::max(memory, strip_memory(strip, args_.centre_x, plane.components));
     }
     if (memory > device.shared_bytes) return false;
-    const unsigned blocks =
-        deal_strips(args_, !strip.goes_on, strip_gap(strip.units), device.multiprocessors * strip_resident);
+    const unsigned blocks = deal_strips(args_, strip, device.multiprocessors * strip_resident);
     args_.whole = taps.whole, args_.rounding = taps.rounding, args_.whole_level = taps.rounding - taps.whole;
     for (int p = 0; p < args_.planes; ++p)
       for (std::int32_t& start : args_.plane[p].start) start += taps.beside;
@@ -323,7 +223,10 @@ class LargePlan final : public Plan {
       words = large_byte_strip_matrices(taps, args_.centre_x);
     }
     // What V starts at, four times, behind the matrix, and the places of a word's second byte and of its third.
-    words.insert(words.end(), 4, std::bit_cast<std::uint32_t>(args_.row_start));
+    words.insert(words.end(), 4,
+                 numbers_ == LargeNumbers::limbs
+                     ? static_cast<std::uint32_t>(static_cast<std::int32_t>(args_.row_start))
+                     : std::bit_cast<std::uint32_t>(args_.row_start));
     words.insert(words.end(), {1u << 8, 1u << 16, 0, 0});
     set_table(device, words);
     for (int p = 0; p < args_.planes; ++p) {
@@ -332,6 +235,7 @@ class LargePlan final : public Plan {
     }
     // All that a block may have: other plans of the same kernel may need more.
     allow_shared_memory(strip.kernel, device.shared_bytes);
+    if (is_plain(args_, numbers_)) allow_shared_memory(plain_ = strip.plain, device.shared_bytes);
     launch_[0] = {strip.kernel, blocks, 32u * strip_warps(max_components_of(mix)), static_cast<unsigned>(memory)};
     return true;
   }
@@ -343,6 +247,7 @@ class LargePlan final : public Plan {
   Table<uint4> matrices_;
   Table<std::uint16_t> sums_;
   Launch launch_[2];
+  void (*plain_)(Args) = nullptr;  ///< strips where addresses allow it, in place of the first launch's kernel
 };
 
 /// True for packed 4:2:2 of whole pairs that strips take.

@@ -41,9 +41,8 @@ struct StripPasses<LimbsOf16, C, 3, pairs> {
 #pragma unroll
     for (int i = 0; i < 3; ++i) column[i] = __ldg(plane.column_taps + 32 * i + lane);
     // From memory, so that the compiler keeps four registers in place of copying one before each product.
-    const float4 from = *reinterpret_cast<const float4*>(plane.row_taps + 64);
-    start[0] = static_cast<int>(from.x), start[1] = static_cast<int>(from.y);
-    start[2] = static_cast<int>(from.z), start[3] = static_cast<int>(from.w);
+    const int4 from = *reinterpret_cast<const int4*>(plane.row_taps + 64);
+    start[0] = from.x, start[1] = from.y, start[2] = from.z, start[3] = from.w;
     places.load(plane.row_taps + 65);
   }
   /// Row sums of the next unit of rows; `from`: this lane's first pixels.

@@ -61,19 +61,21 @@ __device__ __forceinline__ int pair_byte_of(const Args& args, const Plane& plane
 }
 
 /// Stores a warp's samples. Of each tile a lane has rows g and g + 8 and four samples from 4 t on.
-struct PairSamples : StripSamples<4> {
-  using StripSamples::StripSamples;
+template <bool plain>
+struct PairSamples : StripSamples<4, plain> {
+  using Base = StripSamples<4, plain>;
+  using Base::args, Base::words, Base::rows, Base::x, Base::t, Base::way, Base::level, Base::passthrough, Base::Base;
 
   /// sum(r, i, b): sample b of tile i of row 8 r of the next 16 rows; integers with Plane::start in them.
   template <class Sums>
   __device__ __forceinline__ void store(const Sums& sum) {
     std::uint32_t in[2][words], code[2][words];  // `in`: where samples of the input are needed
     float value[2][words][4];
-    make_values(
+    this->make_values(
         value, sum, [&](int i, int) { return level[i]; },
         [&](int r) {
-          clear(in[r]);
-          if (8 * r < rows) take(value[r], in[r], row_of(r));
+          this->clear(in[r]);
+          if (8 * r < rows) take(value[r], in[r], this->row_of(r));
         });
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -82,23 +84,23 @@ struct PairSamples : StripSamples<4> {
         code[r][i] = pack_bytes(value[r][i][0], value[r][i][1], value[r][i][2], value[r][i][3]);
       take_neighbours(code[r]);
       interleave(code[r]);
-      if (way == 0 && passthrough) pass(code[r], in[r]);
+      if (!plain && way == 0 && passthrough) this->pass(code[r], in[r]);
     }
-    put(code);
+    this->put(code);
   }
 
  private:
   /// Loads what is under the words that the lane stores, and adds the tap at the centre.
   __device__ __forceinline__ void take(float (&value)[4][4], std::uint32_t (&in)[4], const std::uint8_t* row) const {
-    load(in, row);
+    this->load(in, row);
     const auto chroma = [&](int half) { return __byte_perm(in[2 * half], in[2 * half + 1], args.pairs.chroma); };
-    add_centre(value[2], __byte_perm(chroma(0), chroma(1), 0x6420));
-    add_centre(value[3], __byte_perm(chroma(0), chroma(1), 0x7531));
+    this->add_centre(value[2], __byte_perm(chroma(0), chroma(1), 0x6420));
+    this->add_centre(value[3], __byte_perm(chroma(0), chroma(1), 0x7531));
 #pragma unroll
     for (int tile = 0; tile < 2; ++tile) {
       std::uint32_t luma[2] = {};
-      load_words(luma, row, x + 32 * tile + 8 * t, 4);
-      add_centre(value[tile], __byte_perm(luma[0], luma[1], args.pairs.luma));
+      this->load_words(luma, row, x + 32 * tile + 8 * t, 4);
+      this->add_centre(value[tile], __byte_perm(luma[0], luma[1], args.pairs.luma));
     }
   }
   /// Words 0 and 1 are those of two tiles of luma, each of samples 4 t to 4 t + 3. They become samples 8 t to 8 t + 7

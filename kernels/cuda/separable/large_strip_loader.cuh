@@ -19,9 +19,9 @@ __device__ __noinline__ void load_beside_apart(const Args& args, const Plane& pl
   load_beside<C, unit, warps, pairs, skewed>(args, plane, shared, RowWindow<C>(args, plane, left, bytes), y, pitch);
 }
 
-/// Sends for the rows of a strip, so many at a time, a unit here, in order. `apart`: where registers
-/// suffice for a call.
-template <int C, int unit, int stages, int warps, bool pairs, bool apart, bool skewed>
+/// Sends for the rows of a strip, so many at a time, a unit here, in order. `apart`: where registers suffice for a
+/// call. `joined`: one test leads to all that is rare, where that spills no registers.
+template <int C, int unit, int stages, int warps, bool pairs, bool apart, bool joined, bool skewed>
 struct StripLoader {
   static constexpr int threads = 32 * warps;
   /// Threads that take a piece of a row each, rows that are sent for at once, and bytes that those threads reach. Of
@@ -63,7 +63,6 @@ struct StripLoader {
     second = at + reach >= window.begin && at + reach < window.end;
     ptx::hide(from);
     ptx::hide(to);
-    ptx::hide(inside);
     ptx::hide(stride);
     // Only where the window holds all that one fold leads to, and the frame's rows end with a whole piece.
     const int begins = window.first, ends = window.first + window.end, far = (plane.width - 1 - args.reach_x) * C;
@@ -72,6 +71,8 @@ struct StripLoader {
         (begins + window.bytes <= plane.row_bytes || (ends == plane.row_bytes && (begins <= 0 || far >= begins)));
     beside = window.words == 0 ? none : mends ? mended : loaded;
     ptx::hide(beside);
+    if (joined && beside == loaded) inside = 0;
+    ptx::hide(inside);
     if (beside != mended) return;
 #pragma unroll 1
     for (int word = threadIdx.x; word < window.words; word += threads)
@@ -90,14 +91,9 @@ struct StripLoader {
     } else {
 #pragma unroll 1
       for (int r = first_row(); r < unit; r += at_once) send_edge_row(stage, r);
+      if (joined) load_cells(stage);
     }
-    if (beside == loaded) {
-      std::uint8_t* const cells_of = shared + stage * unit * pitch;
-      if constexpr (apart)
-        load_beside_apart<C, unit, warps, pairs, skewed>(args, plane, cells_of, left, bytes, y, pitch);
-      else
-        load_beside<C, unit, warps, pairs, skewed>(args, plane, cells_of, window, y, pitch);
-    }
+    if (!joined) load_cells(stage);
     y += unit;
     from += unit * stride;
   }
@@ -120,6 +116,15 @@ struct StripLoader {
   }
 
  private:
+  /// Cells beside the frame, where they are loaded.
+  __device__ __forceinline__ void load_cells(int stage) const {
+    if (beside != loaded) return;
+    std::uint8_t* const cells_of = shared + stage * unit * pitch;
+    if constexpr (apart)
+      load_beside_apart<C, unit, warps, pairs, skewed>(args, plane, cells_of, left, bytes, y, pitch);
+    else
+      load_beside<C, unit, warps, pairs, skewed>(args, plane, cells_of, window, y, pitch);
+  }
   static __device__ __forceinline__ int first_row() {
     return threadIdx.x / row_threads;
   }

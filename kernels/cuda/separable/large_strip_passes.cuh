@@ -93,10 +93,11 @@ struct StripPasses {
     column.load(plane.column_taps + lane, parts, ptx::address_in_shared(shared) + 16 * lane);
     // From memory, so that the compiler keeps four registers in place of copying one before each product. Where
     // registers are short, a constant takes none.
-    const float4 from = *reinterpret_cast<const float4*>(plane.row_taps + words);
-    const float value[4] = {from.x, from.y, from.z, from.w};
+    using Four = std::conditional_t<std::is_integral_v<Sum>, int4, float4>;
+    const Four from = *reinterpret_cast<const Four*>(plane.row_taps + words);
+    const Sum value[4] = {from.x, from.y, from.z, from.w};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) start[i] = static_cast<Sum>(keeps_start ? value[i] : args.row_start);
+    for (int i = 0; i < 4; ++i) start[i] = keeps_start ? value[i] : static_cast<Sum>(args.row_start);
     if constexpr (parts > 1 && keeps_start) places.load(plane.row_taps + words + 1);
   }
   /// The place of unit k of V, counted from the oldest, once `turn` units have come since the places began anew.

@@ -15,7 +15,8 @@ namespace convolve::cuda::large {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Stores a warp's samples. A lane has, of each tile of 16 pixels, rows g and g + 8 and four pixels from pixel 4 t on.
-template <int C>
+/// `plain`: see is_plain().
+template <int C, bool plain>
 struct StripSamples {
   static constexpr int words = StripWarp<C>::tiles * C;  ///< of a row that a lane makes
   const Args& args;
@@ -44,14 +45,14 @@ struct StripSamples {
     const int at = C == 1 ? x + (t & 1) * 16 + t / 2 * 8 : x + 4 * C * t;
     out = plane.out + y * stride + at;
     there = plane.row_bytes - at;
-    whole = plane.out_wide && there >= 4 * words;
+    whole = plain || (plane.out_wide && there >= 4 * words);
     if constexpr (C == 3) {
       // 16 bytes where addresses allow as many, and a warp has all of its pixels.
-      by_outlet = x + 4 * TripleOutlet::row_words <= plane.row_bytes &&
-                  (reinterpret_cast<std::uintptr_t>(plane.out) | stride) % 16 == 0;
+      by_outlet = plain || (x + 4 * TripleOutlet::row_words <= plane.row_bytes &&
+                            (reinterpret_cast<std::uintptr_t>(plane.out) | stride) % 16 == 0);
       if (by_outlet) out = plane.out + (y + rows_after()) * stride + x + 16 * (lane() % TripleOutlet::pieces);
     }
-    reads = args.centre != 0 || plane.passthrough;
+    reads = !plain && (args.centre != 0 || plane.passthrough);
     way = reads ? 0 : args.whole == 0 ? 1 : args.rounding == 0 ? 2 : 3;
     ptx::hide(way);
 
@@ -81,7 +82,7 @@ struct StripSamples {
         const float(&v)[4] = value[r][w];
         code[r][w] = pack_bytes(v[0], v[1], v[2], v[3]);
       }
-    if (C > 1 && C != 3 && way == 0 && passthrough)
+    if (!plain && C > 1 && C != 3 && way == 0 && passthrough)
 #pragma unroll
       for (int r = 0; r < 2; ++r) pass(code[r], in[r]);
     put(code);
@@ -89,7 +90,7 @@ struct StripSamples {
   /// Three components: what put() left in the outlet goes to the frame, once all of the warp's words are there.
   __device__ __forceinline__ void flush() {
     if constexpr (C == 3) {
-      if (!by_outlet) return;
+      if (!plain && !by_outlet) return;
       const int last = rows + 16 - rows_after();
 #pragma unroll
       for (int r = 0; r < 2; ++r)
@@ -155,13 +156,13 @@ struct StripSamples {
     constexpr bool exact = std::is_integral_v<decltype(sum(0, 0, 0))>;
     // The usual ways first, with one branch.
     if constexpr (exact) {
-      if (way >= 2) {
+      if (plain || way >= 2) {
         for_each_value(value, [&](int r, int w, int b) { return whole_product(sum(r, w, b), args.whole_level); });
         if (way == 3)
           for_each_value(value, [&](int r, int w, int b) { return __fadd_rn(value[r][w][b], -args.rounding); });
         return;
       }
-    } else if (way == 1) {
+    } else if (plain || way == 1) {
       for_each_value(value, [&](int r, int w, int b) { return __fmaf_rn(sum(r, w, b), gain, level(w, b)); });
       return;
     }
@@ -221,7 +222,7 @@ struct StripSamples {
   /// Both rows' words, of three components through flush(), and goes on to the next 16 rows.
   __device__ __forceinline__ void put(std::uint32_t (&code)[2][words]) {
     if constexpr (C == 3)
-      if (by_outlet) {
+      if (plain || by_outlet) {
         put_into_outlet(code);
         rows -= 16;
         return;
@@ -233,7 +234,7 @@ struct StripSamples {
         code[r][0] = t & 1 ? other : code[r][0];
         code[r][1] = t & 1 ? code[r][1] : other;
       }
-      if (8 * r < rows) put_row(out + 8 * r * stride, code[r]);
+      if (8 * r < rows && (!plain || there > 0)) put_row(out + 8 * r * stride, code[r]);
     }
     out += 16 * stride;
     rows -= 16;
@@ -247,7 +248,7 @@ struct StripSamples {
       for (int w = 0; w < words; ++w) own[8 * r * TripleOutlet::row_words + w] = code[r][w];
   }
   __device__ __forceinline__ void put_row(std::uint8_t* to, const std::uint32_t (&code)[words]) const {
-    if (whole) {
+    if (plain || whole) {
       if constexpr (C == 4)
         *reinterpret_cast<uint4*>(to) = {code[0], code[1], code[2], code[3]};
       else if constexpr (C == 3)

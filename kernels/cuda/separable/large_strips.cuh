@@ -51,7 +51,7 @@ __device__ __forceinline__ void begin_input(Loader& loader, int steps) {
 }
 
 /// `outputs` units of rows of one strip; `input`: shared memory that nobody reads any more.
-template <class Numbers, int C, int units, bool pairs>
+template <class Numbers, int C, int units, bool pairs, bool plain>
 __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plane,
                                              StripPasses<Numbers, C, units, pairs>& passes, std::uint8_t* input,
                                              int left, int top, int outputs) {
@@ -65,8 +65,8 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
   int made = left + x < plane.width ? steps : 0;
   ptx::hide(made);
   std::uint8_t* const outlets = input + stages * shape.stage_bytes + strip_cells_bytes(shape.window);
-  std::conditional_t<pairs, PairSamples, StripSamples<C>> samples(args, plane, (left + x) * C, top + g,
-                                                                  outlets + warp * TripleOutlet::bytes);
+  std::conditional_t<pairs, PairSamples<plain>, StripSamples<C, plain>> samples(args, plane, (left + x) * C, top + g,
+                                                                                outlets + warp * TripleOutlet::bytes);
   if (plane.passthrough == ~0u) {
     pdl_wait();
     for (int below = 0; made && below < outputs * unit; below += 16) samples.copy();
@@ -77,8 +77,9 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
   const int to_luma = pairs ? 2 * (row_margin(args.centre_x) - beside) - 8 * t : 0;  // taps reach half as far from it
   ask_for_rows<C, stages * unit, warps>(args, plane, left, top - args.centre_y, shape.window);
   constexpr bool apart = std::is_integral_v<typename Numbers::Sum> || (pairs && units * unit <= 64);
-  StripLoader<C, unit, stages, warps, pairs, apart, skewed> loader(args, plane, input, left, top - args.centre_y,
-                                                                   shape.window, shape.pitch);
+  constexpr bool joined = C > 2 || Numbers::parts == 1 || (plain && Shape::column_taps_in_registers);
+  StripLoader<C, unit, stages, warps, pairs, apart, joined, skewed> loader(
+      args, plane, input, left, top - args.centre_y, shape.window, shape.pitch);
   pdl_wait();
   begin_input<stages>(loader, steps);
   int stage = 0;
@@ -111,7 +112,7 @@ __device__ __forceinline__ void filter_piece(const Args& args, const Plane& plan
 
 /// A block's share: units of rows of a strip, and on with the next one's first rows where that ends. Shares count the
 /// row sums that a strip begins with, strip_gap() units of them, so that all blocks have as much to do.
-template <class Numbers, int C, int units, bool more_strips, bool pairs = false>
+template <class Numbers, int C, int units, bool plain, bool more_strips, bool pairs = false>
 __device__ __forceinline__ void filter_strips(const Args& args, const Plane& plane, std::uint8_t* shared) {
   constexpr int unit = Numbers::unit, width = StripInput<Numbers, C, units, pairs>::width;
   StripPasses<Numbers, C, units, pairs> passes;
@@ -123,14 +124,14 @@ __device__ __forceinline__ void filter_strips(const Args& args, const Plane& pla
   std::uint8_t* const input = shared + Strip<Numbers, units>::taps_bytes;
   if constexpr (!more_strips) {
     const int strip = first / in_strip, from = first - strip * in_strip;
-    filter_piece<Numbers, C, units, pairs>(args, plane, passes, input, strip * width, from * unit, end - first);
+    filter_piece<Numbers, C, units, pairs, plain>(args, plane, passes, input, strip * width, from * unit, end - first);
   } else {
     constexpr int gap = strip_gap(units);
     int strip = first / (in_strip + gap), begin = strip * (in_strip + gap) + gap, from = max(first - begin, 0);
 #pragma unroll 1
     for (; begin < end; begin += in_strip + gap, ++strip, from = 0) {
       const int count = min(end - begin, in_strip) - from;
-      filter_piece<Numbers, C, units, pairs>(args, plane, passes, input, strip * width, from * unit, count);
+      filter_piece<Numbers, C, units, pairs, plain>(args, plane, passes, input, strip * width, from * unit, count);
       __syncthreads();
     }
   }
@@ -138,33 +139,33 @@ __device__ __forceinline__ void filter_strips(const Args& args, const Plane& pla
 
 #endif
 
-template <class Numbers, int units>
+template <class Numbers, int units, bool plain>
 __global__ void __launch_bounds__(32 * strip_warps(4), strip_resident)
     pair_strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
-  filter_strips<Numbers, 4, units, false, true>(args, args.plane[0], shared);
+  filter_strips<Numbers, 4, units, plain, false, true>(args, args.plane[0], shared);
 #endif
 }
 
-template <class Numbers, PlaneMix mix, int units>
+template <class Numbers, PlaneMix mix, int units, bool plain>
 __global__ void __launch_bounds__(32 * strip_warps(max_components_of(mix)), strip_resident)
     strip_kernel(const __grid_constant__ Args args) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) std::uint8_t shared[];
   constexpr bool more = goes_on<Numbers, units>(max_components_of(mix));
   if constexpr (mix == PlaneMix::four) {
-    filter_strips<Numbers, 4, units, more>(args, args.plane[0], shared);
+    filter_strips<Numbers, 4, units, plain, more>(args, args.plane[0], shared);
   } else if constexpr (mix == PlaneMix::three) {
-    filter_strips<Numbers, 3, units, more>(args, args.plane[0], shared);
+    filter_strips<Numbers, 3, units, plain, more>(args, args.plane[0], shared);
   } else {
     int p = 0;
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_strip) ++p;
     const Plane& plane = args.plane[p];
     if (mix == PlaneMix::one || plane.components == 1)
-      filter_strips<Numbers, 1, units, more>(args, plane, shared);
+      filter_strips<Numbers, 1, units, plain, more>(args, plane, shared);
     else if constexpr (mix == PlaneMix::one_and_two)
-      filter_strips<Numbers, 2, units, more>(args, plane, shared);
+      filter_strips<Numbers, 2, units, plain, more>(args, plane, shared);
   }
 #endif
 }
