@@ -149,6 +149,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   int y = top - args.centre_y + worker.row() + group * step_rows;
   worker.input.set_next_rows(y);
   worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::row_taps_bytes + S::columns * 4);
+  if constexpr (S::prefetches) worker.input.prefetch_first();
   pdl_wait();
   worker.input.load_first();
   __syncthreads();

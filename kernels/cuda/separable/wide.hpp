@@ -18,11 +18,11 @@ namespace convolve::cuda::wide {
 
 constexpr int step_rows = 64;
 
-constexpr int pieces_ahead(int components, int chunks) {
+constexpr int pieces_ahead(int components, int chunks, bool pairs) {
   if (components == 1) return chunks;
   if (components == 2) return chunks == 2 ? 3 : chunks == 3 ? 5 : chunks == 4 ? 7 : 3;
   if (components == 3) return chunks == 2 ? 3 : chunks == 3 ? 5 : chunks == 4 ? 4 : 3;
-  return chunks == 2 ? 6 : chunks < 5 ? 5 : 3;
+  return chunks == 2 ? 6 : chunks < 5 ? 5 : pairs ? 3 : 6;
 }
 
 /// Blocks of 8 by 8 of the column's taps.
@@ -40,11 +40,14 @@ struct Shape {
   static constexpr int piece_bytes = C == 3 ? 24 : 16, piece_words = piece_bytes / 4, piece_pixels = piece_bytes / C;
   static constexpr int products_of_piece = piece_pixels / 4;
   /// Pieces that are loaded ahead, as many as there are registers for: they divide the pieces of a window.
-  static constexpr int ahead = pieces_ahead(C, chunks);
+  static constexpr int ahead = pieces_ahead(C, chunks, pairs_);
   static constexpr int of_pieces = 4 * piece_pixels, of_turns = of_pieces * ahead;
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;
   static constexpr int row_products = window / 16, column_products = 4 * chunks;
+  /// Whether the first pieces are asked for before the launch before this one is over: where multiprocessors hold
+  /// several blocks, of which one may wait for that while another works (measured on one H100, 2026-11-26).
+  static constexpr bool prefetches = groups == 2 && C == 1;
   /// Of packed 4:2:2 pixels are pairs; luma meets pieces from `first_luma` on.
   static constexpr bool pairs = pairs_;
   static constexpr int first_luma = chunks - 1, luma_pieces = 2 * chunks;

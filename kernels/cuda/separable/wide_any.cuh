@@ -45,6 +45,7 @@ struct AnyInput {
     }
   }
   __device__ __forceinline__ void find_first(const std::uint8_t*) {}
+  __device__ __forceinline__ void prefetch_first() const {}
   __device__ __forceinline__ void load_first() {
 #pragma unroll
     for (int p = 0; p < S::ahead; ++p) load(p, next, p);

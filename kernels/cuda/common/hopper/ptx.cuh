@@ -44,6 +44,17 @@ __device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, in
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
+/// Loads 16 bytes that no kernel writes meanwhile; the 128 or 256 bytes that they are of are to come to the second
+/// level cache. PTX ISA, ld.global.nc.
+template <bool far>
+__device__ __forceinline__ uint4 load_near(const void* from) {
+  uint4 v;
+  if constexpr (far)
+    asm("ld.global.nc.L2::256B.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  else
+    asm("ld.global.nc.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  return v;
+}
 /// Hides a float; no access to memory moves past this statement.
 __device__ __forceinline__ void hide_behind_memory(float& value) {
   asm volatile("" : "+f"(value)::"memory");
