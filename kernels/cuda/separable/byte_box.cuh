@@ -59,10 +59,8 @@ struct Tile : Columns<kind, warps> {
   static constexpr bool keeps_places = S::vectors == 1;  ///< in registers
   int x, there;                                          ///< the outputs: first byte of a row, how many
   bool out_vectors, passes_some;
-  static constexpr int numbers = S::batch * S::chains;               ///< that are summed over lanes
-  static constexpr bool exchanges = (numbers & (numbers - 1)) == 0;  ///< by LaneSums
-  std::uint8_t* out;                                                 ///< of the next row
-  std::uint32_t start_sum[S::chains];
+  static constexpr int numbers = S::numbers, slots = S::slots;
+  std::uint8_t* out;        ///< of the next row
   std::uint32_t own_start;  ///< of the number that the lane has in LaneSums
   float level[way == Way::wide ? S::chains : 1];
   std::uint32_t place[2][2][keeps_places ? S::words + 1 : 1];
@@ -76,9 +74,7 @@ struct Tile : Columns<kind, warps> {
     out_vectors = plane.out_wide && there == S::bytes, passes_some = plane.passes_some;
     out = plane.out + top * plane.out_stride + x;
     whole_leaves = plane.leaves.select[0] == whole_words && plane.leaves.select[1] == whole_words;
-#pragma unroll
-    for (int c = 0; c < S::chains; ++c) start_sum[c] = plane.start[c], ptx::hide_here(start_sum[c]);
-    if constexpr (exchanges) own_start = plane.start[LaneSums<numbers>::number_of(thread & 31) % S::chains];
+    own_start = plane.start[LaneSums<slots>::number_of(thread & 31) % S::chains];
     if constexpr (way == Way::wide)
 #pragma unroll
       for (int c = 0; c < S::chains; ++c) level[c] = plane.level[c];
@@ -208,27 +204,16 @@ struct Tile : Columns<kind, warps> {
     else
       ptx::sync_threads(group + 1, S::threads);
   }
-  /// Adds to `base` what the warps before this one have.
-  __device__ __forceinline__ void add_warps(std::uint32_t (&base)[S::batch][S::chains]) const {
-    constexpr int pairs = S::batch * S::chains;
-    const int lane = thread & 31, warp = thread >> 5;
-    std::uint32_t sum = 0;
-    if (lane < pairs)
-#pragma unroll
-      for (int w = 0; w + 1 < warps; ++w) sum += w < warp ? shared.total[w][lane] : 0;
-#pragma unroll
-    for (int i = 0; i < pairs; ++i) base[i / S::chains][i % S::chains] += __shfl_sync(~0u, sum, i);
-  }
   /// What comes before the thread's own differences, of all numbers, by LaneSums.
   __device__ __forceinline__ void find_bases(std::uint32_t (&base)[S::batch][S::chains],
                                              const std::uint32_t (&total)[S::batch][S::chains]) const {
-    const int lane = thread & 31, warp = thread >> 5, mine = LaneSums<numbers>::number_of(lane);
-    std::uint32_t number[numbers], own;
+    const int lane = thread & 31, warp = thread >> 5, mine = LaneSums<slots>::number_of(lane);
+    std::uint32_t number[slots] = {}, own;
 #pragma unroll
     for (int i = 0; i < numbers; ++i) number[i] = total[i / S::chains][i % S::chains] - more_of_chain(i % S::chains);
-    LaneSums<numbers> sums;
+    LaneSums<slots> sums;
     const std::uint32_t all = sums.gather(number, lane, own);
-    if (warps > 1 && lane >= 32 - numbers) shared.total[warp][mine] = all;
+    if (warps > 1 && lane >= 32 - slots) shared.total[warp][mine] = all;
     std::uint32_t before = all - own + own_start;
     sync();
     if constexpr (warps > 1)
@@ -250,21 +235,7 @@ struct Tile : Columns<kind, warps> {
 #pragma unroll
       for (int k = 0; k < batch; ++k) run<false>(sum[k], total[k], k);
     }
-    if constexpr (exchanges) {
-      find_bases(base, total);
-    } else {
-#pragma unroll
-      for (int k = 0; k < batch; ++k) {
-#pragma unroll
-        for (int c = 0; c < S::chains; ++c) {
-          const std::uint32_t own = total[k][c] - more_of_chain(c), all = scan_lanes(own);
-          base[k][c] = all - own + start_sum[c];
-          if (warps > 1 && lane == 31) shared.total[warp][k * S::chains + c] = all;
-        }
-      }
-      sync();
-      if constexpr (warps > 1) add_warps(base);
-    }
+    find_bases(base, total);
     std::uint8_t* to = out;
     const std::ptrdiff_t stride = plane.out_stride;
 #pragma unroll

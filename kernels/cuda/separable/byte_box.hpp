@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,6 +49,8 @@ struct Shape {
   static constexpr int batch = kind == Kind::three ? 1 : 2;  ///< rows between two barriers
   static constexpr int at_once = rows_at_once(kind);         ///< rows that are under way for sums of rows
   static constexpr int chains = kind == Kind::one ? 1 : kind == Kind::two ? 2 : kind == Kind::four ? 4 : 3;
+  static constexpr int numbers = batch * chains;                                    ///< that are summed over lanes
+  static constexpr int slots = static_cast<int>(std::bit_ceil(unsigned{numbers}));  ///< of them and of zeros
   static constexpr int pad = warps == 1 || kind == Kind::three ? 18
                              : warps == 2                      ? 34
                                                                : 66;  ///< threads' columns of zeros before a row

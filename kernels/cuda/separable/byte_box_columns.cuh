@@ -17,7 +17,7 @@ template <class S>
 struct Shared {
   std::uint32_t v[S::batch][S::row_words];  ///< V: [stream][word of a thread][thread], pairs of 16 bits
   std::uint32_t behind[S::pitch];           ///< is read and not used
-  std::uint32_t total[S::warps][S::batch * S::chains];
+  std::uint32_t total[S::warps][S::slots];
 };
 struct Mends {
   std::uint32_t count;

@@ -10,13 +10,6 @@
 
 namespace convolve::cuda::byte_box {
 
-/// Sums of lanes up to this one.
-__device__ __forceinline__ std::uint32_t scan_lanes(std::uint32_t sum) {
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) ptx::add_lane_before(sum, d);
-  return sum;
-}
-
 /// Exclusive sums over the lanes of `count` numbers, a power of two. Lanes exchange halves of what they have, until
 /// each has one number, summed over as many lanes as there are numbers; then what comes before goes back the same way.
 /// Of eight numbers that is 16 shuffles, not 40.
