@@ -32,7 +32,7 @@ constexpr int max_words = 12;
 
 /// Of a block: bounds the registers.
 constexpr int most_warps(PlaneMix mix) {
-  return mix == PlaneMix::three ? 10 : 16;
+  return mix == PlaneMix::three ? 12 : 16;
 }
 constexpr int most_signed_rows = 128;  ///< whose sums of bytes are less than 2^15
 
