@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The steps of dot/word_sums.cpp and dot/word_loops.cpp: products of a pair of taps and four windows, on their way into the sums of segments.
-// For AVX2 alone. Include it between foreach_target and the namespace, after dot-inl.hpp.
+// The steps of dot/word_sums.cpp and dot/word_loops.cpp: products of a pair of taps and four windows, on their way into
+// the sums of segments. For AVX2 alone. Include it between foreach_target and the namespace, after dot-inl.hpp.
 #if defined(CONVOLVE_WORD_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVOLVE_WORD_STEPS_INL
 #undef CONVOLVE_WORD_STEPS_INL
