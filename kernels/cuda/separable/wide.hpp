@@ -81,7 +81,7 @@ using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMi
 /// Whether the compiler knows which plane a block works on: what is read of a plane at a place of run time is slow, but
 /// where registers are short it takes fewer of them (measured on one H100, 2026-11-26).
 constexpr bool knows_planes(PlaneMix mix, int chunks) {
-  return chunks > 3 || mix == PlaneMix::one || mix == PlaneMix::four;
+  return chunks > 3 || mix != PlaneMix::one_and_two;
 }
 
 struct Plane {
