@@ -16,6 +16,7 @@
 #include "cuda/separable/byte_box_shape.cuh"
 #include "cuda/separable/byte_factors.hpp"
 #include "cuda/separable/factors.hpp"
+#include "cuda/separable/large_group_plan.hpp"
 
 namespace convolve::cuda {
 namespace byte_box {
@@ -98,6 +99,8 @@ struct Quotient {
   static double start_of(const Component& c, double divisor, double taps) {
     return (c.zero + c.bias) * divisor - taps * c.zero;
   }
+  /// And where that is nothing: what sums begin with, as integers.
+  double start_of_codes() const { return way == Way::codes ? float_bits + whole * divisor - 0x1p23 : 0; }
   bool find(const Component& c, double taps, Numbers& to) const {
     if (c.zero != std::floor(c.zero)) return false;
     if (!exact) {
@@ -349,8 +352,14 @@ std::unique_ptr<Plan> make_separable_byte_box(const Device& device, const PlanDe
                                               const Arithmetic& arithmetic) {
   using namespace byte_box;
   if (!serves_separable_byte_box(device, desc, arithmetic)) return nullptr;
-  auto plan = std::make_unique<ByteBoxPlan>(device, desc, find_quotient(desc, arithmetic));
-  return plan->served() ? std::move(plan) : nullptr;
+  const Quotient quotient = find_quotient(desc, arithmetic);
+  auto plan = std::make_unique<ByteBoxPlan>(device, desc, quotient);
+  if (!plan->served()) return nullptr;
+  if (quotient.way == Way::wide) return plan;
+  const auto gain = static_cast<float>(1 / quotient.divisor), whole = static_cast<float>(0x1.8p23 - quotient.whole);
+  const BoxQuotient of_sums{gain, whole, static_cast<std::int32_t>(quotient.start_of_codes()),
+                            quotient.way == Way::codes};
+  return make_separable_wide_box(device, desc, of_sums, std::move(plan));
 }
 
 }  // namespace convolve::cuda

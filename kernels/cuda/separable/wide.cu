@@ -20,63 +20,12 @@
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large_group_plan.hpp"
-#include "cuda/separable/wide.cuh"
-#include "cuda/separable/wide_tables.hpp"
+#include "cuda/separable/wide_kernels.cuh"
 
 namespace convolve::cuda {
 namespace {
 
 using namespace wide;
-
-template <class S>
-constexpr Strips strips_of() {
-  static_assert(S::memory <= 227 << 10);
-  return {S::C, S::pixels, S::piece_pixels, S::window, S::C == 4 ? 4 : S::pixels / 4, S::C};
-}
-struct Kernel {
-  void (*kernel)(Args) = nullptr, (*any)(Args) = nullptr;
-  int chunks = 0, groups = 0, resident = 0, memory = 0;
-  bool pairs = false;
-  Strips strips[2];  ///< of one component, or all; of two
-  const Strips& of(int components) const { return strips[strips[1].components == components]; }
-};
-template <PlaneMix mix, int chunks>
-Kernel kernel_of() {
-  constexpr bool pairs = mix == PlaneMix::none;
-  constexpr int first = mix == PlaneMix::one_and_two ? 1 : pairs ? 4 : max_components_of(mix);
-  constexpr int second = mix == PlaneMix::one_and_two ? 2 : first;
-  using First = ShapeOf<mix, chunks, first>;
-  using Second = ShapeOf<mix, chunks, second>;
-  return {wide_kernel<mix, chunks, false>,
-          wide_kernel<mix, chunks, true>,
-          chunks,
-          First::groups,
-          resident_of(mix, chunks),
-          std::max(First::memory, Second::memory),
-          pairs,
-          {strips_of<First>(), strips_of<Second>()}};
-}
-template <PlaneMix mix>
-Kernel kernel_of(int chunks) {
-  if (chunks == 2) return kernel_of<mix, 2>();
-  if (chunks == 3) return kernel_of<mix, 3>();
-  return chunks == 4 ? kernel_of<mix, 4>() : kernel_of<mix, 5>();
-}
-Kernel kernel_of(PlaneMix mix, int chunks) {
-  switch (mix) {
-    case PlaneMix::one:
-      return kernel_of<PlaneMix::one>(chunks);
-    case PlaneMix::one_and_two:
-      return kernel_of<PlaneMix::one_and_two>(chunks);
-    case PlaneMix::three:
-      return kernel_of<PlaneMix::three>(chunks);
-    case PlaneMix::four:
-      return kernel_of<PlaneMix::four>(chunks);
-    case PlaneMix::none:  // packed 4:2:2
-      return kernel_of<PlaneMix::none>(chunks);
-  }
-  return {};
-}
 
 /// Pixels from the beginning of a window to that of its strip. Of packed 4:2:2, pairs and luma alike.
 int before_of(const Kernel& kernel, const Strips& strips, int centre_x) {
@@ -95,7 +44,14 @@ bool takes_in(const Kernel& kernel, const Filter& filter) {
 /// The smallest kernel that takes a filter in.
 Kernel kernel_for(PlaneMix mix, const Filter& filter) {
   for (int chunks = 2; chunks <= 5; ++chunks)
-    if (const Kernel kernel = kernel_of(mix, chunks); takes_in(kernel, filter)) return kernel;
+    if (const Kernel kernel = kernel_of<false>(mix, chunks); takes_in(kernel, filter)) return kernel;
+  return {};
+}
+Kernel box_kernel_for(PlaneMix mix, const Filter& filter, bool read_as_floats) {
+  for (int chunks = 2; chunks <= 5; ++chunks) {
+    if (filter.width() > most_box_width(chunks) || read_as_floats != (limb_of(chunks) == 128)) continue;
+    if (const Kernel kernel = box_kernel_of(mix, chunks); takes_in(kernel, filter)) return kernel;
+  }
   return {};
 }
 
@@ -110,6 +66,14 @@ std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int ch
     for (int row = 0; row < 8; ++row)
       for (int k = 0; k < 8; ++k) halves.push_back(half_bits(tap_at(taps, 8 * (block - 7) + k - row)));
   return halves;
+}
+
+/// The same of a box, whose sums along rows are two limbs.
+std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int chunks) {
+  std::vector<std::uint16_t> weights = column_blocks(taps, chunks);
+  for (std::uint16_t& weight : weights)
+    if (weight != 0) weight = static_cast<std::uint16_t>(limb_of(chunks) << 8 | 1);
+  return weights;
 }
 
 int steps_of(int height) {
@@ -145,8 +109,11 @@ int best_steps(const Args& args, int groups, int delay, int multiprocessors) {
 
 class WidePlan final : public Plan {
  public:
-  WidePlan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps)
-      : shape_(desc.filter.shape()), kernel_(kernel) {
+  /// `other`: of boxes, a plan for frames of any alignment.
+  WidePlan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps,
+           std::unique_ptr<Plan> other = nullptr)
+      : shape_(desc.filter.shape()), kernel_(kernel), other_(std::move(other)) {
+    args_.start = taps.beside, args_.whole = taps.whole;
     // Sums of taps are to be halves as well.
     double magnitude = 0;
     for (const double tap : taps.row) magnitude += std::abs(tap);
@@ -168,7 +135,8 @@ class WidePlan final : public Plan {
     }
     blocks_ = checked_blocks(blocks);
     set_tables(device, desc, taps, scale);
-    for (auto* const run : {kernel.kernel, kernel.any}) allow_shared_memory(run, kernel.memory);
+    for (auto* const run : {kernel.kernel, kernel.any})
+      if (run) allow_shared_memory(run, kernel.memory);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
@@ -180,6 +148,7 @@ class WidePlan final : public Plan {
       any |= !plane.wide;
     }
     if (!any) return launch(kernel_.kernel, args_, stream);
+    if (other_) return other_->enqueue(window, out, stream);
     Args args = args_;
     for (int p = 0; p < args.planes; ++p) args.plane[p].low_strips = 0, args.plane[p].high_strip = 1 << 30;
     return launch(kernel_.any, args, stream);
@@ -187,7 +156,7 @@ class WidePlan final : public Plan {
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
     return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") +
-           ", tensor cores, half precision, warpgroups";
+           (other_ ? ", tensor cores, limbs, warpgroups" : ", tensor cores, half precision, warpgroups");
   }
 
  private:
@@ -227,7 +196,7 @@ class WidePlan final : public Plan {
     set_size(to, desc, 4, width / 2, from.component[luma].height);
     to.luma_columns = edge_axis(desc.border, width);
     to.chroma_bytes = luma_at ? 0x6240 : 0x7351;
-    to.luma_halves = luma_at ? 0x4341 : 0x4240;
+    to.luma_halves = other_ ? (luma_at ? 0x7531 : 0x6420) : luma_at ? 0x4341 : 0x4240;
     to.turn = luma_at ? 0x2301 : 0x3210;
     to.copied = true;
     to.passthrough[0] = 0;
@@ -247,7 +216,8 @@ class WidePlan final : public Plan {
   /// The column's taps, and of each plane those of its strips and a row of ghost cells.
   void set_tables(const Device& device, const PlanDesc& desc, const LargeTaps& taps, int scale) {
     Joined joined;
-    const std::size_t column = joined.add(column_blocks(taps.column, kernel_.chunks));
+    const std::size_t column = joined.add(other_ ? box_column_blocks(taps.column, kernel_.chunks)
+                                                 : column_blocks(taps.column, kernel_.chunks));
     std::size_t rows[max_planes], ghosts[max_planes];
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
@@ -259,7 +229,7 @@ class WidePlan final : public Plan {
         rows[p] = rows[p - 1], ghosts[p] = ghosts[p - 1];
         continue;
       }
-      StripTables tables(parts_of(plane, desc, taps, scale));
+      StripTables tables(parts_of(plane, desc, taps, scale), other_ != nullptr);
       has_strips_ &= plane.width % strips.piece_pixels == 0;
       tables.add_inner();
       for (int i = 0; has_strips_ && i * strips.pixels < plane.width; ++i)
@@ -303,6 +273,7 @@ class WidePlan final : public Plan {
 
   std::string shape_;
   Kernel kernel_;
+  std::unique_ptr<Plan> other_;
   Args args_{};
   Table<std::byte> tables_;
   bool has_strips_ = true;  ///< tables for all of them
@@ -353,6 +324,23 @@ bool serves_separable_wide(const Device& device, const PlanDesc& desc, const Lar
     return false;
   const Kernel kernel = kernel_for(plane_mix(desc.layout), filter);
   return kernel.kernel && kernel.memory <= device.shared_bytes;
+}
+
+bool serves_separable_wide_box(const Device& device, const PlanDesc& desc, bool read_as_floats) {
+  if (device.capability != 90 || !has_its_planes(desc.layout) || !folds_once(desc)) return false;
+  const Kernel kernel = box_kernel_for(plane_mix(desc.layout), desc.filter, read_as_floats);
+  return kernel.kernel && kernel.memory <= device.shared_bytes;
+}
+
+std::unique_ptr<Plan> make_separable_wide_box(const Device& device, const PlanDesc& desc, const BoxQuotient& quotient,
+                                              std::unique_ptr<Plan> other) {
+  if (!serves_separable_wide_box(device, desc, quotient.read_as_floats)) return other;
+  LargeTaps taps;
+  taps.column.assign(static_cast<std::size_t>(desc.filter.height()), 1);
+  taps.row.assign(static_cast<std::size_t>(desc.filter.width()), 1);
+  taps.gain = quotient.gain, taps.whole = quotient.whole, taps.beside = quotient.start;
+  const Kernel kernel = box_kernel_for(plane_mix(desc.layout), desc.filter, quotient.read_as_floats);
+  return std::make_unique<WidePlan>(device, desc, kernel, taps, std::move(other));
 }
 
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {

@@ -16,13 +16,15 @@
 // pass needs the V of the steps before, and where a slot is written that they may still read; else several of them keep
 // the tensor cores busy while one loads, rounds or stores. There is no code for borders: see wide_tables.hpp.
 //
+// Boxes are exact: both passes are products of bytes, and V is two limbs in place of a half (wide_box_rows.cuh).
+//
 // A byte b is the half b * 2^-24, a subnormal number, as in strips (large.cuh): the taps and the error are theirs.
 #pragma once
 
 #include "cuda/common/launch.hpp"
 #include "cuda/separable/wide_any.cuh"
+#include "cuda/separable/wide_box_rows.cuh"
 #include "cuda/separable/wide_input.cuh"
-#include "cuda/separable/wide_rows.cuh"
 #include "cuda/separable/wide_samples.cuh"
 
 namespace convolve::cuda::wide {
@@ -92,10 +94,12 @@ struct Worker {
   }
 
   /// Sends the products of the rows of some steps, from that of slot `first` on.
-  __device__ __forceinline__ void send_columns(float (&sum)[S::columns / 2], int first) const {
+  __device__ __forceinline__ void send_columns(typename S::Sum (&sum)[S::columns / 2], int first,
+                                               std::int32_t start) const {
     constexpr int of_product = 32 * S::columns;
 #pragma unroll
-    for (int i = 0; i < S::columns / 2; ++i) sum[i] = 0;
+    for (int i = 0; i < S::columns / 2; ++i) sum[i] = S::boxes ? start : 0;
+    if constexpr (S::boxes) hold(sum);
     const MatrixDescriptor left = describe_matrix(column_taps, 128, 128);
     ptx::wgmma_fence();
 #pragma unroll
@@ -103,7 +107,10 @@ struct Worker {
       const MatrixDescriptor right = describe_matrix(ring + first * S::slot_bytes, of_product / 2, 128);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        ptx::multiply_halves(sum, moved(left, (4 * s + i) * 256), moved(right, i * of_product), s + i > 0);
+        if constexpr (S::boxes)
+          ptx::multiply_bytes(sum, moved(left, (4 * s + i) * 256), moved(right, i * of_product));
+        else
+          ptx::multiply_halves(sum, moved(left, (4 * s + i) * 256), moved(right, i * of_product), s + i > 0);
       first = first + 1 == S::slots ? 0 : first + 1;
     }
     ptx::wgmma_commit();
@@ -165,8 +172,8 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
     worker.filter_rows(step, slot, step + S::groups < steps);
     const int ready = step - (S::chunks - 1);
     if (ready >= 0) {
-      float sum[S::columns / 2];
-      worker.send_columns(sum, S::slot_after(slot, S::groups + 1));
+      typename S::Sum sum[S::columns / 2];
+      worker.send_columns(sum, S::slot_after(slot, S::groups + 1), args.start);
       const int row = top + ready * step_rows + worker.made_row();
       typename Out::Words in = {};
       if (samples.reads) samples.load(in, row);
@@ -192,7 +199,7 @@ __device__ __forceinline__ void filter_plane(const Args& args, const Plane& plan
 #endif
 
 /// `any`: of any planes, else of those for which there are tables of strips.
-template <PlaneMix mix, int chunks, bool any>
+template <PlaneMix mix, int chunks, bool any, bool boxes = false>
 __global__ void __launch_bounds__(128 * groups_of(mix, chunks), resident_of(mix, chunks))
     wide_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -201,18 +208,18 @@ __global__ void __launch_bounds__(128 * groups_of(mix, chunks), resident_of(mix,
   if constexpr (!knows_planes(mix, chunks))
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
   if constexpr (mix == PlaneMix::four || mix == PlaneMix::three || mix == PlaneMix::none) {
-    filter_plane<any, ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix)>>(args, args.plane[p],
-                                                                                                memory);
+    filter_plane<any, ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), boxes>>(
+        args, args.plane[p], memory);
   } else if constexpr (mix == PlaneMix::one_and_two) {
     if (static_cast<int>(blockIdx.x) < args.plane[1].first_block)
-      filter_plane<any, ShapeOf<mix, chunks, 1>>(args, args.plane[p], memory);
+      filter_plane<any, ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
     else
-      filter_plane<any, ShapeOf<mix, chunks, 2>>(args, args.plane[knows_planes(mix, chunks) ? 1 : p], memory);
+      filter_plane<any, ShapeOf<mix, chunks, 2, boxes>>(args, args.plane[knows_planes(mix, chunks) ? 1 : p], memory);
   } else if (args.planes == 1) {
-    filter_plane<any, ShapeOf<mix, chunks, 1>>(args, args.plane[0], memory);
+    filter_plane<any, ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
   } else {
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
-    filter_plane<any, ShapeOf<mix, chunks, 1>>(args, args.plane[p], memory);
+    filter_plane<any, ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
   }
 #endif
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "convolve/plane.hpp"
 #include "cuda/common/border_map.cuh"
@@ -30,9 +31,17 @@ constexpr int column_blocks_of(int chunks) {
   return 8 * chunks + 7;
 }
 
+/// Of boxes: a sum along a row is so many times its upper limb, and its lower one.
+constexpr int limb_of(int chunks) {
+  return chunks < 4 ? 128 : 255;
+}
+constexpr int most_box_width(int chunks) {
+  return limb_of(chunks) == 128 ? 128 : 255;
+}
+
 /// A warpgroup's work: strips of a plane of C components, under filters that take in up to `chunks` times 64 rows for
 /// 64 rows of output, and as many more pixels than a strip has. `most_groups` warpgroups side by side are a block.
-template <int components, int chunks_, int most_groups, bool pairs_ = false>
+template <int components, int chunks_, int most_groups, bool pairs_ = false, bool boxes_ = false>
 struct Shape {
   static constexpr int C = components, chunks = chunks_, groups = most_groups;
   static constexpr int pixels = C == 1 ? 64 : 32, columns = C * pixels;  ///< of a strip; bytes of its rows
@@ -40,7 +49,7 @@ struct Shape {
   static constexpr int piece_bytes = C == 3 ? 24 : 16, piece_words = piece_bytes / 4, piece_pixels = piece_bytes / C;
   static constexpr int products_of_piece = piece_pixels / 4;
   /// Pieces that are loaded ahead, as many as there are registers for: they divide the pieces of a window.
-  static constexpr int ahead = pieces_ahead(C, chunks, pairs_);
+  static constexpr int ahead = boxes_ && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
   static constexpr int of_pieces = 4 * piece_pixels, of_turns = of_pieces * ahead;
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;
@@ -48,11 +57,17 @@ struct Shape {
   /// Whether the first pieces are asked for before the launch before this one is over: where multiprocessors hold
   /// several blocks, of which one may wait for that while another works (measured on one H100, 2026-11-26).
   static constexpr bool prefetches = groups == 2 && C == 1;
+  static constexpr bool boxes = boxes_;  ///< taps are equal, and sums exact
+  static constexpr int limb = limb_of(chunks);
+  using Sum = std::conditional_t<boxes, std::int32_t, float>;  ///< of the column pass
   /// Of packed 4:2:2 pixels are pairs; luma meets pieces from `first_luma` on.
   static constexpr bool pairs = pairs_;
   static constexpr int first_luma = chunks - 1, luma_pieces = 2 * chunks;
-  static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * 2 : 0;
-  static constexpr int row_taps_bytes = luma_taps_bytes + window * pixels * 2;
+  /// The row's taps are halves; those of boxes are bytes, of 32 pixels a product.
+  static constexpr int row_tap_bytes = boxes ? 1 : 2;
+  static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * row_tap_bytes : 0;
+  static constexpr int row_taps_bytes =
+      luma_taps_bytes + (boxes ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
   static constexpr int slots = chunks + groups, slot_bytes = step_rows * columns * 2;  ///< of V, 64 rows each
   static constexpr int phases = 4;  ///< barriers that steps have in turn
   static constexpr int table_bytes = row_taps_bytes + columns * 4 + pieces * 16;
@@ -75,8 +90,12 @@ constexpr int resident_of(PlaneMix mix, int chunks) {
   if (mix == PlaneMix::one && chunks == 2) return 2;
   return groups_of(mix, chunks) > 1 ? 1 : chunks == 2 ? 4 : 3;
 }
-template <PlaneMix mix, int chunks, int components>
-using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMix::none>;
+/// Where boxes are faster than by running sums (one H100, 2026-11-26).
+constexpr bool is_faster_for_boxes(PlaneMix mix, int chunks) {
+  return mix == PlaneMix::none || chunks == 2 || (chunks == 3 && (mix == PlaneMix::one || mix == PlaneMix::four));
+}
+template <PlaneMix mix, int chunks, int components, bool boxes = false>
+using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMix::none, boxes>;
 
 /// Whether the compiler knows which plane a block works on: what is read of a plane at a place of run time is slow, but
 /// where registers are short it takes fewer of them (measured on one H100, 2026-11-26).
@@ -105,6 +124,7 @@ struct Plane {
   std::uint32_t passthrough[3];  ///< word i of a row has number i % 3 (of three components), or any
   std::uint8_t ghost_byte[4];
   /// Of packed 4:2:2, permutes of bytes: two words' chroma, a word's luma as halves, and words to luma first and back.
+  /// Of boxes two words' luma.
   std::uint32_t chroma_bytes, luma_halves, turn;
   EdgeAxis luma_columns;
   float level[4];
@@ -115,6 +135,8 @@ struct Args {
   const uint4* column_taps;
   int planes, centre_y;
   float gain, centre;
+  std::int32_t start;  ///< of boxes: what sums begin with,
+  float whole;         ///< and what is added to quotients, so that their lower bits are integers
 };
 
 }  // namespace convolve::cuda::wide

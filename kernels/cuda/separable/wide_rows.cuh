@@ -153,7 +153,7 @@ struct SumsOf {
   using Type = RowSums<S>;
 };
 template <class S>
-requires(S::pairs) struct SumsOf<S> {
+requires(S::pairs && !S::boxes) struct SumsOf<S> {
   using Type = PairSums<S>;
 };
 

@@ -19,9 +19,11 @@ struct LaneWords {
   /// Bytes that are stored at once, and from one such vector of a lane to its next.
   static constexpr int vector = S::C == 3 ? 8 : 16, stride = S::C == 4 ? 64 : vector, vectors = 4 * words / vector;
   float gain, centre, level[S::C];
+  float whole;  ///< of boxes
   std::uint32_t kept[S::C == 3 ? 3 : 1], turn;
 
-  __device__ __forceinline__ LaneWords(const Args& args, const Plane& plane) : gain(args.gain), centre(args.centre) {
+  __device__ __forceinline__ LaneWords(const Args& args, const Plane& plane)
+      : gain(args.gain), centre(args.centre), whole(args.whole) {
 #pragma unroll
     for (int c = 0; c < S::C; ++c) level[c] = plane.level[c];
 #pragma unroll
@@ -33,19 +35,27 @@ struct LaneWords {
   }
   /// Word k of the lane's row h, and `in` that of the frame.
   template <bool reading>
-  __device__ __forceinline__ std::uint32_t make(const float (&sum)[S::columns / 2], int h, int k,
+  __device__ __forceinline__ std::uint32_t make(const typename S::Sum (&sum)[S::columns / 2], int h, int k,
                                                 std::uint32_t in) const {
     const std::uint32_t turned = reading && S::pairs ? __byte_perm(in, 0, turn) : in;
     float v[4];
+    std::uint32_t made;
+    if constexpr (S::boxes) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int c = (4 * k + e) % S::C;
-      v[e] = sum[place(k, e) + 2 * h];
-      if (reading)  // a byte in the mantissa of 2^23 is 2^23 + that byte
-        v[e] = fmaf(centre, __uint_as_float(__byte_perm(turned, 0x4B000000, 0x7440 | e)) - 8388608.f, v[e]);
-      v[e] = __fmaf_rn(v[e], gain, level[c]);
+      for (int e = 0; e < 4; ++e) v[e] = quotient(sum[place(k, e) + 2 * h]);
+      made = __byte_perm(__byte_perm(__float_as_uint(v[0]), __float_as_uint(v[1]), 0x0040),
+                         __byte_perm(__float_as_uint(v[2]), __float_as_uint(v[3]), 0x0040), 0x5410);
+    } else {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int c = (4 * k + e) % S::C;
+        v[e] = sum[place(k, e) + 2 * h];
+        if (reading)  // a byte in the mantissa of 2^23 is 2^23 + that byte
+          v[e] = fmaf(centre, __uint_as_float(__byte_perm(turned, 0x4B000000, 0x7440 | e)) - 8388608.f, v[e]);
+        v[e] = __fmaf_rn(v[e], gain, level[c]);
+      }
+      made = pack_bytes(v[0], v[1], v[2], v[3]);
     }
-    std::uint32_t made = pack_bytes(v[0], v[1], v[2], v[3]);
     if constexpr (S::pairs) made = __byte_perm(made, 0, turn);
     if (!reading) return made;
     const std::uint32_t mask = kept[S::C == 3 ? k % 3 : 0];
@@ -53,6 +63,11 @@ struct LaneWords {
   }
 
  private:
+  /// Of boxes: a float whose lower bits are the rounded quotient. Of two short sides sums are read as floats, which are
+  /// less than 2^24 and at least 2^23.
+  __device__ __forceinline__ float quotient(std::int32_t sum) const {
+    return __fmaf_rn(S::limb == 128 ? __int_as_float(sum) : __int2float_rn(sum), gain, whole);
+  }
   /// Of pairs the words have luma, the first chroma, luma, the second.
   static __device__ __forceinline__ constexpr int place(int k, int e) {
     if (S::pairs && e % 2 == 0) return (2 * k + e / 2) / 2 * 4 + e / 2;
@@ -104,7 +119,8 @@ struct Samples {
     }
   }
   template <bool reading>
-  __device__ __forceinline__ void store(const float (&sum)[S::columns / 2], const Words& of_frame, int y) const {
+  __device__ __forceinline__ void store(const typename S::Sum (&sum)[S::columns / 2], const Words& of_frame,
+                                        int y) const {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       if (y - 8 * h >= height) continue;

@@ -26,6 +26,13 @@ int window_pixel(const Strips& strips, int product, int k) {
          e;
 }
 
+/// The same of products of bytes, of 32 rows; below 0: none.
+int window_pixel_of_bytes(const Strips& strips, int product, int k) {
+  const int words = strips.piece_pixels / 4, word = 2 * product + k / 16, t = k % 16 / 4, e = k % 4;
+  const int pixel = word / words * 4 * strips.piece_pixels + t * strips.piece_pixels + word % words * 4 + e;
+  return pixel < strips.window ? pixel : -1;
+}
+
 /// The pieces of a strip's window, and the taps of its pixels.
 class Window {
  public:
@@ -52,6 +59,19 @@ class Window {
     halves.reserve(order.size());
     for (const int i : order) halves.push_back(bits_[static_cast<std::size_t>(i)]);
     append(to, halves);
+  }
+  void append_counts(const std::vector<int>& order, std::vector<std::byte>& to) const {
+    for (const int i : order)
+      to.push_back(i < 0 ? std::byte{0} : static_cast<std::byte>(half_value(bits_[static_cast<std::size_t>(i)])));
+  }
+  /// Of counts, in whole numbers.
+  void append_whole_starts(std::vector<std::byte>& to) const {
+    std::vector<std::int32_t> starts;
+    for (int c = 0; c < strips_.components; ++c)
+      for (int n = 0; n < strips_.pixels; ++n)
+        starts.push_back(static_cast<std::int32_t>(axis_.ghost[static_cast<std::size_t>(c)] *
+                                                   outside_[static_cast<std::size_t>(pixel_of(strips_, n))]));
+    append(to, starts);
   }
   void append_starts(std::vector<std::byte>& to) const {
     std::vector<float> starts;
@@ -150,17 +170,21 @@ class Window {
 
 }  // namespace
 
-StripTables::StripTables(const std::vector<StripPart>& parts) {
+StripTables::StripTables(const std::vector<StripPart>& parts, bool bytes) : counts_(bytes) {
+  const int rows = bytes ? 32 : 16;  // of a product
   for (const StripPart& from : parts) {
     Part& part = parts_.emplace_back(Part{from, {}, {}});
     for (const double tap : part.axis.taps) part.tap_bits.push_back(half_bits(tap));
     part.order.reserve(part.strips.matrix_halves());
     // As products read them in shared memory: blocks of 8 columns by 8 rows, whose columns are 16 bytes.
-    for (int product = 0; product < part.strips.window / 16; ++product)
+    for (int product = 0; product < (part.strips.window + rows - 1) / rows; ++product)
       for (int half = 0; half < 2; ++half)
         for (int n = 0; n < part.strips.pixels; ++n)
-          for (int k = 8 * half; k < 8 * half + 8; ++k)
-            part.order.push_back(pixel_of(part.strips, n) * part.strips.window + window_pixel(part.strips, product, k));
+          for (int k = rows / 2 * half; k < rows / 2 * (half + 1); ++k) {
+            const int pixel =
+                bytes ? window_pixel_of_bytes(part.strips, product, k) : window_pixel(part.strips, product, k);
+            part.order.push_back(pixel < 0 ? -1 : pixel_of(part.strips, n) * part.strips.window + pixel);
+          }
   }
 }
 
@@ -171,8 +195,9 @@ bool StripTables::add_table(Set&& set) {
     windows.emplace_back(part.strips, part.axis, part.tap_bits);
     if (!set(part, windows.back())) return false;
   }
-  for (std::size_t i = 0; i < parts_.size(); ++i) windows[i].append_taps(parts_[i].order, bytes_);
-  for (const Window& window : windows) window.append_starts(bytes_);
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    counts_ ? windows[i].append_counts(parts_[i].order, bytes_) : windows[i].append_taps(parts_[i].order, bytes_);
+  for (const Window& window : windows) counts_ ? window.append_whole_starts(bytes_) : window.append_starts(bytes_);
   windows.back().append_offsets(bytes_);
   return true;
 }

@@ -43,7 +43,8 @@ struct StripPart {
 class StripTables {
  public:
   /// Of packed 4:2:2 the parts are luma and chroma. Pieces are the last part's.
-  explicit StripTables(const std::vector<StripPart>& parts);
+  /// `bytes`: of boxes, the taps are counts of one byte each.
+  explicit StripTables(const std::vector<StripPart>& parts, bool bytes = false);
   /// That of strips whose window is within the frame.
   void add_inner();
   /// That of the strip that begins at pixel `left` of the last part. Beside the frame its window has other pieces of
@@ -54,13 +55,14 @@ class StripTables {
 
  private:
   struct Part : StripPart {
-    std::vector<int> order;               ///< the places of a table's taps in a window's
+    std::vector<int> order;               ///< the places of a table's taps in a window's; below 0: none
     std::vector<std::uint16_t> tap_bits;  ///< the filter's
   };
   template <class Set>
   bool add_table(Set&& set);
 
   std::vector<Part> parts_;
+  bool counts_;  ///< of one byte
   std::vector<std::byte> bytes_;
 };
 

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The row pass of a warpgroup of wide.cuh for boxes: exact sums, by products of bytes as they were loaded, a component
+// by itself. They are stored as two limbs each, in as many bits as halves have.
+#pragma once
+
+#include "cuda/common/limbs/ptx.cuh"
+#include "cuda/separable/wide_rows.cuh"
+
+namespace convolve::cuda::wide {
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+template <int n>
+__device__ __forceinline__ void hold(std::int32_t (&sum)[n]) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) ptx::hide_behind_memory(sum[i]);
+}
+template <int n>
+__device__ __forceinline__ void start_sums(std::int32_t (&sum)[n], std::uint32_t starts, int lane) {
+#pragma unroll
+  for (int i = 0; i < n; i += 4) {
+    const float2 v = ptx::load_shared_floats(starts + 8 * i + (lane & 3) * 8);
+    sum[i] = sum[i + 2] = __float_as_int(v.x), sum[i + 1] = sum[i + 3] = __float_as_int(v.y);
+  }
+  hold(sum);
+}
+/// Two sums, each as `limb` times an upper limb and a lower one.
+template <int limb>
+__device__ __forceinline__ std::uint32_t pack_limbs(std::int32_t first, std::int32_t second) {
+  const std::uint32_t two = __byte_perm(first, second, 0x5410);
+  if constexpr (limb == 128) return two + (two & 0xFF80FF80);
+  // A sum by 255, rounded down: of v less than 65535 (v + v / 256 + 1) / 256.
+  const std::uint32_t more = two + __byte_perm(two, 0, 0x4341) + 0x00010001;
+  return two + __byte_perm(more, 0, 0x4341);
+}
+/// Stores sums so that products find blocks of 8 columns by 8 rows, columns apart.
+template <int limb, int n>
+__device__ __forceinline__ void store_limbs(const std::int32_t (&sum)[n], std::uint32_t at) {
+#pragma unroll
+  for (int j = 0; j < n / 4; j += 2) {
+    const std::int32_t* const s = sum + 4 * j;
+    const std::uint32_t word[4] = {pack_limbs<limb>(s[0], s[1]), pack_limbs<limb>(s[2], s[3]),
+                                   pack_limbs<limb>(s[4], s[5]), pack_limbs<limb>(s[6], s[7])};
+    ptx::store_matrices_transposed(at + j * 128, word);
+  }
+}
+
+/// Word j of a piece's component c: four pixels.
+template <class S>
+__device__ __forceinline__ std::uint32_t bytes_of(const Piece<S::piece_words>& v, int j, int c) {
+  const std::uint32_t* const w = v.word;
+  if constexpr (S::C == 1) return w[j];
+  if constexpr (S::C == 2) return __byte_perm(w[2 * j], w[2 * j + 1], c ? 0x7531 : 0x6420);
+  if constexpr (S::C == 3) {
+    const std::uint32_t most = __byte_perm(w[3 * j], w[3 * j + 1], c == 0 ? 0x0630 : c == 1 ? 0x0741 : 0x0052);
+    return __byte_perm(most, w[3 * j + 2], c == 0 ? 0x5210 : c == 1 ? 0x6210 : 0x7410);
+  }
+  const std::uint32_t of = c < 2 ? 0x5140 : 0x7362;
+  return __byte_perm(__byte_perm(w[0], w[1], of), __byte_perm(w[2], w[3], of), c & 1 ? 0x7632 : 0x5410);
+}
+
+/// The left matrices of a component: two words a row each. Where a piece has one, it waits for the next piece.
+template <int words, int pieces>
+struct BoxLeft {
+  static constexpr int products = words < 2 ? 1 : words / 2;
+  /// The product that piece p is the last of; below 0: none.
+  static __device__ __forceinline__ constexpr int first_product(int p) {
+    return words > 1 ? p * products : p % 2 == 1 || p + 1 == pieces ? p / 2 : -1;
+  }
+  uint4 part[products];
+  /// `word(row, j)`. `before`: of two pieces, the words of the first one.
+  template <class F>
+  __device__ __forceinline__ void set(F&& word, std::uint32_t (&before)[2], int p) {
+#pragma unroll
+    for (int j = 0; j < products; ++j)
+      if constexpr (words > 1) {
+        part[j] = {word(0, 2 * j), word(1, 2 * j), word(0, 2 * j + 1), word(1, 2 * j + 1)};
+      } else if (p % 2 == 1) {
+        part[j] = {before[0], before[1], word(0, 0), word(1, 0)};
+      } else if (p + 1 == pieces) {
+        part[j] = {word(0, 0), word(1, 0), 0, 0};
+      } else {
+        before[0] = word(0, 0), before[1] = word(1, 0);
+      }
+    if (first_product(p) >= 0)
+#pragma unroll
+      for (int j = 0; j < products; ++j) ptx::hold_matrix(part[j]);
+  }
+  template <int n>
+  __device__ __forceinline__ void multiply(std::int32_t (&sum)[n], MatrixDescriptor right, int p) const {
+    if (first_product(p) < 0) return;
+#pragma unroll
+    for (int j = 0; j < products; ++j) ptx::multiply_bytes(sum, part[j], moved(right, (first_product(p) + j) * 64 * n));
+  }
+};
+
+/// The sums of a step, of pixels of C components.
+template <class S>
+struct BoxRowSums {
+  using P = Piece<S::piece_words>;
+  using Part = BoxLeft<S::piece_pixels / 4, S::pieces>;
+  std::int32_t sum[S::C][S::pixels / 2];
+  std::uint32_t before[S::C][2];
+
+  __device__ __forceinline__ BoxRowSums(const Plane&, std::uint32_t table, int lane) {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) start_sums(sum[c], table + S::row_taps_bytes + c * S::pixels * 4, lane);
+  }
+  struct Left {
+    Part part[S::C];
+    __device__ __forceinline__ Left(BoxRowSums& sums, const P (&v)[2], int p) {
+#pragma unroll
+      for (int c = 0; c < S::C; ++c)
+        part[c].set([&](int row, int j) { return bytes_of<S>(v[row], j, c); }, sums.before[c], p);
+    }
+  };
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+    const MatrixDescriptor right = describe_matrix(table, 16 * S::pixels, 128);
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) left.part[c].multiply(sum[c], right, p);
+  }
+  __device__ __forceinline__ void hold_all() {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) hold(sum[c]);
+  }
+  __device__ __forceinline__ void store(std::uint32_t at) const {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) store_limbs<S::limb>(sum[c], at + c * S::pixels * 16);
+  }
+};
+
+/// Of packed 4:2:2, as PairSums.
+template <class S>
+struct BoxPairSums {
+  using P = Piece<4>;
+  using Chroma = BoxLeft<1, S::pieces>;
+  using Luma = BoxLeft<2, S::luma_pieces>;
+  const Plane& plane;
+  std::int32_t luma[S::pixels], chroma[2][S::pixels / 2];
+  std::uint32_t before[2][2];
+
+  __device__ __forceinline__ BoxPairSums(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
+    const std::uint32_t starts = table + S::row_taps_bytes;
+    start_sums(luma, starts, lane);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) start_sums(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
+  }
+  static __device__ __forceinline__ constexpr bool has_luma(int p) {
+    return p >= S::first_luma && p < S::first_luma + S::luma_pieces;
+  }
+  struct Left {
+    Luma luma;
+    Chroma chroma[2];
+    __device__ __forceinline__ Left(BoxPairSums& sums, const P (&v)[2], int p) {
+      std::uint32_t two[2][2];  // pairs' chroma, [row][half]
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          two[r][h] = __byte_perm(v[r].word[2 * h], v[r].word[2 * h + 1], sums.plane.chroma_bytes);
+#pragma unroll
+      for (int c = 0; c < 2; ++c)
+        chroma[c].set([&](int row, int) { return __byte_perm(two[row][0], two[row][1], c ? 0x7632 : 0x5410); },
+                      sums.before[c], p);
+      if (!has_luma(p)) return;
+      luma.set([&](int row,
+                   int j) { return __byte_perm(v[row].word[2 * j], v[row].word[2 * j + 1], sums.plane.luma_halves); },
+               sums.before[0], p - S::first_luma);
+    }
+  };
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+    const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, 16 * S::pixels, 128);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) left.chroma[c].multiply(chroma[c], of_pairs, p);
+    if (has_luma(p)) left.luma.multiply(luma, describe_matrix(table, 32 * S::pixels, 128), p - S::first_luma);
+  }
+  __device__ __forceinline__ void hold_all() {
+    hold(luma), hold(chroma[0]), hold(chroma[1]);
+  }
+  __device__ __forceinline__ void store(std::uint32_t at) const {
+    store_limbs<S::limb>(luma, at);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) store_limbs<S::limb>(chroma[c], at + (2 + c) * S::pixels * 16);
+  }
+};
+
+template <class S>
+requires(S::boxes && !S::pairs) struct SumsOf<S> {
+  using Type = BoxRowSums<S>;
+};
+template <class S>
+requires(S::boxes&& S::pairs) struct SumsOf<S> {
+  using Type = BoxPairSums<S>;
+};
+
+#endif
+
+}  // namespace convolve::cuda::wide

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernels of wide.cuh, for plans: which of them takes planes and chunks of 64 rows. Host code only.
+#pragma once
+
+#include <algorithm>
+
+#include "cuda/separable/wide.cuh"
+#include "cuda/separable/wide_tables.hpp"
+
+namespace convolve::cuda::wide {
+
+template <class S>
+constexpr Strips strips_of() {
+  static_assert(S::memory <= 227 << 10);
+  return {S::C, S::pixels, S::piece_pixels, S::window, S::C == 4 ? 4 : S::pixels / 4, S::C};
+}
+
+struct Kernel {
+  void (*kernel)(Args) = nullptr, (*any)(Args) = nullptr;
+  int chunks = 0, groups = 0, resident = 0, memory = 0;
+  bool pairs = false;
+  Strips strips[2];  ///< of one component, or all; of two
+  const Strips& of(int components) const { return strips[strips[1].components == components]; }
+};
+/// Of boxes: wide_boxes.cu.
+Kernel box_kernel_of(PlaneMix mix, int chunks);
+
+template <PlaneMix mix, int chunks, bool boxes>
+Kernel kernel_of() {
+  if constexpr (boxes && !is_faster_for_boxes(mix, chunks))
+    return {};
+  else {
+    constexpr bool pairs = mix == PlaneMix::none;
+    constexpr int first = mix == PlaneMix::one_and_two ? 1 : pairs ? 4 : max_components_of(mix);
+    constexpr int second = mix == PlaneMix::one_and_two ? 2 : first;
+    using First = ShapeOf<mix, chunks, first, boxes>;
+    using Second = ShapeOf<mix, chunks, second, boxes>;
+    void (*any)(Args) = nullptr;
+    if constexpr (!boxes) any = wide_kernel<mix, chunks, true>;
+    return {wide_kernel<mix, chunks, false, boxes>,
+            any,
+            chunks,
+            First::groups,
+            resident_of(mix, chunks),
+            std::max(First::memory, Second::memory),
+            pairs,
+            {strips_of<First>(), strips_of<Second>()}};
+  }
+}
+template <PlaneMix mix, bool boxes>
+Kernel kernel_of(int chunks) {
+  if (chunks == 2) return kernel_of<mix, 2, boxes>();
+  if (chunks == 3) return kernel_of<mix, 3, boxes>();
+  return chunks == 4 ? kernel_of<mix, 4, boxes>() : kernel_of<mix, 5, boxes>();
+}
+template <bool boxes>
+Kernel kernel_of(PlaneMix mix, int chunks) {
+  switch (mix) {
+    case PlaneMix::one:
+      return kernel_of<PlaneMix::one, boxes>(chunks);
+    case PlaneMix::one_and_two:
+      return kernel_of<PlaneMix::one_and_two, boxes>(chunks);
+    case PlaneMix::three:
+      return kernel_of<PlaneMix::three, boxes>(chunks);
+    case PlaneMix::four:
+      return kernel_of<PlaneMix::four, boxes>(chunks);
+    case PlaneMix::none:  // packed 4:2:2
+      return kernel_of<PlaneMix::none, boxes>(chunks);
+  }
+  return {};
+}
+
+}  // namespace convolve::cuda::wide
