@@ -78,6 +78,7 @@ struct Worker {
         input.load(p % ahead, input.now, p + ahead);
       else if (more)
         input.load(p % ahead, input.next, p + ahead - S::pieces);
+      if (!SumsOf<S>::Type::sends(p)) continue;
       ptx::wgmma_fence();
       sums.multiply(left, row_taps, p);
       ptx::wgmma_commit();

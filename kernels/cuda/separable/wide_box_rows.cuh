@@ -116,6 +116,9 @@ struct BoxRowSums {
         part[c].set([&](int row, int j) { return bytes_of<S>(v[row], j, c); }, sums.before[c], p);
     }
   };
+  static __device__ __forceinline__ constexpr bool sends(int p) {
+    return Part::first_product(p) >= 0;
+  }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
     const MatrixDescriptor right = describe_matrix(table, 16 * S::pixels, 128);
 #pragma unroll
@@ -170,6 +173,10 @@ struct BoxPairSums {
                sums.before[0], p - S::first_luma);
     }
   };
+  /// Measured: pieces without products wait as all do.
+  static __device__ __forceinline__ constexpr bool sends(int) {
+    return true;
+  }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, 16 * S::pixels, 128);
 #pragma unroll

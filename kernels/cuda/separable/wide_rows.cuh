@@ -64,6 +64,10 @@ struct RowSums {
         }
     }
   };
+  /// Whether there are products behind piece p.
+  static __device__ __forceinline__ constexpr bool sends(int) {
+    return true;
+  }
   /// Sends the products of piece p.
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
     const MatrixDescriptor right = describe_matrix(table, of_product / 2, 128);
@@ -128,6 +132,9 @@ struct PairSums {
       }
     }
   };
+  static __device__ __forceinline__ constexpr bool sends(int) {
+    return true;
+  }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, of_chroma / 2, 128);
 #pragma unroll
