@@ -153,6 +153,8 @@ class WidePlan final : public Plan {
     for (int p = 0; p < args.planes; ++p) args.plane[p].low_strips = 0, args.plane[p].high_strip = 1 << 30;
     return launch(kernel_.any, args, stream);
   }
+  /// Of boxes: the plan for frames of any alignment in place of this one, where this one would serve none.
+  std::unique_ptr<Plan> take_other() { return has_strips_ ? nullptr : std::move(other_); }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
     return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") +
@@ -340,7 +342,9 @@ std::unique_ptr<Plan> make_separable_wide_box(const Device& device, const PlanDe
   taps.row.assign(static_cast<std::size_t>(desc.filter.width()), 1);
   taps.gain = quotient.gain, taps.whole = quotient.whole, taps.beside = quotient.start;
   const Kernel kernel = box_kernel_for(plane_mix(desc.layout), desc.filter, quotient.read_as_floats);
-  return std::make_unique<WidePlan>(device, desc, kernel, taps, std::move(other));
+  auto plan = std::make_unique<WidePlan>(device, desc, kernel, taps, std::move(other));
+  if (std::unique_ptr<Plan> running_sums = plan->take_other()) return running_sums;
+  return plan;
 }
 
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
