@@ -112,16 +112,16 @@ HWY_INLINE Bytes ToBytes(const Ending& ending, const Ints (&sum)[vectors]) {
   return hn::Min(hn::TableLookupBytes(bytes, ending.in_order), ending.most);
 }
 
-// The rows of a block on their way out. Stores are masked: rows that are not wanted have no samples.
+// A part's rows on their way out, by masked stores: rows not wanted store nothing, to row 0, as null would be slow.
 template <int Rows>
 struct Out {
   std::uint8_t* row[Rows];
   __mmask64 wanted[Rows];
 
-  void set(void* const* out) {
+  void set(void* const* out, int at) {
     for (int i = 0; i < Rows; ++i) {
-      row[i] = static_cast<std::uint8_t*>(out[out[i] ? i : 0]);
-      wanted[i] = out[i] ? ~__mmask64{0} : 0;
+      row[i] = static_cast<std::uint8_t*>(out[out[at + i] ? at + i : 0]);
+      wanted[i] = out[at + i] ? ~__mmask64{0} : 0;
     }
   }
   HWY_INLINE void first(int n) {
@@ -274,7 +274,7 @@ void FilterLoaded(const Kernel& kernel, const Block& block) {
   Ending ending(kernel.quantization, k.epilogue.phases[0]);
   ending.in_order = hn::LoadDup128(Tag<std::uint8_t>(), Saturates ? order_of_packed : order_of_rounded);
   Out<Rows> out[Parts];
-  for (int part = 0; part < Parts; ++part) out[part].set(block.out + part * Rows);
+  for (int part = 0; part < Parts; ++part) out[part].set(block.out, part * Rows);
   for (int x = 0; x < block.n; x += samples) {
     Ahead::Lines ahead = block.ahead.lines<Rows * Parts>(x);
     for (int part = 0; part < Parts; ++part) {
