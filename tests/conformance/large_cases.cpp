@@ -207,6 +207,30 @@ void add_wide(CaseList& list) {
     });
 }
 
+// Exact taps over even divisors: a quotient in some ten thousand is a tie, so that frames are large.
+void add_ties(CaseList& list) {
+  for (const KindRow& kind : kinds()) {
+    if (std::string_view(kind.name) != "integer-separable") continue;
+    for (const char* layout : {"gray8", "rgb8", "yuy2"})
+      for (const int taps : {31, 64, 97, 107}) {
+        if (taps > 64 && std::string_view(layout) != "gray8") continue;
+        CaseOptions o = list.draw(layout);
+        o.border = convolve::Border::replicate;
+        o.levels = {0, 0};
+        o.kind = &kind;
+        o.shape = {1, taps, taps};
+        o.width = 480, o.height = 300;
+        o.in = o.out = Placement::aligned;
+        o.content = Content::noise;
+        list.add(o);
+        while (list.cases.back().kernel.divisor < 1000) {  // the one tap over time is not 1
+          list.cases.pop_back();
+          list.add(o);
+        }
+      }
+  }
+}
+
 }  // namespace
 
 std::vector<Case> cases_of_large_filters(Random& random) {
@@ -221,6 +245,7 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_narrow(list);
   add_wide_boxes(list);
   add_strips_of_three(list);
+  add_ties(list);
   return list.cases;
 }
 

@@ -98,7 +98,7 @@ class GroupPlan final : public Plan {
     args_.repeats = desc.border == Border::replicate, args_.passes_round = desc.border == Border::wrap;
     args_.row_start = static_cast<std::int32_t>(taps.row_start);
     args_.gain = taps.gain, args_.gain_low = taps.gain_low, args_.divisor = taps.divisor;
-    args_.centre = taps.centre, args_.whole = taps.whole;
+    args_.centre = taps.centre, args_.whole = reads_floats(taps) ? taps.whole : 0;
     for (int p = 0; p < args_.planes; ++p) set_plane(args_.plane[p], desc, taps, p);
     const Shape shape{kernel.units};
     std::int64_t blocks = 0;
@@ -131,6 +131,8 @@ class GroupPlan final : public Plan {
   }
 
  private:
+  /// Sums are read as floats where one multiply-add divides them (LargeTaps): the kernel rounds in no other way.
+  static bool reads_floats(const LargeTaps& taps) { return taps.whole != 0 && taps.rounding == 0; }
   void set_plane(Plane& to, const PlanDesc& desc, const LargeTaps& taps, int p) const {
     const PlaneLayout& from = desc.layout.plane[p];
     to.components = from.components;
@@ -142,7 +144,7 @@ class GroupPlan final : public Plan {
     to.passthrough = masks.passthrough, to.ghost = masks.ghost;
     for (int b = 0; b < 4; ++b) {
       const int c = b % to.components;
-      to.level[b] = taps.level[p][c], to.start[b] = taps.start[p][c] + taps.beside;
+      to.level[b] = taps.level[p][c], to.start[b] = taps.start[p][c] + (reads_floats(taps) ? taps.beside : 0);
     }
   }
   void set_matrices(const Device& device, const LargeTaps& taps) {
