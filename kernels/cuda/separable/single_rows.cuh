@@ -3,10 +3,8 @@
 //
 // The row pass of separable's kernel in single precision; of two and four components of 16 bits it is that of
 // single_rows_planar.cuh. Half a warp takes a row of the tile, adds up the window's frames while it loads them, shares
-// its samples through shared memory and filters it. A filter of rank 2 or 3 is a sum of so many
-// products: a row is filtered by the row factors of all of them at once.
-//
-// A row is samples, whatever their components: horizontal taps lie C samples apart.
+// its samples through shared memory and filters it. A filter of rank 2 or 3 is a sum of so many products: a row is
+// filtered by the row factors of all at once. A row is samples of any component: horizontal taps lie C samples apart.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,7 +27,6 @@ struct SingleRow {
   static constexpr int reached = SingleTile::width + 2 * radius;
   static constexpr int extras = (2 * radius - 1) / lanes + 1;  ///< samples of the sides, for a lane
   static_assert(lanes == 16);
-
   /// The offset of group g of four floats.
   static __device__ constexpr int at(int g) { return (g & 1) * plane + (g >> 1) * 4; }
 };
@@ -252,15 +249,16 @@ __device__ __forceinline__ int first_single_row() {
   return threadIdx.x / (32 / 2);
 }
 
-/// All rows of a tile of one frame. Two of a warp's pairs of rows are under way.
-template <class Pass>
+/// All rows of a tile of one frame, two of a warp's pairs under way. `inner_rows`: those of a tile that reaches beyond
+/// no edge, which are known; else 0.
+template <int inner_rows, bool inner = inner_rows != 0, class Pass>
 __device__ __forceinline__ void filter_rows(const Pass& pass) {
   constexpr int step = single_step;
   const PlaneView view = pass.args.in[0][pass.p];
-  const int i = first_single_row(), rows = pass.rows;
+  const int i = first_single_row(), rows = inner ? inner_rows : pass.rows;
   typename Pass::Samples next[2];
-  pass.template load<false>(next[0], view, i);
-  pass.template load<false>(next[1], view, i + step);
+  pass.template load<inner>(next[0], view, i);
+  pass.template load<inner>(next[1], view, i + step);
   // Halves of a warp go on together, and past the last row: there is room.
 #pragma unroll 1
   for (int n = 0; n < rows; n += 2 * step)
@@ -269,10 +267,13 @@ __device__ __forceinline__ void filter_rows(const Pass& pass) {
       const int at = n + a * step;
       if ((i & ~1) + at >= rows) break;
       float f[Pass::span], g[Pass::extras];
-      pass.template convert<false>(f, g, next[a]);
+      pass.template convert<inner>(f, g, next[a]);
       __syncwarp();  // the row before has been read by all
       pass.put(f, g);
-      if ((i & ~1) + at + 2 * step < rows) pass.template load<false>(next[a], view, i + at + 2 * step);
+      if constexpr (inner)
+        pass.template load<true>(next[a], view, min(i + at + 2 * step, rows - 1));
+      else if ((i & ~1) + at + 2 * step < rows)
+        pass.template load<false>(next[a], view, i + at + 2 * step);
       __syncwarp();
       pass.filter(i + at);
     }
@@ -383,8 +384,7 @@ __device__ __forceinline__ void combine_inner_rows(const Pass& pass) {
   }
 }
 
-/// All rows of a tile. `inner`: it reaches nothing beyond the frame, and may be read at once; `Pass::has_inner`: this
-/// is worth a path of its own.
+/// All rows of a tile. `inner`: it reaches beyond no edge; `Pass::has_inner`: that is worth a path of its own.
 template <SingleFrames frames, class Pass>
 __device__ __forceinline__ void pass_rows(const Pass& pass, bool inner) {
   if (frames == SingleFrames::several && Pass::has_inner && inner)
@@ -394,7 +394,7 @@ __device__ __forceinline__ void pass_rows(const Pass& pass, bool inner) {
   else if (Pass::has_inner && inner)
     filter_inner_rows(pass);
   else
-    filter_rows(pass);
+    filter_rows<0>(pass);
 }
 
 }  // namespace convolve::cuda

@@ -139,32 +139,6 @@ struct WidePass<2, width> : RowReader<SubnormalWord, 2, width, extras_of_pairs<w
   }
 };
 
-/// All rows of a tile that reaches nothing beyond the frame: as filter_inner_rows(), but in a loop, since so many taps
-/// are much code.
-template <class Pass>
-__device__ __forceinline__ void filter_inner(const Pass& pass) {
-  constexpr int step = single_step, all_rows = Pass::rows_of_tile;
-  const PlaneView view = pass.args.in[0][pass.p];
-  const int i = first_single_row();
-  typename Pass::Samples next[2];
-  pass.template load<true>(next[0], view, i);
-  pass.template load<true>(next[1], view, i + step);
-#pragma unroll 1
-  for (int n = 0; n < all_rows; n += 2 * step)
-#pragma unroll
-    for (int a = 0; a < 2; ++a) {
-      const int at = n + a * step;
-      if ((i & ~1) + at >= all_rows) break;
-      float f[Pass::span], g[Pass::extras];
-      pass.template convert<true>(f, g, next[a]);
-      __syncwarp();  // the row before has been read by all
-      pass.put(f, g);
-      pass.template load<true>(next[a], view, min(i + at + 2 * step, all_rows - 1));
-      __syncwarp();
-      pass.filter(i + at);
-    }
-}
-
 template <int C, int width>
 constexpr int wide_shared() {
   return (WideTile::rows + width - 1) * PassedRow::floats + 2 * SingleTile::warps * WideRow<C, width>::floats +
@@ -196,9 +170,9 @@ __device__ __forceinline__ void filter_wide_tile(const WideArgs& wide, int p, fl
                                 out_rows + 2 * radius, inside);
   pdl_wait();
   if (inside && grid.vectors && top >= radius && top + WideTile::rows + radius <= plane.height)
-    filter_inner(pass);
+    filter_rows<WidePass<C, width>::rows_of_tile>(pass);
   else
-    filter_rows(pass);
+    filter_rows<0>(pass);
   __syncthreads();
 
   const int first = warp * made;
