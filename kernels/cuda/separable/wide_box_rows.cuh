@@ -5,27 +5,12 @@
 // by itself. They are stored as two limbs each, in as many bits as halves have.
 #pragma once
 
-#include "cuda/common/limbs/ptx.cuh"
 #include "cuda/separable/wide_rows.cuh"
 
 namespace convolve::cuda::wide {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-template <int n>
-__device__ __forceinline__ void hold(std::int32_t (&sum)[n]) {
-#pragma unroll
-  for (int i = 0; i < n; ++i) ptx::hide_behind_memory(sum[i]);
-}
-template <int n>
-__device__ __forceinline__ void start_sums(std::int32_t (&sum)[n], std::uint32_t starts, int lane) {
-#pragma unroll
-  for (int i = 0; i < n; i += 4) {
-    const float2 v = ptx::load_shared_floats(starts + 8 * i + (lane & 3) * 8);
-    sum[i] = sum[i + 2] = __float_as_int(v.x), sum[i + 1] = sum[i + 3] = __float_as_int(v.y);
-  }
-  hold(sum);
-}
 /// Two sums, each as `limb` times an upper limb and a lower one.
 template <int limb>
 __device__ __forceinline__ std::uint32_t pack_limbs(std::int32_t first, std::int32_t second) {
@@ -35,16 +20,9 @@ __device__ __forceinline__ std::uint32_t pack_limbs(std::int32_t first, std::int
   const std::uint32_t more = two + __byte_perm(two, 0, 0x4341) + 0x00010001;
   return two + __byte_perm(more, 0, 0x4341);
 }
-/// Stores sums so that products find blocks of 8 columns by 8 rows, columns apart.
 template <int limb, int n>
 __device__ __forceinline__ void store_limbs(const std::int32_t (&sum)[n], std::uint32_t at) {
-#pragma unroll
-  for (int j = 0; j < n / 4; j += 2) {
-    const std::int32_t* const s = sum + 4 * j;
-    const std::uint32_t word[4] = {pack_limbs<limb>(s[0], s[1]), pack_limbs<limb>(s[2], s[3]),
-                                   pack_limbs<limb>(s[4], s[5]), pack_limbs<limb>(s[6], s[7])};
-    ptx::store_matrices_transposed(at + j * 128, word);
-  }
+  store_sums(sum, at, [](std::int32_t first, std::int32_t second) { return pack_limbs<limb>(first, second); });
 }
 
 /// Word j of a piece's component c: four pixels.
@@ -98,16 +76,13 @@ struct BoxLeft {
 
 /// The sums of a step, of pixels of C components.
 template <class S>
-struct BoxRowSums {
+struct BoxRowSums : SumsOfComponents<S, std::int32_t> {
+  using Base = SumsOfComponents<S, std::int32_t>;
+  using Base::Base, Base::sum;
   using P = Piece<S::piece_words>;
   using Part = BoxLeft<S::piece_pixels / 4, S::pieces>;
-  std::int32_t sum[S::C][S::pixels / 2];
   std::uint32_t before[S::C][2];
 
-  __device__ __forceinline__ BoxRowSums(const Plane&, std::uint32_t table, int lane) {
-#pragma unroll
-    for (int c = 0; c < S::C; ++c) start_sums(sum[c], table + S::row_taps_bytes + c * S::pixels * 4, lane);
-  }
   struct Left {
     Part part[S::C];
     __device__ __forceinline__ Left(BoxRowSums& sums, const P (&v)[2], int p) {
@@ -124,10 +99,6 @@ struct BoxRowSums {
 #pragma unroll
     for (int c = 0; c < S::C; ++c) left.part[c].multiply(sum[c], right, p);
   }
-  __device__ __forceinline__ void hold_all() {
-#pragma unroll
-    for (int c = 0; c < S::C; ++c) hold(sum[c]);
-  }
   __device__ __forceinline__ void store(std::uint32_t at) const {
 #pragma unroll
     for (int c = 0; c < S::C; ++c) store_limbs<S::limb>(sum[c], at + c * S::pixels * 16);
@@ -136,23 +107,14 @@ struct BoxRowSums {
 
 /// Of packed 4:2:2, as PairSums.
 template <class S>
-struct BoxPairSums {
+struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
+  using Base = SumsOfPairs<S, std::int32_t>;
+  using Base::Base, Base::luma, Base::chroma, Base::has_luma;
   using P = Piece<4>;
   using Chroma = BoxLeft<1, S::pieces>;
   using Luma = BoxLeft<2, S::luma_pieces>;
-  const Plane& plane;
-  std::int32_t luma[S::pixels], chroma[2][S::pixels / 2];
   std::uint32_t before[2][2];
 
-  __device__ __forceinline__ BoxPairSums(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
-    const std::uint32_t starts = table + S::row_taps_bytes;
-    start_sums(luma, starts, lane);
-#pragma unroll
-    for (int c = 0; c < 2; ++c) start_sums(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
-  }
-  static __device__ __forceinline__ constexpr bool has_luma(int p) {
-    return p >= S::first_luma && p < S::first_luma + S::luma_pieces;
-  }
   struct Left {
     Luma luma;
     Chroma chroma[2];
@@ -182,9 +144,6 @@ struct BoxPairSums {
 #pragma unroll
     for (int c = 0; c < 2; ++c) left.chroma[c].multiply(chroma[c], of_pairs, p);
     if (has_luma(p)) left.luma.multiply(luma, describe_matrix(table, 32 * S::pixels, 128), p - S::first_luma);
-  }
-  __device__ __forceinline__ void hold_all() {
-    hold(luma), hold(chroma[0]), hold(chroma[1]);
   }
   __device__ __forceinline__ void store(std::uint32_t at) const {
     store_limbs<S::limb>(luma, at);

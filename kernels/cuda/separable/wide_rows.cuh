@@ -4,6 +4,9 @@
 // The row pass of a warpgroup of wide.cuh: its sums, and the left matrices of its products.
 #pragma once
 
+#include <type_traits>
+
+#include "cuda/common/limbs/ptx.cuh"
 #include "cuda/matrix/hopper/products.cuh"
 #include "cuda/separable/wide_input.cuh"
 
@@ -11,44 +14,64 @@ namespace convolve::cuda::wide {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-template <int n>
-__device__ __forceinline__ void hold(float (&sum)[n]) {
+template <class Sum, int n>
+__device__ __forceinline__ void hold(Sum (&sum)[n]) {
 #pragma unroll
   for (int i = 0; i < n; ++i) ptx::hide_behind_memory(sum[i]);
 }
-/// Begins sums with those of a table in shared memory.
-template <int n>
-__device__ __forceinline__ void start_sums(float (&sum)[n], std::uint32_t starts, int lane) {
+/// Begins sums with those of a table in shared memory, whose bits are floats or, of boxes, integers.
+template <class Sum, int n>
+__device__ __forceinline__ void start_sums(Sum (&sum)[n], std::uint32_t starts, int lane) {
+  const auto start = [](float bits) {
+    if constexpr (std::is_integral_v<Sum>)
+      return __float_as_int(bits);
+    else
+      return bits;
+  };
 #pragma unroll
   for (int i = 0; i < n; i += 4) {
     const float2 v = ptx::load_shared_floats(starts + 8 * i + (lane & 3) * 8);
-    sum[i] = sum[i + 2] = v.x, sum[i + 1] = sum[i + 3] = v.y;
+    sum[i] = sum[i + 2] = start(v.x), sum[i + 1] = sum[i + 3] = start(v.y);
   }
   hold(sum);
 }
-/// Stores sums as halves, so that products find blocks of 8 columns by 8 rows, columns apart.
-template <int n>
-__device__ __forceinline__ void store_sums(const float (&sum)[n], std::uint32_t at) {
+/// Stores sums, a word of two by `pack`, so that products find blocks of 8 columns by 8 rows, columns apart.
+template <class Sum, int n, class Pack>
+__device__ __forceinline__ void store_sums(const Sum (&sum)[n], std::uint32_t at, Pack&& pack) {
 #pragma unroll
   for (int j = 0; j < n / 4; j += 2) {
-    const float* const s = sum + 4 * j;
-    const std::uint32_t word[4] = {ptx::pack_halves(s[0], s[1]), ptx::pack_halves(s[2], s[3]),
-                                   ptx::pack_halves(s[4], s[5]), ptx::pack_halves(s[6], s[7])};
+    const Sum* const s = sum + 4 * j;
+    const std::uint32_t word[4] = {pack(s[0], s[1]), pack(s[2], s[3]), pack(s[4], s[5]), pack(s[6], s[7])};
     ptx::store_matrices_transposed(at + j * 128, word);
   }
 }
+/// The same, as halves.
+template <int n>
+__device__ __forceinline__ void store_sums(const float (&sum)[n], std::uint32_t at) {
+  store_sums(sum, at, [](float first, float second) { return ptx::pack_halves(first, second); });
+}
 
 /// The sums of a step, of pixels of C components.
-template <class S>
-struct RowSums {
-  using P = Piece<S::piece_words>;
-  static constexpr int of_product = 32 * S::pixels;
-  float sum[S::C][S::pixels / 2];
+template <class S, class Sum>
+struct SumsOfComponents {
+  Sum sum[S::C][S::pixels / 2];
 
-  __device__ __forceinline__ RowSums(const Plane&, std::uint32_t table, int lane) {
+  __device__ __forceinline__ SumsOfComponents(const Plane&, std::uint32_t table, int lane) {
 #pragma unroll
     for (int c = 0; c < S::C; ++c) start_sums(sum[c], table + S::row_taps_bytes + c * S::pixels * 4, lane);
   }
+  __device__ __forceinline__ void hold_all() {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) hold(sum[c]);
+  }
+};
+template <class S>
+struct RowSums : SumsOfComponents<S, float> {
+  using Base = SumsOfComponents<S, float>;
+  using Base::Base, Base::sum;
+  using P = Piece<S::piece_words>;
+  static constexpr int of_product = 32 * S::pixels;
+
   /// The left matrices of a piece of two rows.
   struct Left {
     uint4 part[S::products_of_piece][S::C];
@@ -77,10 +100,6 @@ struct RowSums {
       for (int c = 0; c < S::C; ++c)
         ptx::multiply_halves(sum[c], left.part[j][c], moved(right, (p * S::products_of_piece + j) * of_product), true);
   }
-  __device__ __forceinline__ void hold_all() {
-#pragma unroll
-    for (int c = 0; c < S::C; ++c) hold(sum[c]);
-  }
   __device__ __forceinline__ void store(std::uint32_t at) const {
 #pragma unroll
     for (int c = 0; c < S::C; ++c) store_sums(sum[c], at + c * S::pixels * 16);
@@ -89,14 +108,12 @@ struct RowSums {
 
 /// Of packed 4:2:2, whose pixels here are pairs of two samples of luma and one of either chroma: luma meets the middle
 /// of a window alone.
-template <class S>
-struct PairSums {
-  using P = Piece<4>;
-  static constexpr int of_luma = 32 * 2 * S::pixels, of_chroma = 32 * S::pixels;
+template <class S, class Sum>
+struct SumsOfPairs {
   const Plane& plane;
-  float luma[S::pixels], chroma[2][S::pixels / 2];
+  Sum luma[S::pixels], chroma[2][S::pixels / 2];
 
-  __device__ __forceinline__ PairSums(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
+  __device__ __forceinline__ SumsOfPairs(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
     const std::uint32_t starts = table + S::row_taps_bytes;
     start_sums(luma, starts, lane);
 #pragma unroll
@@ -105,6 +122,17 @@ struct PairSums {
   static __device__ __forceinline__ constexpr bool has_luma(int p) {
     return p >= S::first_luma && p < S::first_luma + S::luma_pieces;
   }
+  __device__ __forceinline__ void hold_all() {
+    hold(luma), hold(chroma[0]), hold(chroma[1]);
+  }
+};
+template <class S>
+struct PairSums : SumsOfPairs<S, float> {
+  using Base = SumsOfPairs<S, float>;
+  using Base::Base, Base::luma, Base::chroma, Base::has_luma;
+  using P = Piece<4>;
+  static constexpr int of_luma = 32 * 2 * S::pixels, of_chroma = 32 * S::pixels;
+
   struct Left {
     uint4 luma[2], chroma[2];
 
@@ -144,9 +172,6 @@ struct PairSums {
 #pragma unroll
     for (int j = 0; j < 2; ++j)
       ptx::multiply_halves(luma, left.luma[j], moved(right, (2 * (p - S::first_luma) + j) * of_luma), true);
-  }
-  __device__ __forceinline__ void hold_all() {
-    hold(luma), hold(chroma[0]), hold(chroma[1]);
   }
   __device__ __forceinline__ void store(std::uint32_t at) const {
     store_sums(luma, at);
