@@ -34,6 +34,13 @@ std::optional<IntegerTaps> taps_of(const FrameLayout& layout, Accumulator accumu
   return cpu::make_integer_taps(arithmetic, layout, border, make_component_groups(layout).front(), largest, weight);
 }
 
+std::optional<IntegerTaps> byte_taps_of(Accumulator accumulator, const std::vector<double>& taps,
+                                        cpu::ByteTaps preferred) {
+  const Arithmetic arithmetic{.accumulator = accumulator, .coefficients = taps};
+  const FrameLayout layout = gray();
+  return cpu::make_byte_taps(arithmetic, layout, Border::replicate, make_component_groups(layout).front(), preferred);
+}
+
 // The largest difference that any bytes make: all that pull it one way are 255, all others 0.
 double worst_error(const IntegerTaps& integers, const std::vector<double>& taps) {
   double up = 0, down = 0;
@@ -76,6 +83,56 @@ TEST(IntegerTaps, OfRealFiltersStayWithinAQuarterOfACodeValue) {
     EXPECT_LE(magnitude * 255, INT32_MAX);
   }
   EXPECT_GE(served, 50);
+}
+
+// Of bytes the divisor is a whole number, and a level frame stays level, as nearly as whole taps can say it.
+TEST(ByteTaps, OfRealFiltersStayWithinACodeValueAndKeepTheirSum) {
+  std::mt19937 random(21);
+  std::uniform_real_distribution<double> any(-0.3, 0.9);
+  int served = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> taps(1 + random() % 225);
+    double sum = 0;
+    for (double& tap : taps) sum += tap = any(random);
+    if (round % 4 == 0) sum *= 0.7;
+    for (double& tap : taps) tap /= sum;
+    for (const auto preferred : {cpu::ByteTaps::nearest, cpu::ByteTaps::smallest}) {
+      const auto bytes = byte_taps_of(Accumulator::single, taps, preferred);
+      if (!bytes) continue;
+      ++served;
+      EXPECT_LE(worst_error(*bytes, taps), cpu::max_byte_error + 1e-9);
+      EXPECT_EQ(bytes->divisor, std::floor(bytes->divisor));
+      EXPECT_EQ(bytes->gain, 1 / bytes->divisor);
+      std::int64_t all = 0;
+      for (const std::int32_t tap : bytes->taps) {
+        EXPECT_LE(std::abs(tap), 127);
+        all += tap;
+      }
+      EXPECT_EQ(bytes->sum, all);
+      EXPECT_LE(std::abs(static_cast<double>(all) - bytes->divisor * (round % 4 == 0 ? 1 / 0.7 : 1)), 0.5 + 1e-6);
+    }
+  }
+  EXPECT_GE(served, 300);
+}
+
+TEST(ByteTaps, OfRealFiltersAreTheSmallestOrTheNearest) {
+  const std::vector<double> taps{0.11, 0.23, 0.32, 0.23, 0.11};
+  const auto nearest = byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::nearest);
+  const auto smallest = byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::smallest);
+  ASSERT_TRUE(nearest && smallest);
+  EXPECT_LT(smallest->divisor, nearest->divisor);
+  EXPECT_LE(worst_error(*nearest, taps), worst_error(*smallest, taps));
+  EXPECT_FALSE(byte_taps_of(Accumulator::single, {0, 0}, cpu::ByteTaps::nearest));
+  EXPECT_FALSE(byte_taps_of(Accumulator::single, {200.5, 1}, cpu::ByteTaps::nearest));
+  EXPECT_FALSE(byte_taps_of(Accumulator::single, {100, 0.5, 0.5, 0.5, 0.5}, cpu::ByteTaps::smallest));
+}
+
+TEST(ByteTaps, OfExactFiltersAreTheirOwn) {
+  const auto taps = byte_taps_of(Accumulator::exact, {1, -2, 127}, cpu::ByteTaps::smallest);
+  ASSERT_TRUE(taps);
+  EXPECT_EQ(taps->taps, (std::vector<std::int32_t>{1, -2, 127}));
+  EXPECT_EQ(taps->divisor, 1);
+  EXPECT_FALSE(byte_taps_of(Accumulator::exact, {1, 128}, cpu::ByteTaps::smallest));
 }
 
 // In steps of 1/127 the smaller tap is half a step off, about one code value; in steps of 1/32767 it is 129.0039 steps,

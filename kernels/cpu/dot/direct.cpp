@@ -262,7 +262,8 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   const Functions functions = HWY_DYNAMIC_DISPATCH(DotFilters)(vnni);
   if (functions.rows == 0) return false;
   const int width = desc.filter.width(), height = desc.filter.height();
-  std::optional<IntegerTaps> taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, 127);
+  std::optional<IntegerTaps> taps =
+      make_byte_taps(arithmetic, desc.layout, desc.border, group, vnni ? ByteTaps::nearest : ByteTaps::smallest);
   if (taps && (make_dot_word_sums(engine, desc, arithmetic, group, *taps) ||
                make_dot_word_loops(engine, desc, arithmetic, group, *taps))) {
     engine.staging = make_copy_staging(desc, group);

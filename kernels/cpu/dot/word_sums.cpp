@@ -227,7 +227,8 @@ namespace {
 double cost_of(const WordTaps& taps, WordForm form) {
   const double cost = (4 * taps.steps() + 2 * taps.second_pairs() + 6 * taps.segments() + 25) / 24.0;
   if (form == WordForm::one) return cost;
-  return (cost + 0.03 * taps.steps()) * 32 / samples_of(form);
+  const double shuffled = (cost + 0.03 * taps.steps()) * 32 / samples_of(form);
+  return form == WordForm::three ? 1.25 * shuffled : shuffled;  // windows and bytes in two parts
 }
 
 // Components that differ in nothing.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 #include "convolve/is_whole.hpp"
 
@@ -53,6 +55,79 @@ std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const
     result.sum += result.taps.back();
   }
   result.gain = 1 / scale;
+  result.divisor = scale;
+  return result;
+}
+
+namespace {
+
+constexpr int largest_byte_tap = 127;
+
+// Taps over `divisor`, rounded so that their sum is the nearest there is to that of the taps.
+struct RoundedTaps {
+  std::vector<double> taps;
+  double error = 0;  // the most that a result moves by
+
+  // Within the error `most`: else only that it is not.
+  RoundedTaps(const std::vector<double>& real, double sum, double divisor, double most) {
+    const auto over = [&](std::size_t i) { return taps[i] - real[i] * divisor; };
+    double rounded = 0, moved = 0;
+    for (std::size_t i = 0; i < real.size(); ++i) {
+      rounded += taps.emplace_back(std::nearbyint(real[i] * divisor));
+      moved += std::abs(over(i));
+    }
+    error = 0.5 * moved / divisor * sample_limit;
+    if (error >= most) return;
+    // Those that were rounded the other way by the most go one step further.
+    const double lack = std::nearbyint(sum * divisor) - rounded, step = lack > 0 ? 1 : -1;
+    std::vector<std::size_t> first(real.size());
+    std::iota(first.begin(), first.end(), std::size_t{0});
+    const auto many = std::min(static_cast<std::ptrdiff_t>(std::abs(lack)), std::ssize(first));
+    std::partial_sort(first.begin(), first.begin() + many, first.end(),
+                      [&](std::size_t a, std::size_t b) { return step * over(a) < step * over(b); });
+    for (std::ptrdiff_t i = 0; i < many; ++i) taps[first[static_cast<std::size_t>(i)]] += step;
+    // Samples, and the level that is taken off them, are 0 to 255: at the worst all errors of one sign count in full.
+    double above = 0, below = 0;
+    for (std::size_t i = 0; i < taps.size(); ++i) (over(i) > 0 ? above : below) += std::abs(over(i));
+    error = std::max(above, below) / divisor * sample_limit;
+  }
+};
+
+}  // namespace
+
+std::optional<IntegerTaps> make_byte_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
+                                          const ComponentGroup& group, ByteTaps preferred) {
+  if (arithmetic.accumulator != Accumulator::single)
+    return make_integer_taps(arithmetic, layout, border, group, largest_byte_tap);
+  const std::vector<double>& taps = arithmetic.coefficients;
+  double peak = 0, sum = 0;
+  for (const double tap : taps) {
+    peak = std::max(peak, std::abs(tap));
+    sum += tap;
+  }
+  if (peak == 0 || !holds_bytes(layout, border, group)) return std::nullopt;
+  // Divisors so far apart that taps are rounded anew, up to the largest that there is; in a time that does not grow.
+  constexpr double most_divisor = 1 << 24;
+  const bool smallest = preferred == ByteTaps::smallest;
+  const double largest = std::min(std::floor((largest_byte_tap + 0.5) / peak), most_divisor);
+  const int tries = std::clamp(50000 / static_cast<int>(taps.size()), 8, 256);
+  const double step = std::max(1.0, std::floor(largest * (smallest ? 0.5 : 0.15) / tries));
+  IntegerTaps result;
+  double error = max_byte_error;
+  for (int i = 0; i < tries; ++i) {
+    const double divisor = largest - step * (smallest ? tries - 1 - i : i);
+    if (divisor < 1) continue;
+    const RoundedTaps rounded(taps, sum, divisor, error);
+    const auto fits = [](double tap) { return std::abs(tap) <= largest_byte_tap; };
+    if (rounded.error >= error || !std::all_of(rounded.taps.begin(), rounded.taps.end(), fits)) continue;
+    error = rounded.error;
+    result.taps.assign(rounded.taps.begin(), rounded.taps.end());
+    result.divisor = divisor;
+    if (smallest) break;
+  }
+  if (result.taps.empty()) return std::nullopt;
+  result.gain = 1 / result.divisor;
+  for (const std::int32_t tap : result.taps) result.sum += tap;
   return result;
 }
 
@@ -64,7 +139,7 @@ void set_shape_and_quantization(Kernel& kernel, const PlanDesc& desc, const Arit
   kernel.components = group.components;
   Quantization& q = kernel.quantization = make_quantization(arithmetic, desc.layout, group);
   q.gain = static_cast<float>(q.gain * taps.gain);
-  q.divisor /= taps.gain;
+  q.divisor *= taps.divisor;
 }
 
 }  // namespace convolve::cpu
