@@ -135,7 +135,7 @@ class RowPlan final : public Plan {
              unsigned char* const* to) const noexcept;
   const int* beside(const Part& part, int at) const noexcept;
   void place(const Part& part, int x, int pixels, SourceRow& source) const noexcept;
-  void copy_row(const Part& part, const SourceRow& source) const noexcept;
+  void stage_ends(const Part& part, const Frame& frame, const RowWindow& rows, Columns& columns) const noexcept;
   void stage_border(const Part& part, const SourceRow& source, unsigned char* memory, int from,
                     int until) const noexcept;
   void stage_inside(const Part& part, const SourceRow& source, unsigned char* memory) const noexcept;

@@ -9,6 +9,7 @@
 
 #include "cpu/rows/gather_scatter.hpp"
 #include "cpu/rows/row_plan.hpp"
+#include "cpu/rows/row_window.hpp"
 
 namespace convolve::cpu {
 namespace {
@@ -22,43 +23,6 @@ unsigned char* row_of_output(const PlaneView& view, int y) {
 }
 
 }  // namespace
-
-/// The rows that a block of output rows from `y` on is made from. They count from the first row that the range needs;
-/// row r, from `top` on, lies in slot r % count of the ring.
-struct RowPlan::RowWindow {
-  int count, needed, top;
-
-  RowWindow(const PlanDesc& desc, const Part& part, const RowRange& range, int y)
-      : count(part.ring_rows),
-        needed(range.last - range.first + part.engine.kernel.height - 1),
-        top(y - range.first),
-        border_(desc.border),
-        first_slot_(top % count),
-        first_row_(range.first - desc.filter.centre_y()),
-        height_(part.group.height) {}
-
-  int slot(int r) const {
-    const int slot = first_slot_ + r - top;
-    return slot < count ? slot : slot - count;
-  }
-  /// Whether all of these rows are the frame's, one after the other.
-  bool inside() const { return first_row_ + top >= 0 && first_row_ + top + count <= height_ && top + count <= needed; }
-  /// The frame's row, or -1 where it is of ghost cells.
-  int source(int r) const { return border_index(border_, first_row_ + std::min(r, needed - 1), height_); }
-
- private:
-  Border border_;
-  int first_slot_, first_row_, height_;
-};
-
-/// A row on its way into the ring: pixels [begin, end) of it, of which [first, last) lie inside the frame.
-struct RowPlan::SourceRow {
-  const unsigned char* row[max_depth];  ///< the row's first sample, of each frame; null: ghost cells
-  int frames;
-  int begin, end, first, last;
-  std::size_t pixel_step, staged_step;  ///< bytes from pixel to pixel, in the frame and where they are staged
-  unsigned char* line;                  ///< where pixel `begin` is staged
-};
 
 // Copies a group of which nothing is filtered.
 void RowPlan::copy(const RowRange& range, const Frame& frame) const noexcept {
@@ -114,23 +78,6 @@ void RowPlan::stage(const Part& part, const Frame& frame, unsigned char* memory,
     const RowPass& each = passes[(frame_index * part.terms + i) % passes.size()];
     each.run(each, source.line, to[i], pixels * g.components);
   }
-}
-
-// Copies a row of one frame as it is, with its borders: few samples, for which no function is worth its call.
-void RowPlan::copy_row(const Part& part, const SourceRow& source) const noexcept {
-  const std::size_t step = source.pixel_step;
-  const auto border = [&](int from, int until) {
-    if (from >= until) return;
-    unsigned char* const to = source.line + (from - source.begin) * step;
-    if (has_ghost_cells(desc_.border))
-      std::memcpy(to, part.ghost_line.data(), (until - from) * step);
-    else
-      pick_pixels(to, source.row[0], beside(part, from), until - from, part.group, sample_size_);
-  };
-  border(source.begin, source.first);
-  std::memcpy(source.line + (source.first - source.begin) * step, source.row[0] + source.first * step,
-              (source.last - source.first) * step);
-  border(source.last, source.end);
 }
 
 // Where the pixels at position `at` outside of a row and after it come from.
@@ -231,6 +178,11 @@ Ahead RowPlan::ahead(const Part& part, const Frame& frame, int y, int x) const n
   const int below = part.engine.kernel.height - 1 - desc_.filter.centre_y();
   const int rows = part.engine.ahead_rows;
   const auto fill = [&](const char** to, unsigned char* data, std::ptrdiff_t stride, int first) {
+    if (first + rows <= g.height) {
+      const char* row = reinterpret_cast<const char*>(data + first * stride + start);
+      for (int i = 0; i < rows; ++i, row += stride) to[i] = row;
+      return;
+    }
     for (int i = 0; i < rows; ++i)
       to[i] = reinterpret_cast<const char*>(data + std::min(first + i, g.height - 1) * stride + start);
   };
@@ -287,6 +239,8 @@ void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* m
 void RowPlan::filter(int first, int last, const Frame& frame, unsigned char* memory, Walk& walk) const noexcept {
   for (int y = first; y < last; y += walk.range.part->engine.block_rows) {
     const RowWindow window(desc_, *walk.range.part, walk.range, y);
+    for (int i = 0; i < walk.count; ++i)
+      if (walk.columns[i].staged) stage_rows(*walk.range.part, frame, memory, window, walk.columns[i]);
     for (int i = 0; i < walk.count; ++i) filter(walk.range, frame, memory, y, window, walk.columns[i]);
   }
 }
@@ -297,21 +251,7 @@ void RowPlan::stage_rows(const Part& part, const Frame& frame, unsigned char* me
   const Engine& e = part.engine;
   const bool combined = !e.staging.weights.empty();
   int& staged = columns.rows_staged;
-  if (part.in_place) {
-    SourceRow source;
-    place(part, columns.x, columns.pixels, source);
-    for (; staged < std::min(rows.top + rows.count, rows.needed); ++staged) {
-      const int row = rows.source(staged);
-      for (int t = 0; t < part.frames; ++t) {
-        const Image* const image = frame.window->image[t];
-        if (row < 0 || !image) continue;
-        source.row[0] = row_of(image->plane[part.group.plane], row) + part.group.offset * sample_size_;
-        source.line = part.slot(columns.memory, t, rows.slot(staged));
-        copy_row(part, source);
-      }
-    }
-    return;
-  }
+  if (part.in_place) return stage_ends(part, frame, rows, columns);
   for (; staged < std::min(rows.top + rows.count, rows.needed); ++staged) {
     const int row = rows.source(staged);
     for (int t = 0; t < part.frames; t += part.terms) {
@@ -344,6 +284,14 @@ void RowPlan::find_rows(const Part& part, const Frame& frame, const RowWindow& r
       for (int i = 0; i < rows.count; ++i, row += in->stride) found[t * rows.count + i] = row;
       continue;
     }
+    if (in && part.in_place && columns.staged && rows.inside()) {
+      const unsigned char* const first = part.slot(columns.memory, t, 0);
+      const unsigned char* row = part.slot(columns.memory, t, rows.slot(rows.top));
+      const unsigned char* const end = first + part.pitch * rows.count;
+      for (int i = 0; i < rows.count; ++i, row = row + part.pitch == end ? first : row + part.pitch)
+        found[t * rows.count + i] = row;
+      continue;
+    }
     for (int i = 0; i < rows.count; ++i) {
       // Of a column whose sums are kept, rows come in and leave at the ends alone.
       if (part.state_size && columns.started && i == e.block_rows) i = std::max(i, e.kernel.height - 1);
@@ -359,14 +307,13 @@ void RowPlan::find_rows(const Part& part, const Frame& frame, const RowWindow& r
   }
 }
 
-// Filters a block of rows, from `y` on.
+// Filters a block of rows, from `y` on, that is staged.
 void RowPlan::filter(const RowRange& range, const Frame& frame, unsigned char* memory, int y, const RowWindow& window,
                      Columns& columns) const noexcept {
   const Part& part = *range.part;
   const ComponentGroup& g = part.group;
   const Engine& e = part.engine;
   assert(e.kernel.height == desc_.filter.height() && e.block_rows <= max_block_rows);
-  if (columns.staged) stage_rows(part, frame, memory, window, columns);
   const auto rows = reinterpret_cast<const void**>(memory + part.rows);
   find_rows(part, frame, window, columns, rows);
 
