@@ -63,7 +63,10 @@ void Stream::sync_controllers(GstBuffer* frame) {
 // --- Frames --------------------------------------------------------------------------------------------------------
 
 GstFlowReturn Stream::submit(BufferPtr buffer) {
-  if (const GstFlowReturn flow = reconfigure(); flow != GST_FLOW_OK) return flow;
+  if (const GstFlowReturn flow = reconfigure(); flow != GST_FLOW_OK) {
+    skipped_ |= flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
+    return flow;
+  }
 
   if (GST_BUFFER_IS_DISCONT(buffer.get())) {
     drain();
@@ -229,7 +232,15 @@ GstFlowReturn Stream::push(BufferPtr out) {
     segment.position = end;
     position_ = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, end);
   }
-  return gst_pad_push(trans_->srcpad, out.release());
+  const GstFlowReturn flow = gst_pad_push(trans_->srcpad, out.release());
+  // Downstream, near or far, has left the caps. The next frame asks again.
+  const bool left = flow == GST_FLOW_NOT_NEGOTIATED &&
+                    (gst_pad_needs_reconfigure(trans_->srcpad) || downstream_refuses(trans_->sinkpad)) &&
+                    waits_for_caps();
+  if (!left) return flow;
+  gst_base_transform_reconfigure_src(trans_);
+  skipped_ = true;
+  return GST_FLOW_OK;
 }
 
 BufferPtr Stream::in_downstream_layout(BufferPtr buffer) {
@@ -278,6 +289,7 @@ void Stream::flush() {
 void Stream::restart() {
   flush();
   quality_.forget();
+  frames_in_left_caps_ = 0;
   position_ = GST_CLOCK_TIME_NONE;
 }
 

@@ -78,6 +78,13 @@ class Stream {
   static bool controllers_are_setting(const GObject* object);
   void update_qos(GstEvent* event) { quality_.update(event); }
   void forget_regions() { process_.forget_regions(); }
+  /// Where downstream has left caps that upstream still sends: whether upstream, which hears of it too, can follow.
+  /// What it has on the way is no fault then, up to the number of frames that a queue of GStreamer's holds.
+  bool waits_for_caps();
+  /// Notes that caps have been settled with downstream.
+  void note_caps();
+  /// Whether downstream has left the caps that upstream sends, and waits_for_caps().
+  bool downstream_left_caps();
   GstClockTime latency() const { return latency_; }
   /// Stream time of the end of the last frame that left; NONE where none has since the start or the last flush.
   GstClockTime position() const { return position_; }
@@ -93,8 +100,11 @@ class Stream {
   void settle_passthrough();
   /// Settles caps and memory with downstream where one side has asked for it, and where our own needs have changed.
   /// That fails where downstream refuses them, or, which is no fault, where the pads are being flushed or stopped
-  /// meanwhile.
+  /// meanwhile. GST_BASE_TRANSFORM_FLOW_DROPPED: the frames that come cannot leave, as downstream left their caps, and
+  /// upstream will change them.
   GstFlowReturn reconfigure();
+  bool downstream_refuses(GstPad* caps_of) const;
+  bool goes_on_in_left_caps() const;
   GstFlowReturn renegotiate();
   void sync_controllers(GstBuffer* frame);
   /// The value at the frame's own time: a controller's, where one controls it.
@@ -120,7 +130,10 @@ class Stream {
   Quality quality_;
   bool treated_ = false;  ///< the next output's frame has samples in regions
   FrameInterval interval_;
-  bool skipped_ = false;  ///< an output was dropped, so the next is a discontinuity
+  static constexpr int most_frames_in_left_caps = 200;
+  bool caps_are_agreed_ = false;  ///< they have reached downstream, which took them
+  int frames_in_left_caps_ = 0;   ///< since downstream last agreed on caps
+  bool skipped_ = false;          ///< an output was dropped, so the next is a discontinuity
 
   std::shared_ptr<const Recipe> in_force_;  ///< the last one that plans were made of
   std::shared_ptr<const Recipe> refused_;   ///< published, but no plan could be made of it for this format

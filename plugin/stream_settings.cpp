@@ -27,6 +27,7 @@ std::shared_ptr<const Recipe> with_regions_of(const Settings& wanted, std::share
 void Stream::set_format(const GstVideoInfo& info, bool in_system_memory) {
   const bool is_new = !process_.has_format() || !gst_video_info_is_equal(&info, &process_.info());
   process_.set_format(info, in_system_memory);
+  caps_are_agreed_ = false;
   if (is_new && refused_ && refused_->fault.empty()) refused_.reset();  // another format may be one that it serves
   latch();
   const bool passthrough = process_.changes_nothing() && window_.pending() == 0;
@@ -133,8 +134,65 @@ void Stream::settle_passthrough() {
 }
 
 GstFlowReturn Stream::reconfigure() {
-  if (gst_base_transform_reconfigure(trans_) && process_.has_format()) return GST_FLOW_OK;
-  return GST_PAD_IS_FLUSHING(trans_->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+  // The base class's refusal is a warning on the bus, so that downstream is asked before. It may change again
+  // meanwhile: a queue downstream has each ALLOCATION query wait until it is empty.
+  bool left = false, settled = true;
+  for (int times = 0; times < 2 && settled; ++times) {
+    if (!gst_pad_needs_reconfigure(trans_->srcpad) && process_.has_format()) {
+      caps_are_agreed_ = true;
+      frames_in_left_caps_ = 0;
+      return GST_FLOW_OK;
+    }
+    left = downstream_left_caps();
+    settled = !left && gst_base_transform_reconfigure(trans_) && process_.has_format();
+    if (settled) note_caps();
+  }
+  if (GST_PAD_IS_FLUSHING(trans_->srcpad)) return GST_FLOW_FLUSHING;
+  if (left || downstream_left_caps()) return goes_on_in_left_caps() ? GST_FLOW_OK : GST_BASE_TRANSFORM_FLOW_DROPPED;
+  return settled ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
+}
+
+bool Stream::downstream_left_caps() {
+  return gst_pad_needs_reconfigure(trans_->srcpad) && downstream_refuses(trans_->sinkpad) && waits_for_caps();
+}
+
+// The ALLOCATION query that came after the caps is answered once they have left the queues downstream. In passthrough
+// there is none.
+void Stream::note_caps() {
+  caps_are_agreed_ |= !gst_base_transform_is_passthrough(trans_) && !downstream_refuses(trans_->srcpad);
+}
+
+bool Stream::downstream_refuses(GstPad* caps_of) const {
+  GstCaps* caps = gst_pad_get_current_caps(caps_of);
+  if (!caps) return false;
+  const bool refuses = !gst_pad_peer_query_accept_caps(trans_->srcpad, caps);
+  gst_caps_unref(caps);
+  return refuses;
+}
+
+bool Stream::waits_for_caps() {
+  if (frames_in_left_caps_ >= most_frames_in_left_caps) return false;
+  // A capsfilter whose caps change while it is asked may answer that nothing passes it.
+  for (int times = 0; times < 2; ++times) {
+    GstCaps* both = gst_pad_get_allowed_caps(trans_->sinkpad);
+    const bool can_follow = both && !gst_caps_is_empty(both);
+    if (both) gst_caps_unref(both);
+    if (!can_follow) continue;
+    ++frames_in_left_caps_;
+    return true;
+  }
+  return false;
+}
+
+// What was agreed on serves until it changes, as it does where nothing between the two negotiates. Caps that downstream
+// left at once may never have reached it: a queue ends with the first frame whose caps are refused.
+bool Stream::goes_on_in_left_caps() const {
+  if (!caps_are_agreed_ || allocation_is_stale_) return false;
+  GstCaps *in = gst_pad_get_current_caps(trans_->sinkpad), *out = gst_pad_get_current_caps(trans_->srcpad);
+  const bool same = in && out && gst_caps_is_equal(in, out);
+  if (in) gst_caps_unref(in);
+  if (out) gst_caps_unref(out);
+  return same;
 }
 
 GstFlowReturn Stream::renegotiate() {
