@@ -16,10 +16,12 @@ gi.require_version("GstApp", "1.0")
 from gi.repository import Gst, GstApp  # noqa: E402  # pylint: disable=wrong-import-position,unused-import
 
 Gst.init(None)
-source = (f"filesrc location={pathlib.Path(sys.argv[1]).resolve()} ! decodebin ! videoconvert" if len(sys.argv) > 1 else
+source = ("filesrc name=file ! decodebin ! videoconvert" if len(sys.argv) > 1 else
           "videotestsrc num-buffers=5 pattern=ball")
 pipeline = Gst.parse_launch(f"{source} ! video/x-raw,format=GRAY8 ! videoconvolve preset=sobel-x bias=0.5 ! "
                             "appsink name=out sync=false")
+if len(sys.argv) > 1:  # not in the text above, which blanks and quotation marks of a path would end
+    pipeline.get_by_name("file").set_property("location", str(pathlib.Path(sys.argv[1]).resolve()))
 pipeline.set_state(Gst.State.PLAYING)
 sink = pipeline.get_by_name("out")
 while sample := sink.pull_sample():

@@ -38,11 +38,16 @@ WAYS = [
 CAMERA_FRAMES = 150
 
 
+def parse_quoted(value):
+    """`value` as one word of gst_parse_launch()'s language."""
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def source(where):
     if where.startswith("/dev/video"):
         return f"v4l2src device={where} num-buffers={CAMERA_FRAMES} ! decodebin"
     uri = where if "://" in where else pathlib.Path(where).resolve().as_uri()
-    return f'uridecodebin uri="{uri}"'
+    return f"uridecodebin uri={parse_quoted(uri)}"
 
 
 def write_png(buffer, caps, path):
@@ -92,7 +97,8 @@ def run(where, duration, number, name, properties, out):
     pipeline = Gst.parse_launch(
         f"{source(where)} ! queue ! videoconvert ! video/x-raw,format=I420 "
         f"! videoconvolve name=filter {properties} "
-        f"! queue ! x264enc speed-preset=ultrafast quantizer=18 pass=quant ! mp4mux ! filesink location={out / name}.mp4")
+        f"! queue ! x264enc speed-preset=ultrafast quantizer=18 pass=quant ! mp4mux "
+        f"! filesink location={parse_quoted(out / (name + '.mp4'))}")
     element = pipeline.get_by_name("filter")
     middle = duration // 2 if duration > 0 else 2 * Gst.SECOND
     before = Snapshot(element.get_static_pad("sink"), middle)

@@ -5,6 +5,11 @@
 # gpu.sh IN.mp4 [PROPERTY=VALUE...]: H.264 decoded on the GPU and filtered there; no frame comes to the host.
 # -v prints the caps: memory:CUDAMemory on both sides of the filter.
 set -euo pipefail
+# A path as one word of gst-launch's language, in which blanks, quotation marks and ! mean something.
+quoted() {
+  local text=${1//\\/\\\\}
+  echo "\"${text//\"/\\\"}\""
+}
 if [[ ${1:--} == -* ]]; then
   echo "usage: gpu.sh IN.mp4 [PROPERTY=VALUE...]" >&2
   exit 2
@@ -12,6 +17,6 @@ fi
 in=$1
 shift
 [ $# -gt 0 ] || set -- preset=sharpen
-exec gst-launch-1.0 -v filesrc location="$in" ! qtdemux ! h264parse ! nvh264dec \
+exec gst-launch-1.0 -v filesrc location="$(quoted "$in")" ! qtdemux ! h264parse ! nvh264dec \
   ! 'video/x-raw(memory:CUDAMemory)' ! videoconvolve backend=cuda "$@" \
   ! 'video/x-raw(memory:CUDAMemory)' ! fakesink sync=false

@@ -29,11 +29,8 @@ def fail(message):
     sys.exit(f"privacy: {message}")
 
 
-def source(where):
-    if where.startswith("/dev/video"):
-        return f"v4l2src device={where} num-buffers={CAMERA_FRAMES} ! decodebin"
-    uri = where if "://" in where else pathlib.Path(where).resolve().as_uri()
-    return f'uridecodebin uri="{uri}"'
+def uri_of(where):
+    return where if "://" in where else pathlib.Path(where).resolve().as_uri()
 
 
 def png_of(buffer, caps):
@@ -96,12 +93,21 @@ def main():
             fail(f"GStreamer does not find {element}: {package} is missing")
     if not os.access(CASCADE, os.R_OK):
         fail(f"{CASCADE} is missing, without which no face is found: Debian's opencv-data has it")
+    camera = where.startswith("/dev/video")
+    source = f"v4l2src name=source num-buffers={CAMERA_FRAMES} ! decodebin" if camera else "uridecodebin name=source"
     pipeline = Gst.parse_launch(
-        f"{source(where)} ! videoconvert ! video/x-raw,format=RGB "
-        f"! facedetect name=detector display=false updates=every_frame profile={CASCADE} min-size-width=60 min-size-height=60 "
+        f"{source} ! videoconvert ! video/x-raw,format=RGB "
+        "! facedetect name=detector display=false updates=every_frame min-size-width=60 min-size-height=60 "
         "! videoconvolve name=hide regions=inside region-effect=pixelate region-shape=ellipse "
         "region-grow=0.15 region-feather=4 "
-        f"! videoconvert ! x264enc speed-preset=veryfast ! mp4mux ! filesink location={out}/privacy.mp4")
+        "! videoconvert ! x264enc speed-preset=veryfast ! mp4mux ! filesink name=file")
+    # As properties: in the pipeline's text, blanks and quotation marks would end them.
+    if camera:
+        pipeline.get_by_name("source").set_property("device", where)
+    else:
+        pipeline.get_by_name("source").set_property("uri", uri_of(where))
+    pipeline.get_by_name("detector").set_property("profile", CASCADE)
+    pipeline.get_by_name("file").set_property("location", str(out / "privacy.mp4"))
     faces = Faces(out, pipeline.get_by_name("hide"))
     bus = pipeline.get_bus()
     bus.set_sync_handler(faces.on_message)

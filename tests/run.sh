@@ -165,12 +165,18 @@ one_at_a_time() {
       "$script" --help 2>&1 | grep -Eq "^([a-z]+: )?usage: ${script##*/} " || { echo "$script --help says nothing of use"; exit 1; }
     done'
   step "pipelines/clip.sh" pipelines/clip.sh "$work/clip.mp4" 1
-  ln -f "$work/clip.mp4" "$work/50% of clip #1.mp4"  # a URI would read the % and the # otherwise
-  step "pipelines/file.sh" pipelines/file.sh "$work/50% of clip #1.mp4" "$work/file.mp4"
+  odd="$work/50% of \"clip #1 (1).mp4"  # a URI would read the % and the # otherwise, a pipeline's text the blanks and the "
+  ln -f "$work/clip.mp4" "$odd"
+  step "pipelines/file.sh" pipelines/file.sh "$odd" "$work/a \"file (1).mp4"
+  step "pipelines/file.sh wrote the file that it was told to" test -s "$work/a \"file (1).mp4"
   step "pipelines/camera.sh (test picture)" pipelines/camera.sh test
   step "pipelines/motion.sh (test picture)" pipelines/motion.sh test
   step "pipelines/mask.sh (test picture)" pipelines/mask.sh test
   step "pipelines/privacy.sh (a clip without a face)" pipelines/privacy.sh "$work/clip.mp4" "$work/privacy"
+  # shellcheck disable=SC2016
+  step "pipelines/privacy.sh, paths with blanks and quotation marks" bash -c '
+    cp /usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml "$2 \"cascade\" c.xml"
+    PRIVACY_CASCADE="$2 \"cascade\" c.xml" pipelines/privacy.sh "$1" "$2 \"out\"" && test -s "$2 \"out\"/privacy.mp4"' - "$odd" "$work/privacy"
   # shellcheck disable=SC2016
   step "pipelines/privacy.sh ends with an error where OpenCV has no cascade" bash -c '
     ! PRIVACY_CASCADE=/nowhere/cascade.xml pipelines/privacy.sh "$1" "$2" 2>"$2.log" && grep -q "opencv-data" "$2.log"' - "$work/clip.mp4" "$work/privacy"
