@@ -70,21 +70,27 @@ std::array<double, 3> ycbcr_of(const GstVideoInfo& info, const std::array<double
 
 }  // namespace
 
-// What is held covers the same part of a frame of another size.
-void RegionTracker::follow(const FrameSize& size) {
-  const FrameSize before = std::exchange(size_, size);
-  if (size == before) return;
-  const double across = 1.0 * size.width / before.width, down = 1.0 * size.height / before.height;
+// What is held covers the same part of a frame of another size. Where a crop meta comes or goes with that size, or the
+// picture is as large as it was, it is the picture that went on: another one has cropped it, or aligned its frame. A
+// crop of a frame that is as large as it was moves over what the frame shows.
+void RegionTracker::follow(const Place& now) {
+  const Place before = std::exchange(place_, now);
+  if (now.frame == before.frame) return;
+  const auto is_cropped = [](const Place& place) { return place.frame != place.picture; };
+  const bool in_picture = now.picture == before.picture || is_cropped(now) != is_cropped(before);
+  const FrameSize &from = in_picture ? before.picture : before.frame, &to = in_picture ? now.picture : now.frame;
+  const Corner from_corner = in_picture ? before.corner : Corner{}, to_corner = in_picture ? now.corner : Corner{};
+  const double across = 1.0 * to.width / from.width, down = 1.0 * to.height / from.height;
   for (FoundRegion& region : held_) {
-    region.x *= across, region.width *= across;
-    region.y *= down, region.height *= down;
+    region.x = (region.x - from_corner.x) * across + to_corner.x, region.width *= across;
+    region.y = (region.y - from_corner.y) * down + to_corner.y, region.height *= down;
   }
 }
 
 std::span<const Region> RegionTracker::update(GstBuffer* frame, const GstVideoInfo& info,
                                               const RegionSettings& settings, bool reversed) {
   const Corner corner = corner_of_picture(frame, info);
-  follow(size_of_frame(frame, info));
+  follow({size_of_frame(frame, info), {static_cast<guint>(info.width), static_cast<guint>(info.height)}, corner});
   found_.clear();
   collect(frame, settings);
   // An empty box is no region, and does not replace a region that is held from an earlier frame.

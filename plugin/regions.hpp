@@ -28,13 +28,18 @@ class RegionTracker {
   void forget() { held_.clear(); }
 
  private:
-  void follow(const FrameSize& size);
+  /// The frame's size, and where in it the picture lies.
+  struct Place {
+    FrameSize frame, picture;
+    Corner corner;
+  };
+  void follow(const Place& now);
   void collect(GstBuffer* frame, const RegionSettings& settings);
   void collect_roi(GstBuffer* frame, const RegionSettings& settings);
 
   std::vector<FoundRegion> found_, held_;          ///< `held_` owns the masks that `regions_` point to
   GstClockTime held_since_ = GST_CLOCK_TIME_NONE;  ///< pts of the last frame that had them
-  FrameSize size_;                                 ///< of the last frame, which `held_` counts in
+  Place place_;                                    ///< of the last frame, which `held_` counts in
   std::vector<Region> regions_;
 };
 

@@ -60,20 +60,44 @@ ELEMENT_TEST(a_region_that_is_held_follows_the_size_of_the_frame) {
   check_box(hidden(harness, white(small, 2), small), {10, 6, 8, 4}, "in a frame of the first size");
 }
 
+// A white frame of this size, of which a crop makes a part the picture.
+Owned<GstBuffer> cropped(const GstVideoInfo& frame, const Box& part, int pts) {
+  std::mt19937 random(71);
+  const Owned<GstBuffer> plain = white(frame, pts);
+  Owned<GstBuffer> in = relaid(random, plain.get(), frame, {.name = "tight"});
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(in.get());
+  crop->x = static_cast<guint>(part.x), crop->y = static_cast<guint>(part.y);
+  crop->width = static_cast<guint>(part.width), crop->height = static_cast<guint>(part.height);
+  return in;
+}
+
+// videocrop copies in place of cropping by meta once downstream wants that, and decoders align frames as they like.
+ELEMENT_TEST(a_region_that_is_held_keeps_its_place_in_the_picture_where_a_crop_comes_or_goes) {
+  const GstVideoInfo part = video_info("GRAY8", 30, 20), whole = video_info("GRAY8", 48, 32),
+                     large = video_info("GRAY8", 60, 40);
+  Harness harness("regions=inside region-effect=fill region-hold=10000000000", part);
+  Owned<GstBuffer> in = cropped(whole, {4, 3, 30, 20}, 0);
+  gst_buffer_add_video_region_of_interest_meta(in.get(), "face", 12, 10, 4, 2);
+  check_box(hidden(harness, std::move(in), part), {8, 7, 4, 2}, "where it was found, in a crop");
+  check_box(hidden(harness, white(part, 1), part), {8, 7, 4, 2}, "in the picture alone");
+  check_box(hidden(harness, cropped(large, {6, 5, 30, 20}, 2), part), {8, 7, 4, 2}, "in a crop of a larger frame");
+  check_box(hidden(harness, cropped(whole, {1, 2, 30, 20}, 3), part), {8, 7, 4, 2}, "in a crop of a smaller frame");
+  check_box(hidden(harness, cropped(whole, {2, 2, 30, 20}, 4), part), {7, 7, 4, 2}, "where the crop moves");
+  harness.set_caps(large);
+  check_box(hidden(harness, white(large, 5), large), {14, 14, 8, 4}, "in a picture of twice the size, without a crop");
+  harness.set_caps(part);
+  check_box(hidden(harness, cropped(large, {10, 10, 30, 20}, 6), part), {4, 4, 8, 4}, "in a crop of that picture");
+}
+
 // videocrop crops by meta where it can: the picture becomes smaller, the frame that holds it does not.
 ELEMENT_TEST(a_region_that_is_held_stays_where_it_was_in_the_frame_while_the_crop_grows) {
   const GstVideoInfo whole = video_info("GRAY8", 48, 32);
-  std::mt19937 random(71);
   Harness harness("regions=inside region-effect=fill region-hold=10000000000");
   for (int frame = 0; frame < 3; ++frame) {
     const GstVideoInfo part = video_info("GRAY8", 30 + frame, 20 - frame);
     harness.set_caps(part);
-    const Owned<GstBuffer> plain = white(whole, frame);
-    Owned<GstBuffer> in = relaid(random, plain.get(), whole, {.name = "tight"});
+    Owned<GstBuffer> in = cropped(whole, {4, 3, part.width, part.height}, frame);
     if (frame == 0) gst_buffer_add_video_region_of_interest_meta(in.get(), "face", 12, 10, 3, 2);
-    GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(in.get());
-    crop->x = 4, crop->y = 3, crop->width = static_cast<guint>(part.width),
-    crop->height = static_cast<guint>(part.height);
     check_box(hidden(harness, std::move(in), part), {8, 7, 3, 2}, "in a crop");
   }
 }
