@@ -177,9 +177,9 @@ GstCaps* make_template_caps(std::span<const GstVideoFormat> cuda_formats) {
     return list;
   };
   const auto caps_of = [](GValue list) {
-    GstCaps* caps = gst_caps_from_string(
-        "video/x-raw, width = (int) [ 1, MAX ], height = (int) [ 1, MAX ], "
-        "framerate = (fraction) [ 0, MAX ]");
+    GstCaps* caps =
+        gst_caps_new_simple("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, max_side, "height", GST_TYPE_INT_RANGE, 1,
+                            max_side, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
     gst_caps_set_value(caps, "format", &list);
     g_value_unset(&list);
     return caps;

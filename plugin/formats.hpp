@@ -13,6 +13,10 @@
 
 namespace convolve {
 
+/// Pixels of a frame's longer side. The header of a broken file may claim any number up to 2^31, for which plans would
+/// take all memory before the first frame comes.
+inline constexpr int max_side = 1 << 20;
+
 /// The bits of the `components` property.
 enum ComponentFlags : unsigned {
   component_luma = 1,

@@ -134,6 +134,25 @@ ELEMENT_TEST(formats_outside_the_list_are_not_negotiated) {
   }
 }
 
+ELEMENT_TEST(sides_of_up_to_a_million_pixels_are_negotiated) {
+  const Owned<GstElement> element = make_element("preset=sharpen");
+  const Owned<GstPad> pad(gst_element_get_static_pad(element.get(), "sink"));
+  const auto accepts = [&](int width, int height) {
+    const std::string size = "width=" + std::to_string(width) + ",height=" + std::to_string(height);
+    const Owned<GstCaps> caps(gst_caps_from_string(("video/x-raw,format=GRAY8," + size).c_str()));
+    return static_cast<bool>(gst_pad_query_accept_caps(pad.get(), caps.get()));
+  };
+  for (const int side : {(1 << 20) + 1, 20000000, G_MAXINT})  // as headers of broken files may claim
+    CHECK(!accepts(side, 1) && !accepts(1, side) && !accepts(side, side), "%d pixels are accepted", side);
+  std::mt19937 random(29);
+  const Filtering f{random_kernel(random, 1, 3, 3, 6, 8)};
+  for (const Size& size : {Size{1 << 20, 1}, Size{1, 1 << 20}}) {
+    CHECK(accepts(size.width, size.height), "%dx%d is refused", size.width, size.height);
+    const GstVideoInfo info = video_info("GRAY8", size.width, size.height);
+    check_stream("kernel=\"" + text_of(f.kernel) + "\"", f, info, random_stream(random, info, 1), "the longest");
+  }
+}
+
 constexpr Layout layouts[] = {
     {.name = "tight rows"},
     {.name = "strides of no round number", .stride_extra = 6},
