@@ -196,6 +196,14 @@ bool same_caps(GstPad* pad, GstEvent* event) {
   return same;
 }
 
+// Whether the timestamps of a new segment go on where those of the last one ended.
+bool times_go_on(const GstSegment& before, GstEvent* event) {
+  const GstSegment* now = nullptr;
+  gst_event_parse_segment(event, &now);
+  return now->format == before.format && now->rate == before.rate && now->start == before.start &&
+         now->base == before.base && now->offset == before.offset;
+}
+
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   Element& self = element_of(trans);
   const bool held = guarded(trans, false, [&] {
@@ -215,6 +223,8 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_GAP:  // downstream may be waiting for it, to go on without frames
       case GST_EVENT_EOS:
         if (!self.failed()) self.stream.drain();
+        if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT && !times_go_on(trans->segment, event))
+          self.stream.hold_regions_anew();
         return false;
       default:
         return (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) &&

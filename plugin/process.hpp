@@ -57,6 +57,7 @@ class Process {
   /// Takes the regions of the next output's frame, once for each frame in order. False: none of its samples is treated.
   bool update_regions(GstBuffer* frame);
   void forget_regions() { tracker_.forget(); }
+  void hold_regions_anew() { tracker_.hold_anew(); }
   /// Whether the frame's buffer still has its samples, and may be its own output where none of them is treated.
   bool leaves_as_it_came(const HeldFrame& frame) const;
   /// The output of a frame with regions. In place where its memory can be written and no other output reads it; false:

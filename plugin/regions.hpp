@@ -26,6 +26,8 @@ class RegionTracker {
                                  bool reversed);
   /// Lets go of what is held from frames before.
   void forget() { held_.clear(); }
+  /// Holds from the next frame on what is held: its timestamp tells nothing of the time since the frames before.
+  void hold_anew() { held_since_ = GST_CLOCK_TIME_NONE; }
 
  private:
   /// The frame's size, and where in it the picture lies.

@@ -78,6 +78,7 @@ class Stream {
   static bool controllers_are_setting(const GObject* object);
   void update_qos(GstEvent* event) { quality_.update(event); }
   void forget_regions() { process_.forget_regions(); }
+  void hold_regions_anew() { process_.hold_regions_anew(); }
   /// Where downstream has left caps that upstream still sends: whether upstream, which hears of it too, can follow.
   /// What it has on the way is no fault then, up to the number of frames that a queue of GStreamer's holds.
   bool waits_for_caps();

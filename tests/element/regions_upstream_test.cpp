@@ -102,6 +102,29 @@ ELEMENT_TEST(a_region_that_is_held_stays_where_it_was_in_the_frame_while_the_cro
   }
 }
 
+// As where clips are played one behind the other, each from 0 on, by an application that marks no discontinuity.
+ELEMENT_TEST(a_hold_ends_also_where_a_new_segment_begins_its_times_anew) {
+  const GstVideoInfo info = video_info("GRAY8", 20, 16);
+  for (const bool is_new : {false, true}) {
+    Harness harness("regions=inside region-effect=fill region-hold=80000000", info);
+    harness.push_segment();
+    Owned<GstBuffer> in = white(info, 250);
+    gst_buffer_add_video_region_of_interest_meta(in.get(), "face", 2, 3, 4, 5);
+    const Box found{2, 3, 4, 5}, none{0, 0, 0, 0};
+    check_box(hidden(harness, std::move(in), info), found, "where it was found");
+    check_box(hidden(harness, white(info, 251), info), found, "one frame later");
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    if (is_new) segment.base = 252 * 40 * GST_MSECOND;
+    harness.push_event(gst_event_new_segment(&segment));
+    const int next = is_new ? 0 : 252;
+    check_box(hidden(harness, white(info, next), info), found, "in the next segment");
+    check_box(hidden(harness, white(info, next + 1), info), is_new ? found : none, "three frames later");
+    check_box(hidden(harness, white(info, next + 2), info), is_new ? found : none, "four frames later");
+    check_box(hidden(harness, white(info, next + 3), info), none, "where the hold has ended");
+  }
+}
+
 ELEMENT_TEST(regions_of_a_frame_that_is_scaled_between_detector_and_filter_are_hidden_where_they_are) {
   const GstVideoInfo large = video_info("GRAY8", 80, 60), small = video_info("GRAY8", 40, 30);
   Harness harness(
