@@ -50,13 +50,15 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps)
   const double v_error = middle * row.error + half_rounding(v * unit) / unit;
   const double error = v_error * column_magnitude + v * column.error;
   const double all = sum_of(f.row) * sum_of(f.column);
+  taps.magnitude = row_magnitude * column_magnitude;
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const double level = middle * all - c.zero * (all + frame.centre) + c.zero + c.bias;
     taps.level[p][i] = static_cast<float>(level);
     taps.ghost[p][i] = half_bits(sum_of(taps.row) * std::nearbyint(c.ghost) * sample_unit + taps.row_start);
     // What single precision rounds of sums of some 300 products, 16 at a time.
     const double rounded = (2 * v * column_magnitude + std::abs(level) + 255 * std::abs(frame.centre)) * 0x1p-17;
-    return error + rounded + ghost_rounding(desc, f) < max_sample_error;
+    taps.error = std::max(taps.error, error + rounded + ghost_rounding(desc, f));
+    return taps.error < max_sample_error;
   });
 }
 

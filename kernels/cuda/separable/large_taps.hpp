@@ -33,6 +33,8 @@ struct LargeTaps {
   LargeNumbers numbers = LargeNumbers::halves;
   std::vector<double> column, row;  ///< as the matrices hold them
   double row_start = 0;
+  double error = 0;      ///< of real taps: what samples may be off by,
+  double magnitude = 0;  ///< and of what the taps of a column and a row are at the most together
   float gain = 1, gain_low = 0, divisor = 0, whole = 0, rounding = 0, centre = 0;
   std::int32_t beside = 0;
   std::array<std::array<std::int32_t, max_components>, max_planes> start{};

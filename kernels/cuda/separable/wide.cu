@@ -15,6 +15,7 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
+#include "cuda/common/hopper/tensor_map.hpp"
 #include "cuda/common/packed_422.hpp"
 #include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
@@ -120,6 +121,7 @@ class WidePlan final : public Plan {
     const int scale = std::min(0, 14 - std::ilogb(magnitude));
     args_.planes = desc.layout.planes;
     args_.centre_y = desc.filter.centre_y();
+    if (kernel.tile_row_bytes > 0 && !other_) has_strips_ = adds_taps_well(desc.border, taps);
     args_.gain = std::ldexp(taps.gain, -scale), args_.centre = std::ldexp(taps.centre, scale);
     if (kernel.pairs)
       set_pairs(args_.plane[0], desc, taps);
@@ -147,6 +149,7 @@ class WidePlan final : public Plan {
       plane.wide = bind(plane, window.image[0]->plane[p], out.plane[p]) % 16 == 0;
       any |= !plane.wide;
     }
+    if (!any && kernel_.tile_row_bytes > 0) any = !describe_rows(args_.plane[0]);
     if (!any) return launch(kernel_.kernel, args_, stream);
     if (other_) return other_->enqueue(window, out, stream);
     Args args = args_;
@@ -166,6 +169,17 @@ class WidePlan final : public Plan {
     launch_pdl(90, kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args,
                static_cast<unsigned>(kernel_.memory));
     return launch_error();
+  }
+  /// Describes a plane to tensor copies; false where the driver cannot.
+  bool describe_rows(const Plane& plane) noexcept {
+    return describe_tensor(args_.rows, plane.in, plane.row_bytes, plane.height, plane.in_stride, kernel_.tile_row_bytes,
+                           16);
+  }
+  /// Whether samples stay within what they may be off by where taps are added up and rounded once more.
+  static bool adds_taps_well(Border border, const LargeTaps& taps) {
+    constexpr double half_unit = 0x1p-11;
+    if (border == Border::wrap || border == Border::constant) return true;
+    return taps.error + 255 * half_unit * taps.magnitude < max_sample_error;
   }
   void set_plane(Plane& to, const PlanDesc& desc, const LargeTaps& taps, int p) const {
     const PlaneLayout& from = desc.layout.plane[p];
@@ -189,6 +203,7 @@ class WidePlan final : public Plan {
     const int last = to.width + to.before - strips.window;  // pixel of a strip whose window ends within the frame
     to.low_strips = (to.before + strips.pixels - 1) / strips.pixels;
     to.high_strip = std::max(to.low_strips, last < 0 ? 0 : last / strips.pixels + 1);
+    to.wraps = desc.border == Border::wrap;
     to.columns = edge_axis(desc.border, to.width), to.rows = edge_axis(desc.border, to.height);
   }
   /// Of packed 4:2:2: pairs for pixels.
@@ -232,7 +247,8 @@ class WidePlan final : public Plan {
         continue;
       }
       StripTables tables(parts_of(plane, desc, taps, scale), other_ != nullptr);
-      has_strips_ &= plane.width % strips.piece_pixels == 0;
+      const int whole = strips.tiles && strips.components == 3 ? 2 * strips.piece_pixels : strips.piece_pixels;
+      has_strips_ &= plane.width % whole == 0;
       tables.add_inner();
       for (int i = 0; has_strips_ && i * strips.pixels < plane.width; ++i)
         if (i < plane.low_strips || i >= plane.high_strip) has_strips_ = tables.add(i * strips.pixels);
@@ -260,7 +276,8 @@ class WidePlan final : public Plan {
     if (!kernel_.pairs) return {part};
     const std::size_t luma_at = plane.turn == 0x3210 ? 0 : 1;
     StripPart luma = part;
-    luma.strips = {1, 2 * part.strips.pixels, 2 * part.strips.piece_pixels, step_rows * kernel_.chunks, 8, 2};
+    luma.strips = {1, 2 * part.strips.pixels, 2 * part.strips.piece_pixels, step_rows * kernel_.chunks, 8,
+                   2, part.strips.tiles};
     luma.axis.width *= 2;
     luma.axis.ghost[0] = plane.ghost_byte[luma_at];
     part.strips.components = 2;

@@ -26,6 +26,7 @@
 #include "cuda/separable/wide_box_rows.cuh"
 #include "cuda/separable/wide_input.cuh"
 #include "cuda/separable/wide_samples.cuh"
+#include "cuda/separable/wide_tiles.cuh"
 
 namespace convolve::cuda::wide {
 
@@ -39,17 +40,16 @@ struct Worker {
   int warp, lane;
   In input;
 
-  __device__ __forceinline__ Worker(const Plane& plane, std::uint32_t memory, int left)
-      : row_taps(memory),
-        column_taps(memory + S::table_bytes),
+  __device__ __forceinline__ Worker(const Args& args, const Plane& plane, std::uint32_t memory, int left)
+      : row_taps(memory + S::input_bytes),
+        column_taps(row_taps + S::table_bytes),
         ring(column_taps + S::column_bytes),
         made(ring + S::slots * S::slot_bytes),
         warp(__shfl_sync(~0u, threadIdx.x >> 5 & 3, 0)),
         lane(threadIdx.x & 31),
-        input(plane, left, lane, row_taps + S::row_taps_bytes + S::columns * 4) {}
-  /// The first of this lane's rows of a step, of the two that it loads.
-  __device__ __forceinline__ int row() const { return 16 * warp + (lane >> 2); }
-  /// And of those that it makes: the column's left matrix has groups of 8 rows in reverse.
+        input(args, plane, left, lane, memory, row_taps + S::row_taps_bytes + S::columns * 4) {}
+  /// The first of this lane's rows of a step, of the two that it makes: the column's left matrix has groups of 8 rows
+  /// in reverse.
   __device__ __forceinline__ int made_row() const { return 56 - 16 * warp + (lane >> 2); }
 
   /// Waits for the V of a step, and so for all before: who made it had waited for that of the step before.
@@ -67,17 +67,13 @@ struct Worker {
 
   /// V of a step's rows to a slot. `more`: another step of this warpgroup follows, whose first pieces are loaded.
   __device__ __forceinline__ void filter_rows(int step, int slot, bool more) {
-    constexpr int ahead = S::ahead;
     typename SumsOf<S>::Type sums(input.plane, row_taps, lane);
 #pragma unroll
     for (int p = 0; p < S::pieces; ++p) {
       typename In::P piece[2];
-      input.take(piece, p % ahead, p);
+      input.take(piece, p);
       const typename SumsOf<S>::Type::Left left(sums, piece, p);
-      if (p + ahead < S::pieces)
-        input.load(p % ahead, input.now, p + ahead);
-      else if (more)
-        input.load(p % ahead, input.next, p + ahead - S::pieces);
+      input.go_on(p, more);
       if (!SumsOf<S>::Type::sends(p)) continue;
       ptx::wgmma_fence();
       sums.multiply(left, row_taps, p);
@@ -86,7 +82,9 @@ struct Worker {
     }
     ptx::wgmma_wait();
     sums.hold_all();
-    if constexpr (S::groups > 1) wait_for_rows(step - 1);  // what was in the slot has been read before that was made
+    // What was in the slot has been read before V of the step before was made, or by this warpgroup.
+    if constexpr (S::groups > 1) wait_for_rows(step - 1);
+    if constexpr (S::slots < S::chunks + S::groups) ptx::wait_at_warpgroup_barrier(1 + (threadIdx.x >> 7));
     // Blocks of 8 columns of the lane's row, or that 8 below.
     sums.store(ring + slot * S::slot_bytes + (2 * warp + (lane >> 3 & 1)) * (16 * S::columns) + (lane >> 4) * 128 +
                (lane & 7) * 16);
@@ -144,7 +142,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   const int top = (band + (S::groups == 1 ? group : 0)) * plane.steps * step_rows;
   if (plane.copied) return copy_block<S>(plane, left, top);
   const uint4* const table = plane.row_taps + plane.table_of(strip) * (S::table_bytes / 16);
-  Worker<S, In> worker(plane, ptx::address_in_shared(memory), left);
+  Worker<S, In> worker(args, plane, ptx::address_in_shared(memory), left);
   const std::uint32_t tables = worker.made + 8 * S::phases;  // the barrier at which they have been copied
   if (threadIdx.x == 0) {
     for (int i = 0; i < S::phases; ++i) ptx::init_barrier(worker.made + 8 * i, 4);
@@ -154,7 +152,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
     ptx::copy_bulk(worker.row_taps, table, S::table_bytes, tables);
     ptx::copy_bulk(worker.column_taps, args.column_taps, S::column_bytes, tables);
   }
-  int y = top - args.centre_y + worker.row() + group * step_rows;
+  int y = top - args.centre_y + group * step_rows;
   worker.input.set_next_rows(y);
   worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::row_taps_bytes + S::columns * 4);
   if constexpr (S::prefetches) worker.input.prefetch_first();
@@ -167,14 +165,13 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   const int steps = outputs + S::chunks - 1;
 #pragma unroll 1
   for (int step = group, slot = group; step < steps; step += S::groups) {
-    worker.input.now = worker.input.next;
     y += S::groups * step_rows;
-    worker.input.set_next_rows(y);
+    worker.input.begin_step(y);
     worker.filter_rows(step, slot, step + S::groups < steps);
     const int ready = step - (S::chunks - 1);
     if (ready >= 0) {
       typename S::Sum sum[S::columns / 2];
-      worker.send_columns(sum, S::slot_after(slot, S::groups + 1), args.start);
+      worker.send_columns(sum, S::slot_after(slot, S::slots - S::chunks + 1), args.start);
       const int row = top + ready * step_rows + worker.made_row();
       typename Out::Words in = {};
       if (samples.reads) samples.load(in, row);
@@ -193,6 +190,8 @@ template <bool any, class S>
 __device__ __forceinline__ void filter_plane(const Args& args, const Plane& plane, std::uint8_t* memory) {
   if constexpr (any)
     filter_block<S, AnyInput<S>, AnySamples<S>>(args, plane, memory);
+  else if constexpr (S::tiles)
+    filter_block<S, TileInput<S>, Samples<S>>(args, plane, memory);
   else
     filter_block<S, Input<S>, Samples<S>>(args, plane, memory);
 }

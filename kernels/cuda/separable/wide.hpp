@@ -5,6 +5,7 @@
 // wide.cuh.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -22,8 +23,14 @@ constexpr int step_rows = 64;
 constexpr int pieces_ahead(int components, int chunks, bool pairs) {
   if (components == 1) return chunks;
   if (components == 2) return chunks == 2 ? 3 : chunks == 3 ? 5 : chunks == 4 ? 7 : 3;
-  if (components == 3) return chunks == 2 ? 3 : chunks == 3 ? 5 : chunks == 4 ? 4 : 3;
+  if (components == 3) return chunks == 2 ? 3 : chunks == 3 ? 5 : chunks == 4 ? 1 : 3;
   return chunks == 2 ? 6 : chunks < 5 ? 5 : pairs ? 3 : 6;
+}
+
+/// Whether rows of a strip's window come to shared memory, as tiles of 16 rows that a warp has for itself
+/// (wide_tiles.cuh). Measured on one H100, 2026-11-26.
+constexpr bool has_tiles(int components, int chunks) {
+  return components == 3 || (components == 4 && chunks == 2);
 }
 
 /// Blocks of 8 by 8 of the column's taps.
@@ -68,11 +75,21 @@ struct Shape {
   static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * row_tap_bytes : 0;
   static constexpr int row_taps_bytes =
       luma_taps_bytes + (boxes ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
-  static constexpr int slots = chunks + groups, slot_bytes = step_rows * columns * 2;  ///< of V, 64 rows each
+  static constexpr bool tiles = has_tiles(C, chunks);
+  /// Tiles of a window's rows, and those that a warp has under way. Rows of them lie so that lanes read them without
+  /// bank conflicts: 8 bytes of four rows at a time, or 16 of two.
+  static constexpr int row_tiles = chunks == 5 ? 3 : 1, tiles_ahead = chunks == 5 ? 2 : 1;
+  static constexpr int tile_pieces = pieces / row_tiles, tile_row = tile_pieces * of_pieces * C;  ///< bytes
+  static constexpr int tile_pitch = C == 4 && tile_row % 128 == 0 ? tile_row + 64 : tile_row;
+  static constexpr int tile_bytes = 16 * tile_pitch;
+  static constexpr int input_bytes =
+      tiles ? (4 * groups * tiles_ahead * (tile_bytes + 8) + 127) / 128 * 128 : 0;  ///< and their barriers
+  /// Of V, 64 rows each: a step writes where a step `groups` before has read.
+  static constexpr int slots = chunks + groups - (tiles ? 1 : 0), slot_bytes = step_rows * columns * 2;
   static constexpr int phases = 4;  ///< barriers that steps have in turn
   static constexpr int table_bytes = row_taps_bytes + columns * 4 + pieces * 16;
   static constexpr int column_bytes = column_blocks_of(chunks) * 128;
-  static constexpr int memory = table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8;
+  static constexpr int memory = input_bytes + table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8;
   /// The slot `steps` after another.
   static constexpr int slot_after(int slot, int steps) {
     return slot + steps < slots ? slot + steps : slot + steps - slots;
@@ -83,7 +100,7 @@ struct Shape {
 /// on one H100, 2026-11-26.
 constexpr int groups_of(PlaneMix mix, [[maybe_unused]] int chunks) {
   if (mix == PlaneMix::one_and_two && chunks < 4) return 1;
-  return (mix == PlaneMix::one && chunks == 2) || (mix == PlaneMix::three && chunks == 3) ? 2 : 3;
+  return mix == PlaneMix::one && chunks == 2 ? 2 : 3;
 }
 /// Blocks that a multiprocessor holds.
 constexpr int resident_of(PlaneMix mix, int chunks) {
@@ -118,6 +135,7 @@ struct Plane {
   }
 #endif
   int before;  ///< pixels that a strip's window begins before it
+  bool wraps;  ///< of tiles: what is left and right of the frame is of its other side
   EdgeAxis columns, rows;
   bool wide;                     ///< addresses and strides allow whole pieces
   bool copied;                   ///< nothing is filtered
@@ -131,6 +149,7 @@ struct Plane {
 };
 
 struct Args {
+  CUtensorMap rows;  ///< of tiles: the plane as words
   Plane plane[max_planes];
   const uint4* column_taps;
   int planes, centre_y;

@@ -30,7 +30,7 @@ struct AnyInput {
   AnyRows now, next;
   P piece[S::ahead][2];
 
-  __device__ __forceinline__ AnyInput(const Plane& plane, int left, int lane, std::uint32_t)
+  __device__ __forceinline__ AnyInput(const Args&, const Plane& plane, int left, int lane, std::uint32_t, std::uint32_t)
       : plane(plane),
         window((left - plane.before) * S::C),
         x(window + S::piece_bytes * (lane & 3)),
@@ -39,10 +39,14 @@ struct AnyInput {
   __device__ __forceinline__ void set_next_rows(int y) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const int r = y + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
+      const int r = y + first_row_of_lane() + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
       next.ghost[h] = plane.rows.ghost && at != r;
       next.at[h] = plane.in + at * plane.in_stride;
     }
+  }
+  __device__ __forceinline__ void begin_step(int y) {
+    now = next;
+    set_next_rows(y);
   }
   __device__ __forceinline__ void find_first(const std::uint8_t*) {}
   __device__ __forceinline__ void prefetch_first() const {}
@@ -56,11 +60,16 @@ struct AnyInput {
     for (int h = 0; h < 2; ++h)
       piece[to][h] = inside ? load_piece<S>(rows.at[h] + at) : load_bytes(rows.at[h], at, rows.ghost[h]);
   }
-  /// Piece p of a window, which is at place `from`.
-  __device__ __forceinline__ void take(P (&to)[2], int from, int p) const {
+  /// Piece p of a window.
+  __device__ __forceinline__ void take(P (&to)[2], int p) const {
 #pragma unroll
-    for (int h = 0; h < 2; ++h)
-      to[h] = inside ? in_order<S>(piece[from][h], (x + S::of_pieces * S::C * p) & 8) : piece[from][h];
+    for (int h = 0; h < 2; ++h) {
+      const P& v = piece[p % S::ahead][h];
+      to[h] = inside ? in_order<S>(v, (x + S::of_pieces * S::C * p) & 8) : v;
+    }
+  }
+  __device__ __forceinline__ void go_on(int p, bool more) {
+    load_behind<S>(*this, p, more);
   }
 
  private:

@@ -60,6 +60,19 @@ __device__ __forceinline__ Piece<S::piece_words> in_order(const Piece<S::piece_w
   return v;
 }
 
+/// The first of a lane's two rows of a step.
+__device__ __forceinline__ int first_row_of_lane() {
+  return 16 * __shfl_sync(~0u, threadIdx.x >> 5 & 3, 0) + (threadIdx.x >> 2 & 7);
+}
+/// Loads a piece in the place of piece p, which has been taken: of this step, or of the next one where there is one.
+template <class S, class In>
+__device__ __forceinline__ void load_behind(In& input, int p, bool more) {
+  if (p + S::ahead < S::pieces)
+    input.load(p % S::ahead, input.now, p + S::ahead);
+  else if (more)
+    input.load(p % S::ahead, input.next, p + S::ahead - S::pieces);
+}
+
 /// A lane's two rows of a step, from the strip's window on.
 struct LaneRows {
   const std::uint8_t* at[2];
@@ -74,14 +87,15 @@ struct Input {
   LaneRows now, next;
   P piece[S::ahead][2];
 
-  __device__ __forceinline__ Input(const Plane& plane, int left, int lane, std::uint32_t offsets)
+  __device__ __forceinline__ Input(const Args& args, const Plane& plane, int left, int lane, std::uint32_t,
+                                   std::uint32_t offsets)
       : plane(plane), window((left - plane.before) * S::C), offsets(offsets + 4 * (lane & 3)) {}
 
-  /// Row `y` of the frame and that 8 below are the lane's next ones.
+  /// Those of the step whose first row is `y` of the frame are the lane's next rows.
   __device__ __forceinline__ void set_next_rows(int y) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const int r = y + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
+      const int r = y + first_row_of_lane() + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
       next.at[h] = plane.rows.ghost && at != r ? plane.ghost_row : plane.in + at * plane.in_stride + window;
     }
   }
@@ -102,16 +116,24 @@ struct Input {
 #pragma unroll
     for (int p = 0; p < S::ahead; ++p) load_from(p, next, static_cast<int>(piece[p][0].word[0]));
   }
+  /// The next step begins; `y`: the first row of that behind it.
+  __device__ __forceinline__ void begin_step(int y) {
+    now = next;
+    set_next_rows(y);
+  }
   /// Loads piece p of a window to place `to`.
   __device__ __forceinline__ void load(int to, const LaneRows& rows, int p) {
     load_from(to, rows, static_cast<int>(ptx::load_shared_word(offsets + 16 * p)));
   }
-  /// Piece p of a window, which is at place `from`.
-  __device__ __forceinline__ void take(P (&to)[2], int from, int p) const {
+  /// Piece p of a window.
+  __device__ __forceinline__ void take(P (&to)[2], int p) const {
     bool middle = false;
     if constexpr (S::C == 3) middle = (window + ptx::load_shared_word(offsets + 16 * p)) & 8;
 #pragma unroll
-    for (int h = 0; h < 2; ++h) to[h] = in_order<S>(piece[from][h], middle);
+    for (int h = 0; h < 2; ++h) to[h] = in_order<S>(piece[p % S::ahead][h], middle);
+  }
+  __device__ __forceinline__ void go_on(int p, bool more) {
+    load_behind<S>(*this, p, more);
   }
 
  private:

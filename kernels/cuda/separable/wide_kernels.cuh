@@ -14,14 +14,15 @@ namespace convolve::cuda::wide {
 template <class S>
 constexpr Strips strips_of() {
   static_assert(S::memory <= 227 << 10);
-  return {S::C, S::pixels, S::piece_pixels, S::window, S::C == 4 ? 4 : S::pixels / 4, S::C};
+  return {S::C, S::pixels, S::piece_pixels, S::window, S::C == 4 ? 4 : S::pixels / 4, S::C, S::tiles};
 }
 
 struct Kernel {
   void (*kernel)(Args) = nullptr, (*any)(Args) = nullptr;
   int chunks = 0, groups = 0, resident = 0, memory = 0;
   bool pairs = false;
-  Strips strips[2];  ///< of one component, or all; of two
+  int tile_row_bytes = 0;  ///< of tiles, as they are copied
+  Strips strips[2];        ///< of one component, or all; of two
   const Strips& of(int components) const { return strips[strips[1].components == components]; }
 };
 /// Of boxes: wide_boxes.cu.
@@ -46,6 +47,7 @@ Kernel kernel_of() {
             resident_of(mix, chunks),
             std::max(First::memory, Second::memory),
             pairs,
+            First::tiles ? First::tile_pitch : 0,
             {strips_of<First>(), strips_of<Second>()}};
   }
 }

@@ -48,6 +48,7 @@ class Window {
   }
   /// Of the strip that begins at `left`. False where a tap finds no place.
   bool set(int left) {
+    if (strips_.tiles) return set_tile(left);
     first_ = left - axis_.before;
     for (int q = 0; q < strips_.pieces(); ++q) piece_.push_back(piece_at(first_ / unit() + q));
     for (int n = 0; n < std::min(strips_.pixels, axis_.width - left); ++n)
@@ -121,6 +122,35 @@ class Window {
       if (best < 0 || std::abs(slot - near) < std::abs(best - near)) best = slot;
     }
     return best;
+  }
+  bool set_tile(int left) {
+    first_ = left - axis_.before;
+    piece_.assign(static_cast<std::size_t>(strips_.pieces()), 0);
+    for (int n = 0; n < std::min(strips_.pixels, axis_.width - left); ++n)
+      if (!add_taps(n)) return false;
+    return true;
+  }
+  /// The taps of pixel n of the strip, those that meet one pixel added up.
+  bool add_taps(int n) {
+    std::vector<double> sums(static_cast<std::size_t>(strips_.window));
+    for (std::size_t k = 0; k < axis_.taps.size(); ++k) {
+      int slot = axis_.lead + n + static_cast<int>(k);
+      const int pixel = first_ + slot;
+      const bool outside = pixel < 0 || pixel >= axis_.width;
+      if (outside && axis_.border == Border::constant) {
+        outside_[static_cast<std::size_t>(n)] += axis_.taps[k];
+        continue;
+      }
+      if (outside && axis_.border != Border::wrap) slot = border_index(axis_.border, pixel, axis_.width) - first_;
+      if (slot < 0 || slot >= strips_.window) return false;
+      sums[static_cast<std::size_t>(slot)] += axis_.taps[k];
+    }
+    for (int slot = 0; slot < strips_.window; ++slot) {
+      const double sum = sums[static_cast<std::size_t>(slot)];
+      if (std::abs(sum) > largest_half) return false;
+      at(n, slot) = half_bits(sum);
+    }
+    return true;
   }
   /// The taps of pixel n of the strip.
   bool place_taps(int n) {

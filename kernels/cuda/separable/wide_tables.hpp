@@ -18,6 +18,7 @@ struct Strips {
   int components, pixels, piece_pixels, window;
   int run;  ///< pixels side by side that a lane of the column pass ends with
   int pixel_bytes;
+  bool tiles;  ///< no pieces of the frame stand beside it (wide_tiles.cuh)
   int pieces() const { return window / piece_pixels; }
   std::size_t matrix_halves() const { return static_cast<std::size_t>(window) * static_cast<std::size_t>(pixels); }
 };
@@ -49,7 +50,7 @@ class StripTables {
   void add_inner();
   /// That of the strip that begins at pixel `left` of the last part. Beside the frame its window has other pieces of
   /// the frame, and taps are where the pixel is that they meet. False where a pixel is in no piece, or a tap is no
-  /// half.
+  /// half. Of tiles pixels are in one place each, where sums of taps are rounded to halves.
   bool add(int left);
   const std::vector<std::byte>& bytes() const { return bytes_; }
 

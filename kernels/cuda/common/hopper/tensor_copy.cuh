@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The videoconvolve developers
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// More asm statements, as ptx.cuh has them: what kernels need whose rows come to shared memory by tensor copies, which
+// tensor_map.hpp describes. Compute capability 9.0 on.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "cuda/common/ptx.cuh"
+
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+namespace convolve::cuda::ptx {
+
+/// Copies a box of a tensor, which begins at column x of row y, from global to shared memory, to a multiple of 128
+/// bytes; a barrier expects its bytes. What is not of the tensor is zeros. PTX ISA, cp.async.bulk.tensor.
+__device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap& from, int x, int y,
+                                         std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0],[%1,{%2,%3}],[%4];" ::"r"(to),
+      "l"(&from), "r"(x), "r"(y), "r"(barrier)
+      : "memory");
+}
+/// Brings what describes a tensor to where copies look for it. PTX ISA, prefetch.tensormap.
+__device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+/// Loads two words, or four, in a volatile statement. PTX ISA, ld.
+__device__ __forceinline__ uint2 load_shared_two_words(std::uint32_t from) {
+  uint2 v;
+  asm volatile("ld.shared.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "r"(from));
+  return v;
+}
+__device__ __forceinline__ uint4 load_shared_four_words(std::uint32_t from) {
+  uint4 v;
+  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(from));
+  return v;
+}
+
+}  // namespace convolve::cuda::ptx
+
+#endif
