@@ -47,7 +47,7 @@ struct Worker {
         made(ring + S::slots * S::slot_bytes),
         warp(__shfl_sync(~0u, threadIdx.x >> 5 & 3, 0)),
         lane(threadIdx.x & 31),
-        input(args, plane, left, lane, memory, row_taps + S::row_taps_bytes + S::columns * 4) {}
+        input(args, plane, left, lane, memory, row_taps + S::offsets_at) {}
   /// The first of this lane's rows of a step, of the two that it makes: the column's left matrix has groups of 8 rows
   /// in reverse.
   __device__ __forceinline__ int made_row() const { return 56 - 16 * warp + (lane >> 2); }
@@ -72,13 +72,17 @@ struct Worker {
     for (int p = 0; p < S::pieces; ++p) {
       typename In::P piece[2];
       input.take(piece, p);
-      const typename SumsOf<S>::Type::Left left(sums, piece, p);
-      input.go_on(p, more);
-      if (!SumsOf<S>::Type::sends(p)) continue;
-      ptx::wgmma_fence();
-      sums.multiply(left, row_taps, p);
-      ptx::wgmma_commit();
-      if (p + 1 < S::pieces) ptx::wait_for_products_but_last();
+#pragma unroll
+      for (int first = 0; first < S::products_of_piece; first += S::products_at_once) {
+        const bool last = first + S::products_at_once == S::products_of_piece;
+        const typename SumsOf<S>::Type::Left left(sums, piece, p, first);
+        if (last) input.go_on(p, more);
+        if (!SumsOf<S>::Type::sends(p)) continue;
+        ptx::wgmma_fence();
+        sums.multiply(left, row_taps, p, first);
+        ptx::wgmma_commit();
+        if (!last || p + 1 < S::pieces) ptx::wait_for_products_but_last();
+      }
     }
     ptx::wgmma_wait();
     sums.hold_all();
@@ -154,7 +158,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   }
   int y = top - args.centre_y + group * step_rows;
   worker.input.set_next_rows(y);
-  worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::row_taps_bytes + S::columns * 4);
+  worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::offsets_at);
   if constexpr (S::prefetches) worker.input.prefetch_first();
   pdl_wait();
   worker.input.load_first();

@@ -33,6 +33,12 @@ constexpr bool has_tiles(int components, int chunks) {
   return components == 3 || (components == 4 && chunks == 2);
 }
 
+/// Whether the row pass' sums begin by a product (send_starts() in wide_rows.cuh). Measured on one H100, 2026-11-26:
+/// where it is slower registers are short.
+constexpr bool has_start_products(int components, int chunks) {
+  return components < 4 || chunks < 5;
+}
+
 /// Blocks of 8 by 8 of the column's taps.
 constexpr int column_blocks_of(int chunks) {
   return 8 * chunks + 7;
@@ -78,7 +84,7 @@ struct Shape {
   static constexpr bool tiles = has_tiles(C, chunks);
   /// Tiles of a window's rows, and those that a warp has under way. Rows of them lie so that lanes read them without
   /// bank conflicts: 8 bytes of four rows at a time, or 16 of two.
-  static constexpr int row_tiles = chunks == 5 ? 3 : 1, tiles_ahead = chunks == 5 ? 2 : 1;
+  static constexpr int row_tiles = chunks == 5 ? 3 : 1, tiles_ahead = 1;
   static constexpr int tile_pieces = pieces / row_tiles, tile_row = tile_pieces * of_pieces * C;  ///< bytes
   static constexpr int tile_pitch = C == 4 && tile_row % 128 == 0 ? tile_row + 64 : tile_row;
   static constexpr int tile_bytes = 16 * tile_pitch;
@@ -87,7 +93,12 @@ struct Shape {
   /// Of V, 64 rows each: a step writes where a step `groups` before has read.
   static constexpr int slots = chunks + groups - (tiles ? 1 : 0), slot_bytes = step_rows * columns * 2;
   static constexpr int phases = 4;  ///< barriers that steps have in turn
-  static constexpr int table_bytes = row_taps_bytes + columns * 4 + pieces * 16;
+  /// What sums of a column begin with: rows of a product of ones, or one number.
+  static constexpr bool start_products = !boxes && has_start_products(C, chunks);
+  static constexpr int offsets_at = row_taps_bytes + columns * (start_products ? 32 : 4);  ///< of pieces, in a table
+  static constexpr int table_bytes = offsets_at + pieces * 16;
+  /// Products of a component that are sent at once: fewer take fewer registers.
+  static constexpr int products_at_once = C == 3 && tiles && !boxes ? 1 : products_of_piece;
   static constexpr int column_bytes = column_blocks_of(chunks) * 128;
   static constexpr int memory = input_bytes + table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8;
   /// The slot `steps` after another.
@@ -100,6 +111,7 @@ struct Shape {
 /// on one H100, 2026-11-26.
 constexpr int groups_of(PlaneMix mix, [[maybe_unused]] int chunks) {
   if (mix == PlaneMix::one_and_two && chunks < 4) return 1;
+  if (mix == PlaneMix::three && chunks != 4) return 4;
   return mix == PlaneMix::one && chunks == 2 ? 2 : 3;
 }
 /// Blocks that a multiprocessor holds.

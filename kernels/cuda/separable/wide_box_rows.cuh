@@ -85,7 +85,7 @@ struct BoxRowSums : SumsOfComponents<S, std::int32_t> {
 
   struct Left {
     Part part[S::C];
-    __device__ __forceinline__ Left(BoxRowSums& sums, const P (&v)[2], int p) {
+    __device__ __forceinline__ Left(BoxRowSums& sums, const P (&v)[2], int p, int) {
 #pragma unroll
       for (int c = 0; c < S::C; ++c)
         part[c].set([&](int row, int j) { return bytes_of<S>(v[row], j, c); }, sums.before[c], p);
@@ -94,7 +94,7 @@ struct BoxRowSums : SumsOfComponents<S, std::int32_t> {
   static __device__ __forceinline__ constexpr bool sends(int p) {
     return Part::first_product(p) >= 0;
   }
-  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor right = describe_matrix(table, 16 * S::pixels, 128);
 #pragma unroll
     for (int c = 0; c < S::C; ++c) left.part[c].multiply(sum[c], right, p);
@@ -118,7 +118,7 @@ struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
   struct Left {
     Luma luma;
     Chroma chroma[2];
-    __device__ __forceinline__ Left(BoxPairSums& sums, const P (&v)[2], int p) {
+    __device__ __forceinline__ Left(BoxPairSums& sums, const P (&v)[2], int p, int) {
       std::uint32_t two[2][2];  // pairs' chroma, [row][half]
 #pragma unroll
       for (int r = 0; r < 2; ++r)
@@ -139,7 +139,7 @@ struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
   }
-  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, 16 * S::pixels, 128);
 #pragma unroll
     for (int c = 0; c < 2; ++c) left.chroma[c].multiply(chroma[c], of_pairs, p);

@@ -35,6 +35,20 @@ __device__ __forceinline__ void start_sums(Sum (&sum)[n], std::uint32_t starts, 
   }
   hold(sum);
 }
+/// Sends the product that sums begin with, which saves loads and moves: of ones, in the first two columns of the left
+/// matrix, by rows of two halves, whose sum a column begins with.
+template <int n>
+__device__ __forceinline__ void send_starts(float (&sum)[n], const uint4& ones, std::uint32_t starts) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) sum[i] = 0;
+  ptx::multiply_halves(sum, ones, describe_matrix(starts, 32 * n, 128), false);
+}
+__device__ __forceinline__ uint4 ones_of(int lane) {
+  const std::uint32_t two = (lane & 3) == 0 ? 0x3C003C00 : 0;
+  uint4 ones{two, two, 0, 0};
+  ptx::hold_matrix(ones);
+  return ones;
+}
 /// Stores sums, a word of two by `pack`, so that products find blocks of 8 columns by 8 rows, columns apart.
 template <class Sum, int n, class Pack>
 __device__ __forceinline__ void store_sums(const Sum (&sum)[n], std::uint32_t at, Pack&& pack) {
@@ -57,8 +71,17 @@ struct SumsOfComponents {
   Sum sum[S::C][S::pixels / 2];
 
   __device__ __forceinline__ SumsOfComponents(const Plane&, std::uint32_t table, int lane) {
+    const std::uint32_t starts = table + S::row_taps_bytes;
+    if constexpr (S::start_products) {
+      const uint4 ones = ones_of(lane);
+      ptx::wgmma_fence();
 #pragma unroll
-    for (int c = 0; c < S::C; ++c) start_sums(sum[c], table + S::row_taps_bytes + c * S::pixels * 4, lane);
+      for (int c = 0; c < S::C; ++c) send_starts(sum[c], ones, starts + c * S::pixels * 32);
+      ptx::wgmma_commit();
+    } else {
+#pragma unroll
+      for (int c = 0; c < S::C; ++c) start_sums(sum[c], starts + c * S::pixels * 4, lane);
+    }
   }
   __device__ __forceinline__ void hold_all() {
 #pragma unroll
@@ -72,17 +95,18 @@ struct RowSums : SumsOfComponents<S, float> {
   using P = Piece<S::piece_words>;
   static constexpr int of_product = 32 * S::pixels;
 
-  /// The left matrices of a piece of two rows.
+  /// The left matrices of a piece of two rows, of products from `first` on.
   struct Left {
-    uint4 part[S::products_of_piece][S::C];
+    uint4 part[S::products_at_once][S::C];
 
-    __device__ __forceinline__ Left(const RowSums&, const P (&v)[2], int) {
+    __device__ __forceinline__ Left(const RowSums&, const P (&v)[2], int, int first) {
 #pragma unroll
-      for (int j = 0; j < S::products_of_piece; ++j)
+      for (int j = 0; j < S::products_at_once; ++j)
 #pragma unroll
         for (int c = 0; c < S::C; ++c) {
-          part[j][c] = {halves_of<S>(v[0], j, 0, c), halves_of<S>(v[1], j, 0, c), halves_of<S>(v[0], j, 1, c),
-                        halves_of<S>(v[1], j, 1, c)};
+          const int k = first + j;
+          part[j][c] = {halves_of<S>(v[0], k, 0, c), halves_of<S>(v[1], k, 0, c), halves_of<S>(v[0], k, 1, c),
+                        halves_of<S>(v[1], k, 1, c)};
           ptx::hold_matrix(part[j][c]);
         }
     }
@@ -91,14 +115,15 @@ struct RowSums : SumsOfComponents<S, float> {
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
   }
-  /// Sends the products of piece p.
-  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+  /// Sends the products of piece p from `first` on.
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int first) {
     const MatrixDescriptor right = describe_matrix(table, of_product / 2, 128);
 #pragma unroll
-    for (int j = 0; j < S::products_of_piece; ++j)
+    for (int j = 0; j < S::products_at_once; ++j)
 #pragma unroll
       for (int c = 0; c < S::C; ++c)
-        ptx::multiply_halves(sum[c], left.part[j][c], moved(right, (p * S::products_of_piece + j) * of_product), true);
+        ptx::multiply_halves(sum[c], left.part[j][c], moved(right, (p * S::products_of_piece + first + j) * of_product),
+                             true);
   }
   __device__ __forceinline__ void store(std::uint32_t at) const {
 #pragma unroll
@@ -115,9 +140,18 @@ struct SumsOfPairs {
 
   __device__ __forceinline__ SumsOfPairs(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
     const std::uint32_t starts = table + S::row_taps_bytes;
-    start_sums(luma, starts, lane);
+    if constexpr (S::start_products) {
+      const uint4 ones = ones_of(lane);
+      ptx::wgmma_fence();
+      send_starts(luma, ones, starts);
 #pragma unroll
-    for (int c = 0; c < 2; ++c) start_sums(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
+      for (int c = 0; c < 2; ++c) send_starts(chroma[c], ones, starts + (2 + c) * S::pixels * 32);
+      ptx::wgmma_commit();
+    } else {
+      start_sums(luma, starts, lane);
+#pragma unroll
+      for (int c = 0; c < 2; ++c) start_sums(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
+    }
   }
   static __device__ __forceinline__ constexpr bool has_luma(int p) {
     return p >= S::first_luma && p < S::first_luma + S::luma_pieces;
@@ -136,7 +170,7 @@ struct PairSums : SumsOfPairs<S, float> {
   struct Left {
     uint4 luma[2], chroma[2];
 
-    __device__ __forceinline__ Left(const PairSums& sums, const P (&v)[2], int p) {
+    __device__ __forceinline__ Left(const PairSums& sums, const P (&v)[2], int p, int) {
       std::uint32_t two[2][2];  // pairs' chroma, [half][row]
 #pragma unroll
       for (int h = 0; h < 2; ++h)
@@ -163,7 +197,7 @@ struct PairSums : SumsOfPairs<S, float> {
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
   }
-  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p) {
+  __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, of_chroma / 2, 128);
 #pragma unroll
     for (int c = 0; c < 2; ++c) ptx::multiply_halves(chroma[c], left.chroma[c], moved(of_pairs, p * of_chroma), true);

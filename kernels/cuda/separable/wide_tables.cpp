@@ -75,13 +75,10 @@ class Window {
     append(to, starts);
   }
   void append_starts(std::vector<std::byte>& to) const {
+    if (strips_.start_products) return append_start_products(to);
     std::vector<float> starts;
     for (int c = 0; c < strips_.components; ++c)
-      for (int n = 0; n < strips_.pixels; ++n) {
-        const double outside = outside_[static_cast<std::size_t>(pixel_of(strips_, n))];
-        const double ghost = axis_.ghost[static_cast<std::size_t>(c)];
-        starts.push_back(static_cast<float>(axis_.row_start + ghost * outside * sample_unit));
-      }
+      for (int n = 0; n < strips_.pixels; ++n) starts.push_back(static_cast<float>(start(c, n)));
     append(to, starts);
   }
   void append_offsets(std::vector<std::byte>& to) const {
@@ -91,6 +88,24 @@ class Window {
   }
 
  private:
+  /// What the sums of column n of the row pass' product begin with.
+  double start(int c, int n) const {
+    const double outside = outside_[static_cast<std::size_t>(pixel_of(strips_, n))];
+    return axis_.row_start + axis_.ghost[static_cast<std::size_t>(c)] * outside * sample_unit;
+  }
+  /// As products read them, in the layout of the taps: in the first two rows two halves, then zeros.
+  void append_start_products(std::vector<std::byte>& to) const {
+    std::vector<std::uint16_t> halves;
+    for (int c = 0; c < strips_.components; ++c) {
+      for (int n = 0; n < strips_.pixels; ++n) {
+        halves.push_back(half_bits(start(c, n)));
+        halves.push_back(half_bits(start(c, n) - half_value(halves.back())));
+        halves.insert(halves.end(), 6, 0);
+      }
+      halves.insert(halves.end(), static_cast<std::size_t>(8 * strips_.pixels), 0);
+    }
+    append(to, halves);
+  }
   int unit() const { return strips_.piece_pixels; }
   /// The piece of the frame that stands for that at a place.
   int piece_at(int place) const {
