@@ -156,7 +156,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
     ptx::copy_bulk(worker.row_taps, table, S::table_bytes, tables);
     ptx::copy_bulk(worker.column_taps, args.column_taps, S::column_bytes, tables);
   }
-  int y = top - args.centre_y + group * step_rows;
+  int y = top - args.centre_y + In::first_row(worker.warp, worker.lane) + group * step_rows;
   worker.input.set_next_rows(y);
   worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::offsets_at);
   if constexpr (S::prefetches) worker.input.prefetch_first();
@@ -171,14 +171,16 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   for (int step = group, slot = group; step < steps; step += S::groups) {
     y += S::groups * step_rows;
     worker.input.begin_step(y);
+    const int ready = step - (S::chunks - 1), row = top + ready * step_rows + worker.made_row();
+    typename Out::Words in = {};
+    // No registers hold what is under way where it comes as tiles, nor has the first level cache the frame.
+    constexpr bool reads_early = S::tiles && S::groups < 4;
+    if (reads_early && samples.reads && ready >= 0) samples.load(in, row);
     worker.filter_rows(step, slot, step + S::groups < steps);
-    const int ready = step - (S::chunks - 1);
     if (ready >= 0) {
       typename S::Sum sum[S::columns / 2];
       worker.send_columns(sum, S::slot_after(slot, S::slots - S::chunks + 1), args.start);
-      const int row = top + ready * step_rows + worker.made_row();
-      typename Out::Words in = {};
-      if (samples.reads) samples.load(in, row);
+      if (!reads_early && samples.reads) samples.load(in, row);
       ptx::wgmma_wait();
       hold(sum);
       if (samples.reads)

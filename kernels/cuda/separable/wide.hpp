@@ -147,10 +147,10 @@ struct Plane {
   }
 #endif
   int before;  ///< pixels that a strip's window begins before it
-  bool wraps;  ///< of tiles: what is left and right of the frame is of its other side
   EdgeAxis columns, rows;
   bool wide;                     ///< addresses and strides allow whole pieces
   bool copied;                   ///< nothing is filtered
+  bool wraps;                    ///< of tiles: left and right of the frame is its other side
   std::uint32_t passthrough[3];  ///< word i of a row has number i % 3 (of three components), or any
   std::uint8_t ghost_byte[4];
   /// Of packed 4:2:2, permutes of bytes: two words' chroma, a word's luma as halves, and words to luma first and back.
@@ -161,13 +161,13 @@ struct Plane {
 };
 
 struct Args {
-  CUtensorMap rows;  ///< of tiles: the plane as words
   Plane plane[max_planes];
   const uint4* column_taps;
   int planes, centre_y;
   float gain, centre;
   std::int32_t start;  ///< of boxes: what sums begin with,
   float whole;         ///< and what is added to quotients, so that their lower bits are integers
+  CUtensorMap rows;    ///< of tiles: the plane as words
 };
 
 }  // namespace convolve::cuda::wide

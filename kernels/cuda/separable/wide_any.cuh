@@ -36,10 +36,11 @@ struct AnyInput {
         x(window + S::piece_bytes * (lane & 3)),
         inside(plane.wide && !plane.rows.ghost && window >= 0 && window + S::window * S::C <= plane.row_bytes) {}
 
+  static __device__ __forceinline__ int first_row(int warp, int lane) { return 16 * warp + (lane >> 2); }
   __device__ __forceinline__ void set_next_rows(int y) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const int r = y + first_row_of_lane() + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
+      const int r = y + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
       next.ghost[h] = plane.rows.ghost && at != r;
       next.at[h] = plane.in + at * plane.in_stride;
     }

@@ -60,10 +60,6 @@ __device__ __forceinline__ Piece<S::piece_words> in_order(const Piece<S::piece_w
   return v;
 }
 
-/// The first of a lane's two rows of a step.
-__device__ __forceinline__ int first_row_of_lane() {
-  return 16 * __shfl_sync(~0u, threadIdx.x >> 5 & 3, 0) + (threadIdx.x >> 2 & 7);
-}
 /// Loads a piece in the place of piece p, which has been taken: of this step, or of the next one where there is one.
 template <class S, class In>
 __device__ __forceinline__ void load_behind(In& input, int p, bool more) {
@@ -91,11 +87,13 @@ struct Input {
                                    std::uint32_t offsets)
       : plane(plane), window((left - plane.before) * S::C), offsets(offsets + 4 * (lane & 3)) {}
 
-  /// Those of the step whose first row is `y` of the frame are the lane's next rows.
+  /// The first of a lane's two rows of a step.
+  static __device__ __forceinline__ int first_row(int warp, int lane) { return 16 * warp + (lane >> 2); }
+  /// Row `y` of the frame and that 8 below are the lane's next ones.
   __device__ __forceinline__ void set_next_rows(int y) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const int r = y + first_row_of_lane() + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
+      const int r = y + 8 * h, at = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
       next.at[h] = plane.rows.ghost && at != r ? plane.ghost_row : plane.in + at * plane.in_stride + window;
     }
   }
@@ -116,7 +114,7 @@ struct Input {
 #pragma unroll
     for (int p = 0; p < S::ahead; ++p) load_from(p, next, static_cast<int>(piece[p][0].word[0]));
   }
-  /// The next step begins; `y`: the first row of that behind it.
+  /// The next step begins; `y`: the lane's first row of that behind it.
   __device__ __forceinline__ void begin_step(int y) {
     now = next;
     set_next_rows(y);

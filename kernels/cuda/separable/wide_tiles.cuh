@@ -43,13 +43,13 @@ struct TileInput {
     of_lane = this->memory + (lane >> 2) * S::tile_pitch + (lane & 3) * S::piece_bytes;
   }
 
-  __device__ __forceinline__ void set_next_rows(int step_y) {
-    next_y = step_y + 16 * __shfl_sync(~0u, threadIdx.x >> 5 & 3, 0);
-  }
-  __device__ __forceinline__ void begin_step(int step_y) {
+  /// The first of this warp's rows of a step.
+  static __device__ __forceinline__ int first_row(int warp, int) { return 16 * warp; }
+  __device__ __forceinline__ void set_next_rows(int row) { next_y = row; }
+  __device__ __forceinline__ void begin_step(int row) {
     if constexpr (S::tiles_ahead < S::row_tiles) first = (first + S::row_tiles) % S::tiles_ahead;
     y = next_y;
-    set_next_rows(step_y);
+    set_next_rows(row);
   }
   __device__ __forceinline__ void find_first(const std::uint8_t*) {
     if ((threadIdx.x & 31) != 0) return;
