@@ -21,11 +21,14 @@ using namespace convolve::cpu;
 
 constexpr int stride = 16;
 
-/// Two products of a byte and a signed byte, added up to a word that saturates.
-int multiply_add(const std::uint8_t* samples, dot::TapPair taps) {
+/// Two products of a byte and a signed byte, added up to a word that saturates. Of a wide pair the sample has the sign.
+int multiply_add(const std::uint8_t* samples, dot::TapPair taps, std::uint8_t flip) {
   EXPECT_EQ(taps & 0xffff, taps >> 16 & 0xffff);
-  const int sum =
-      samples[0] * static_cast<std::int8_t>(taps & 0xff) + samples[1] * static_cast<std::int8_t>(taps >> 8 & 0xff);
+  int sum = 0;
+  for (int i = 0; i < 2; ++i) {
+    const int tap = taps >> 8 * i & 0xff;
+    sum += flip ? static_cast<std::int8_t>(samples[i] ^ flip) * tap : samples[i] * static_cast<std::int8_t>(tap);
+  }
   return std::clamp(sum, -32768, 32767);
 }
 
@@ -33,20 +36,19 @@ int multiply_add(const std::uint8_t* samples, dot::TapPair taps) {
 std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int parity, int side, const std::uint8_t* samples) {
   const dot::WordTaps::Parity& of = k.parity[static_cast<std::size_t>(parity)];
   std::vector<std::int64_t> words(of.start.begin(), of.start.end());
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] += of.lack[i];
   const std::uint8_t* const window = samples - parity;  // begins at an even place
   std::size_t segment = 0;
   for (std::size_t step = 0; step < of.pairs.size(); ++step) {
     EXPECT_LT(segment, words.size());
     const auto row = static_cast<int>(step) % side;
     const std::uint8_t* const at = window + row * stride + k.columns[step / static_cast<std::size_t>(side)];
-    words[segment] += multiply_add(at, of.pairs[step]);
-    if (of.seconds[step])
-      words[segment] += multiply_add(at, of.second_pairs[step]);
-    else
-      EXPECT_EQ(of.second_pairs[step], 0);
+    words[segment] += multiply_add(at, of.pairs[step], of.flips[step]);
+    if (!of.ends[step]) continue;
+    // Before, 16 bits may overflow: what wide pairs lack is in from the start.
     EXPECT_GE(words[segment], 0);
     EXPECT_LE(words[segment], 65535);
-    segment += of.ends[step];
+    ++segment;
   }
   EXPECT_EQ(segment, words.size());
   return words;
@@ -121,7 +123,7 @@ class WordTaps : public testing::Test {
 constexpr std::pair<int, int> ranges[] = {{-3, 9}, {-30, 90}, {-90, 30}, {-127, 127}, {0, 127}, {-60, 60}, {0, 9}};
 
 TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
-  int served = 0, with_second_pairs = 0;
+  int served = 0, with_wide_pairs = 0;
   for (const int side : {3, 5, 7, 9, 11, 13, 15})
     for (const auto& [least, most] : ranges)
       for (int draws = 0; draws < (dot::loops(side) ? 7 : 80); ++draws) {
@@ -129,11 +131,11 @@ TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
         const auto k = dot::make_word_taps(taps, side, side);
         if (!k) continue;
         ++served;
-        with_second_pairs += k->second_pairs() > 0;
+        with_wide_pairs += k->wide_pairs() > 0;
         expect_sums(*k, nullptr, taps, side, 1, 0);
       }
   EXPECT_GT(served, 1000);
-  EXPECT_GT(with_second_pairs, 200);
+  EXPECT_GT(with_wide_pairs, 200);
 }
 
 TEST_F(WordTaps, DivideAsTheContractSays) {
@@ -177,12 +179,13 @@ TEST_F(WordTaps, LeaveDivisionsThatTheyHaveNotTheBitsFor) {
   EXPECT_FALSE(quotient(20000, 0)) << "what is left would not fit 16 bits";
 }
 
-TEST_F(WordTaps, TakeSecondPairsWhereOneIsTooSmall) {
-  EXPECT_EQ(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3)->second_pairs(), 0);
-  // A pair holds 128: of outputs at even places 100 + 28 and 40, of those at odd places 100 and 28 + 40.
-  EXPECT_EQ(dot::make_word_taps({100, 28, 40, 0, 0, 0, 0, 0, 0}, 3, 3)->second_pairs(), 0);
-  EXPECT_EQ(dot::make_word_taps({100, 29, 40, 0, 0, 0, 0, 0, 0}, 3, 3)->second_pairs(), 1);
-  EXPECT_EQ(dot::make_word_taps({100, -100, 100, 0, 0, 0, 0, 0, 0}, 3, 3)->second_pairs(), 0) << "of other signs";
+TEST_F(WordTaps, HaveWidePairsWhereTapsAreTooMuch) {
+  EXPECT_EQ(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3)->wide_pairs(), 0);
+  // A pair with signs holds 128: of outputs at even places 100 + 28 and 40, of those at odd places 100 and 28 + 40.
+  EXPECT_EQ(dot::make_word_taps({100, 28, 40, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 0);
+  EXPECT_EQ(dot::make_word_taps({100, 29, 40, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 1);
+  EXPECT_EQ(dot::make_word_taps({-100, -29, -40, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 1);
+  EXPECT_EQ(dot::make_word_taps({100, -100, 100, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 0) << "of other signs";
 }
 
 TEST_F(WordTaps, EndSegmentsWhereTheyAreFull) {

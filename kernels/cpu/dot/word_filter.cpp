@@ -13,11 +13,12 @@ std::vector<WordStep> pack_steps(const WordTaps& taps) {
   for (std::size_t i = 0; i < taps.parity[0].pairs.size(); ++i)
     for (std::size_t p = 0; p < 2; ++p) {
       const WordTaps::Parity& of = taps.parity[p];
-      WordStep step{of.pairs[i], of.second_pairs[i], 0, 0};
-      if (of.seconds[i]) step.flags |= has_second;
+      WordStep step{of.pairs[i], static_cast<std::int32_t>(0x01010101u * of.flips[i]), 0, 0};
+      if (of.flips[i]) step.flags |= is_wide;
       if (i == 0 || of.ends[i - 1]) {
         step.flags |= begins_segment;
-        step.start = two_words(of.start[segment[p]++]);
+        step.start = two_words(of.start[segment[p]] + of.lack[segment[p]]);
+        ++segment[p];
       }
       steps.push_back(step);
     }

@@ -22,11 +22,12 @@ constexpr TwoWords two_words(std::int32_t word) {
 
 // What the kernel does with a window for the outputs of one parity.
 struct WordStep {
-  TapPair taps, second;  // a second pair where has_second
-  TwoWords start;        // of the segment that begins with this step, where begins_segment
+  TapPair taps;
+  std::int32_t flip;  // of a window's bytes, where is_wide
+  TwoWords start;     // of the segment that begins with this step, where begins_segment
   std::int32_t flags;
 };
-constexpr std::int32_t has_second = 1, begins_segment = 2;
+constexpr std::int32_t is_wide = 1, begins_segment = 2;
 
 // How the bytes of a row become windows. Of one component they are that as they lie; of two and four, samples of
 // neighbouring pixels are brought side by side; of three, each half of a vector has four pixels.

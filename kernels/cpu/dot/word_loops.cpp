@@ -196,7 +196,7 @@ bool make_dot_word_loops(Engine& engine, const PlanDesc& desc, const Arithmetic&
   std::optional<WordFilter> packed = pack_words(*words, 1, q.divisor, constant);
   if (!packed || packed->saturates) return false;
   engine.name = name_of(false, false);
-  engine.cost = (4 * words->steps() + 2 * words->second_pairs() + 8 * words->segments() + 25) / 24.0;
+  engine.cost = (4 * words->steps() + words->wide_pairs() + 8 * words->segments() + 25) / 24.0;
   engine.element_size = 1;
   engine.block_rows = 4;
   engine.block_samples = samples_of(WordForm::one);

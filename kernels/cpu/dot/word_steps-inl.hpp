@@ -53,44 +53,56 @@ struct Windows {
 #define CONVOLVE_ADD_PRODUCTS CONVOLVE_PRODUCTS("s0", "s1", "s2", "s3")
 // Begins a segment, with what is in s3.
 #define CONVOLVE_BEGIN_WITH_PRODUCTS CONVOLVE_PRODUCTS("s3", "s3", "s3", "s3")
+// The products of a wide pair: the windows' bytes become signed ones, and the taps are those without a sign.
+#define CONVOLVE_ADD_WIDE_PRODUCT(window, sum)    \
+  "vpxor %[flip], %[" window                      \
+  "], %[product]\n\t"                             \
+  "vpmaddubsw %[product], %[tap], %[product]\n\t" \
+  "vpaddw %[product], %[" sum "], %[" sum "]\n\t"
+#define CONVOLVE_ADD_WIDE_PRODUCTS                                                                                 \
+  "vpbroadcastd %c[flips](%[steps]), %[flip]\n\t" CONVOLVE_ADD_WIDE_PRODUCT("w0", "s0") CONVOLVE_ADD_WIDE_PRODUCT( \
+      "w1", "s1") CONVOLVE_ADD_WIDE_PRODUCT("w2", "s2") CONVOLVE_ADD_WIDE_PRODUCT("w3", "s3")
+// A wide pair begins with three copies.
+#define CONVOLVE_COPY_START  \
+  "vmovdqa %[s3], %[s0]\n\t" \
+  "vmovdqa %[s3], %[s1]\n\t" \
+  "vmovdqa %[s3], %[s2]\n\t"
 
 // The first step of one parity: begins its first segment.
 template <int Step>
 HWY_INLINE Segment FirstStep(const Windows& in, const WordStep* steps) {
   constexpr int at = Step * static_cast<int>(sizeof(WordStep));
   Segment sum;
-  Words tap, product;
+  Words tap, product, flip;
   asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
-      "vpbroadcastd %c[start](%[steps]), %[s3]\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
-      "testb %[has_second], %c[flags](%[steps])\n\t"
-      "jne 2f\n\t"
+      "vpbroadcastd %c[start](%[steps]), %[s3]\n\t"
+      "testb %[is_wide], %c[flags](%[steps])\n\t"
+      "jne 2f\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
       "4:\n\t"
       ".subsection 1\n\t"
-      "2:\n\t"
-      "vpbroadcastd %c[second](%[steps]), %[tap]\n\t" CONVOLVE_ADD_PRODUCTS
+      "2:\n\t" CONVOLVE_COPY_START CONVOLVE_ADD_WIDE_PRODUCTS
       "jmp 4b\n\t"
       ".previous"
       : [s0] "=&x"(sum.s0.raw), [s1] "=&x"(sum.s1.raw), [s2] "=&x"(sum.s2.raw), [s3] "=&x"(sum.s3.raw),
-        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw)
+        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw), [flip] "=&x"(flip.raw)
       : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [steps] "r"(steps),
-        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [second] "i"(at + offsetof(WordStep, second)),
+        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [flips] "i"(at + offsetof(WordStep, flip)),
         [start] "i"(at + offsetof(WordStep, start)), [flags] "i"(at + offsetof(WordStep, flags)),
-        [has_second] "i"(dot::has_second)
+        [is_wide] "i"(dot::is_wide)
       : "cc");
   return sum;
 }
 
-// A step of one parity: keeps the segment and begins the next, where one begins, and adds its pairs of taps. As text:
+// A step of one parity: keeps the segment and begins the next, where one begins, and adds its pair of taps. As text:
 // GCC would add up products first and move sums about, for which there are no registers, and all the more where there
 // are branches. These go the same way in each block, so that they are predicted.
 template <int Step, int Most>
 HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, Words*& to, Kept<Most>& kept) {
   constexpr int at = Step * static_cast<int>(sizeof(WordStep));
-  Words tap, product;
+  Words tap, product, flip;
   asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
       "cmpl $0, %c[flags](%[steps])\n\t"
-      "jne 2f\n\t"
-      "3:\n\t" CONVOLVE_ADD_PRODUCTS
+      "jne 2f\n\t" CONVOLVE_ADD_PRODUCTS
       "4:\n\t"
       ".subsection 1\n\t"
       "2:\n\t"
@@ -101,23 +113,24 @@ HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, 
       "vmovdqa %[s2], 128(%[to])\n\t"
       "vmovdqa %[s3], 192(%[to])\n\t"
       "addq $256, %[to]\n\t"
-      "vpbroadcastd %c[start](%[steps]), %[s3]\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
-      "testb %[has_second], %c[flags](%[steps])\n\t"
-      "je 4b\n\t"
-      "vpbroadcastd %c[second](%[steps]), %[tap]\n\t"
-      "jmp 3b\n\t"
-      "1:\n\t" CONVOLVE_ADD_PRODUCTS
-      "vpbroadcastd %c[second](%[steps]), %[tap]\n\t"
-      "jmp 3b\n\t"
+      "vpbroadcastd %c[start](%[steps]), %[s3]\n\t"
+      "testb %[is_wide], %c[flags](%[steps])\n\t"
+      "jne 3f\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
+      "jmp 4b\n\t"
+      "3:\n\t" CONVOLVE_COPY_START "1:\n\t" CONVOLVE_ADD_WIDE_PRODUCTS
+      "jmp 4b\n\t"
       ".previous"
       : [s0] "+x"(sum.s0.raw), [s1] "+x"(sum.s1.raw), [s2] "+x"(sum.s2.raw), [s3] "+x"(sum.s3.raw),
-        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw), [to] "+r"(to), "+m"(kept)
+        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw), [flip] "=&x"(flip.raw), [to] "+r"(to), "+m"(kept)
       : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [steps] "r"(steps),
-        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [second] "i"(at + offsetof(WordStep, second)),
+        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [flips] "i"(at + offsetof(WordStep, flip)),
         [start] "i"(at + offsetof(WordStep, start)), [flags] "i"(at + offsetof(WordStep, flags)),
-        [has_second] "i"(dot::has_second), [begins_segment] "i"(dot::begins_segment)
+        [is_wide] "i"(dot::is_wide), [begins_segment] "i"(dot::begins_segment)
       : "cc");
 }
+#undef CONVOLVE_COPY_START
+#undef CONVOLVE_ADD_WIDE_PRODUCTS
+#undef CONVOLVE_ADD_WIDE_PRODUCT
 #undef CONVOLVE_ADD_PRODUCTS
 #undef CONVOLVE_BEGIN_WITH_PRODUCTS
 #undef CONVOLVE_PRODUCTS

@@ -225,7 +225,7 @@ namespace {
 
 // Instructions for 32 samples, on the scale of the other engines: for one of them each sample takes a sixteenth.
 double cost_of(const WordTaps& taps, WordForm form) {
-  const double cost = (4 * taps.steps() + 2 * taps.second_pairs() + 6 * taps.segments() + 25) / 24.0;
+  const double cost = (4 * taps.steps() + taps.wide_pairs() + 6 * taps.segments() + 25) / 24.0;
   if (form == WordForm::one) return cost;
   const double shuffled = (cost + 0.03 * taps.steps()) * 32 / samples_of(form);
   return form == WordForm::three ? 1.25 * shuffled : shuffled;  // windows and bytes in two parts

@@ -13,35 +13,23 @@
 namespace convolve::cpu::dot {
 namespace {
 
-constexpr int pair_limit = 128, segment_limit = 257;
+constexpr int pair_limit = 128, segment_limit = 257;  // of magnitudes
 constexpr int largest_word = 65535, largest_sample = 255;
-
-// The part of `tap` that has room beside the tap `other`.
-int part_beside(int tap, int other) {
-  if (tap >= 0) return std::min({tap, 127, pair_limit - std::max(other, 0)});
-  return std::max({tap, -128, -pair_limit - std::min(other, 0)});
-}
 
 struct Pair {
   int tap[2];
 
   int magnitude() const { return std::abs(tap[0]) + std::abs(tap[1]); }
   int below() const { return std::max(-tap[0], 0) + std::max(-tap[1], 0); }
-  bool empty() const { return magnitude() == 0; }
+  // Of one sign, and too much for a product with taps that have one.
+  bool wide() const { return magnitude() > pair_limit && (below() == 0 || below() == magnitude()); }
+  std::uint8_t flip() const { return !wide() ? 0 : below() == 0 ? 0x80 : 0x7f; }
+  int lack() const { return !wide() ? 0 : below() == 0 ? 128 * magnitude() : -127 * magnitude(); }
   TapPair word() const {
-    const auto byte = [&](int i) { return static_cast<std::uint32_t>(tap[i]) & 0xff; };
+    const auto byte = [&](int i) { return static_cast<std::uint32_t>(wide() ? std::abs(tap[i]) : tap[i]) & 0xff; };
     return static_cast<TapPair>(0x10001u * (byte(0) | byte(1) << 8));
   }
 };
-
-// As much of a pair as one multiply-add holds, taken off it.
-Pair take(Pair& from) {
-  Pair part = from;
-  part.tap[0] = part_beside(from.tap[0], 0);
-  part.tap[1] = part_beside(from.tap[1], part.tap[0]);
-  for (int i = 0; i < 2; ++i) from.tap[i] -= part.tap[i];
-  return part;
-}
 
 // A filter, and the order of its windows.
 struct Arranged {
@@ -77,16 +65,16 @@ WordTaps::Parity parity_of(std::span<const Pair> pairs, int segments) {
   WordTaps::Parity result;
   result.ends = ends_of(pairs);
   for (std::size_t i = 0; result.ends.count() < static_cast<std::size_t>(segments); ++i) result.ends.set(i);
-  int below = 0, all = 0;
+  int below = 0, all = 0, lack = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     below += pairs[i].below();
     all += pairs[i].magnitude();
-    Pair left = pairs[i];
-    result.pairs.push_back(take(left).word());
-    result.second_pairs.push_back(left.word());
-    if (!left.empty()) result.seconds.set(i);
+    lack += pairs[i].lack();
+    result.pairs.push_back(pairs[i].word());
+    result.flips.push_back(pairs[i].flip());
     if (!result.ends[i]) continue;
     result.start.push_back(std::exchange(below, 0) * largest_sample);
+    result.lack.push_back(std::exchange(lack, 0));
     result.room.push_back(largest_word - std::exchange(all, 0) * largest_sample);
   }
   return result;

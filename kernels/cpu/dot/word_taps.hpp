@@ -14,12 +14,21 @@
 //     output 1              .  a    b  c    d  e
 //
 // The pairs of taps come column by column of windows, each down its rows: a *step* is the pair of a window for the
-// outputs of either parity. What is too much for one pair is a second one of the same step, as the window is in a
-// register then. A segment is as many steps, one after the other, as 16 bits hold the sums of: where the magnitudes of
-// all its taps are 257 at the most, as 257 * 255 is the range of 16 bits. Segments of the two parities end behind steps
-// of their own, and are the same in number.
+// outputs of either parity.
+//
+// Two taps of one sign whose magnitudes come to more than 128 are a *wide pair*. A multiply-add takes bytes without a
+// sign and bytes with one: of a wide pair those with a sign are the samples, of which one exclusive or takes 128, or
+// which it takes from 127, and the taps are magnitudes, which may come to 256.
+//
+//     x ^ 0x80 as a signed byte is x - 128      a x + b y   = a (x - 128) + b (y - 128) + 128 (a + b)
+//     x ^ 0x7f as a signed byte is 127 - x      -a x - b y  = a (127 - x) + b (127 - y) - 127 (a + b)
+//
+// What such products lack is added to where their segment starts. A segment is as many steps, one after the other, as
+// 16 bits hold the sums of: where the magnitudes of all its taps are 257 at the most, as 257 * 255 is the range of 16
+// bits. Segments of the two parities end behind steps of their own, and are the same in number.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstdint>
@@ -46,12 +55,13 @@ constexpr bool loops(int width) {
 constexpr int segments_at_a_time = 8;
 
 struct WordTaps {
-  /// Of one parity: bit i of `ends` says that a segment ends behind step i, that of `seconds` that it has a second
-  /// pair.
+  /// Of one parity: bit i of `ends` says that a segment ends behind step i.
   struct Parity {
-    std::vector<TapPair> pairs, second_pairs;  ///< [window][row]
-    std::bitset<max_word_steps> ends, seconds;
+    std::vector<TapPair> pairs;       ///< [window][row]
+    std::vector<std::uint8_t> flips;  ///< what each sample of a wide pair is flipped by; 0: not a wide pair
+    std::bitset<max_word_steps> ends;
     std::vector<std::int32_t> start;  ///< of each segment's sums, so that none is below 0
+    std::vector<std::int32_t> lack;   ///< what the products of wide pairs lack, to be added to it
     std::vector<std::int32_t> room;   ///< by how much more each segment may start
   };
   std::vector<int> columns;      ///< of the windows, in the order of the steps
@@ -59,7 +69,10 @@ struct WordTaps {
 
   int steps() const { return static_cast<int>(parity[0].pairs.size()); }
   int segments() const { return static_cast<int>(parity[0].start.size()); }
-  int second_pairs() const { return static_cast<int>(parity[0].seconds.count() + parity[1].seconds.count()); }
+  int wide_pairs() const {
+    const auto of = [](const Parity& p) { return p.flips.size() - std::count(p.flips.begin(), p.flips.end(), 0); };
+    return static_cast<int>(of(parity[0]) + of(parity[1]));
+  }
 };
 
 /// The taps of a filter, [row][column]: of an odd number of columns, 15x15 at the most, none of a magnitude above 127.
