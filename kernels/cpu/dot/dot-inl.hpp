@@ -39,15 +39,15 @@ using Bytes = Vector<std::uint8_t>;
 constexpr int most_rows = 4;  // of a block
 constexpr int samples = lanes<std::uint8_t>;
 
-// The destination of a block. Stores of bytes may change anything, so what is used after them is copied.
+// The destination of a block, or of its rows from `first` on. Stores of bytes may change anything, so what is used after them is copied.
 struct Target {
   int n;
   std::uint8_t* out[most_rows];
   const std::uint8_t* passthrough[most_rows] = {};
-  explicit Target(const Block& block) : n(block.n) {
+  explicit Target(const Block& block, int first = 0) : n(block.n) {
     for (int i = 0; i < most_rows; ++i) {
-      out[i] = static_cast<std::uint8_t*>(block.out[i]);
-      if (block.passthrough) passthrough[i] = static_cast<const std::uint8_t*>(block.passthrough[i]);
+      out[i] = static_cast<std::uint8_t*>(block.out[first + i]);
+      if (block.passthrough) passthrough[i] = static_cast<const std::uint8_t*>(block.passthrough[first + i]);
     }
   }
 };

@@ -44,6 +44,7 @@ namespace {
 using dot::windows_of, dot::WordFilter;
 
 constexpr int most_unrolled = 12;  // segments
+constexpr int parts = 2;           // of a block, of `rows` each
 
 // What the kernel needs all the way. Stores of bytes may change anything, so that what is used after them is copied.
 struct Frame {
@@ -161,25 +162,33 @@ HWY_INLINE void MakeBytes(const WordFilter& k, const Kept<most_unrolled>& kept, 
   for (int i = 0; i < rows; ++i) StoreCodes<Form>(even[i], odd[i], in_turns, out[i] + x);
 }
 
+// The output rows of a block from `first` on.
 template <int Side, WordForm Form, int Segments>
-void FilterWords(const Kernel& kernel, const Block& block) {
+void FilterPart(const Kernel& kernel, const Block& block, int first) {
   constexpr int samples = dot::samples_of(Form), stored = Form == WordForm::three ? 28 : samples;
   const WordFilter& k = *static_cast<const WordFilter*>(kernel.packed.get());
-  const Target to(block);
-  const Frame frame{k, k.steps.data(), k.columns.data(), block.rows, kernel.components};
+  const Target to(block, first);
+  const Frame frame{k, k.steps.data(), k.columns.data(), block.rows + first, kernel.components};
   const int last_whole = to.out[rows - 1] ? to.n - stored : -1;
   Kept<most_unrolled> kept;
   Rest rest;
   std::uint8_t* out[rows];
   for (int i = 0; i < rows; ++i) out[i] = to.out[i];
   for (int x = 0; x < to.n; x += samples) {
-    block.ahead.fetch_side_by_side<samples>(x);
+    block.ahead.fetch_side_by_side<samples>(x, first);
     if (HWY_UNLIKELY(x > last_whole)) rest.place(out, x);
     Sums sums_of_block;
     SumUp<Side, Form>(std::make_integer_sequence<int, windows_of(Side)>(), frame, x, sums_of_block, kept);
     MakeBytes<Form, Segments>(k, kept, sums_of_block, out, x);
     if (HWY_UNLIKELY(x > last_whole)) rest.copy(to, x, std::min(to.n - x, samples));
   }
+}
+
+// What lies around a block costs the same for as many rows again.
+template <int Side, WordForm Form, int Segments>
+void FilterWords(const Kernel& kernel, const Block& block) {
+  for (int first = 0; first < parts * rows && block.out[first]; first += rows)
+    FilterPart<Side, Form, Segments>(kernel, block, first);
 }
 
 template <int Side, WordForm Form, int... Segments>
@@ -205,7 +214,7 @@ decltype(Kernel::run) WordFilterOf(int side, WordForm form, int segments) {
 }  // namespace
 
 dot::WordFunctions DotWordSums() {
-  return {rows, WordFilterOf};
+  return {parts * rows, WordFilterOf};
 }
 #else
 dot::WordFunctions DotWordSums() {
@@ -266,7 +275,7 @@ bool make_dot_word_sums(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   engine.cost = cost_of(*words, form);
   if (!group.all_filtered()) engine.cost += 1.5;  // put back in a pass of their own
   engine.element_size = 1;
-  engine.block_rows = functions.rows;
+  engine.block_rows = engine.ahead_rows = functions.rows;
   engine.block_samples = samples_of(form);
   engine.reads_past = form == WordForm::three ? reach + 4 : reach;
   kernel.packed = std::make_shared<WordFilter>(*std::move(packed));

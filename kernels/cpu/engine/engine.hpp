@@ -89,14 +89,24 @@ struct Ahead {
 #endif
   }
 
-  /// For samples [x, x + n) of one input, half a line or less at a time: with few instructions where they lie side by
-  /// side. The input's lines are asked for as ones that will soon not be needed.
+  /// For samples [x, x + n) of `rows` rows from `first` on of one input; see fetch().
+  template <int rows>
+  [[gnu::always_inline]] inline void fetch_rows(int x, int n, int first) const {
+    for (std::ptrdiff_t at = (x * step + 63) & -64; at < (x + n) * step; at += 64)
+      for (int i = first; i < first + rows; ++i) {
+        __builtin_prefetch(in[i] + at, 0, 3);
+        fetch_own(out[i] + at);
+      }
+  }
+
+  /// The same of usual_rows rows, half a line or less at a time: with few instructions where samples lie side by side.
+  /// The input's lines are asked for as ones that will soon not be needed.
   template <int n>
-  [[gnu::always_inline]] inline void fetch_side_by_side(int x) const {
+  [[gnu::always_inline]] inline void fetch_side_by_side(int x, int first = 0) const {
     static_assert(n <= 32);
-    if (step != 1 || n != 32) return fetch<true>(x, n);
+    if (step != 1 || n != 32) return fetch_rows<usual_rows>(x, n, first);
     if (x % 64 != 0) return;
-    for (int i = 0; i < usual_rows; ++i) {
+    for (int i = first; i < first + usual_rows; ++i) {
       __builtin_prefetch(in[i] + x, 0, 0);
       fetch_own(out[i] + x);
     }
@@ -118,7 +128,7 @@ struct Ahead {
   template <int rows>
   [[gnu::always_inline]] inline Lines lines(int x) const {
     if (step != 1) {
-      fetch<true, rows>(x, 64);
+      fetch_rows<rows>(x, 64, 0);
       return {in[0], out[0], 0, 0};
     }
     return {in[0] + x, out[0] + x, in[1] - in[0], out[1] - out[0]};
