@@ -360,10 +360,10 @@ std::vector<LimbTaps> pack_limbs(const std::vector<std::int32_t>& taps, int side
   return {pack_limb(low, side), pack_limb(high, side)};
 }
 
-// Instructions for 16 samples, on the scale of the other engines.
-double cost_of(int side, bool two_bytes) {
+// Instructions for 16 samples, on the scale of the other engines. `slow`: eight rows take longer than four would.
+double cost_of(int side, bool two_bytes, bool slow) {
   const double dots = side % 4 == 1 ? side * (side / 4) + side / 4 + 1 : side * ((side + 1) / 4);
-  return (two_bytes ? 2.0 : 0.95) * dots + 2.5;
+  return (two_bytes ? 2.0 : 0.95) * dots + (slow ? 6.5 : 2.5);
 }
 
 }  // namespace
@@ -386,7 +386,7 @@ bool make_dot_loaded_windows(Engine& engine, const PlanDesc& desc, const Arithme
   kernel.run = functions.filter(side, two_bytes, epilogue.epilogue == Epilogue::saturate);
   if (!kernel.run) return false;
   engine.name = name_of(true, two_bytes);
-  engine.cost = cost_of(side, two_bytes);
+  engine.cost = cost_of(side, two_bytes, side == 3 && group.stride != 1 && !arithmetic.exact_taps);
   engine.element_size = 1;
   engine.block_rows = engine.ahead_rows = functions.block_rows(side, two_bytes);
   engine.block_samples = max_samples;
