@@ -96,7 +96,7 @@ TEST(ByteTaps, OfRealFiltersStayWithinACodeValueAndKeepTheirSum) {
     for (double& tap : taps) sum += tap = any(random);
     if (round % 4 == 0) sum *= 0.7;
     for (double& tap : taps) tap /= sum;
-    for (const auto preferred : {cpu::ByteTaps::nearest, cpu::ByteTaps::smallest}) {
+    for (const auto preferred : {cpu::ByteTaps::nearest, cpu::ByteTaps::small}) {
       const auto bytes = byte_taps_of(Accumulator::single, taps, preferred);
       if (!bytes) continue;
       ++served;
@@ -115,24 +115,24 @@ TEST(ByteTaps, OfRealFiltersStayWithinACodeValueAndKeepTheirSum) {
   EXPECT_GE(served, 300);
 }
 
-TEST(ByteTaps, OfRealFiltersAreTheSmallestOrTheNearest) {
-  const std::vector<double> taps{0.11, 0.23, 0.32, 0.23, 0.11};
+TEST(ByteTaps, OfRealFiltersAreSmallOrTheNearest) {
+  const std::vector<double> taps{0.1113173, 0.2291319, 0.3191016, 0.2291319, 0.1113173};
   const auto nearest = byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::nearest);
-  const auto smallest = byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::smallest);
+  const auto smallest = byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::small);
   ASSERT_TRUE(nearest && smallest);
   EXPECT_LT(smallest->divisor, nearest->divisor);
   EXPECT_LE(worst_error(*nearest, taps), worst_error(*smallest, taps));
   EXPECT_FALSE(byte_taps_of(Accumulator::single, {0, 0}, cpu::ByteTaps::nearest));
   EXPECT_FALSE(byte_taps_of(Accumulator::single, {200.5, 1}, cpu::ByteTaps::nearest));
-  EXPECT_FALSE(byte_taps_of(Accumulator::single, {100, 0.5, 0.5, 0.5, 0.5}, cpu::ByteTaps::smallest));
+  EXPECT_FALSE(byte_taps_of(Accumulator::single, {100, 0.5, 0.5, 0.5, 0.5}, cpu::ByteTaps::small));
 }
 
 TEST(ByteTaps, OfExactFiltersAreTheirOwn) {
-  const auto taps = byte_taps_of(Accumulator::exact, {1, -2, 127}, cpu::ByteTaps::smallest);
+  const auto taps = byte_taps_of(Accumulator::exact, {1, -2, 127}, cpu::ByteTaps::small);
   ASSERT_TRUE(taps);
   EXPECT_EQ(taps->taps, (std::vector<std::int32_t>{1, -2, 127}));
   EXPECT_EQ(taps->divisor, 1);
-  EXPECT_FALSE(byte_taps_of(Accumulator::exact, {1, 128}, cpu::ByteTaps::smallest));
+  EXPECT_FALSE(byte_taps_of(Accumulator::exact, {1, 128}, cpu::ByteTaps::small));
 }
 
 // In steps of 1/127 the smaller tap is half a step off, about one code value; in steps of 1/32767 it is 129.0039 steps,

@@ -263,7 +263,7 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   if (functions.rows == 0) return false;
   const int width = desc.filter.width(), height = desc.filter.height();
   std::optional<IntegerTaps> taps =
-      make_byte_taps(arithmetic, desc.layout, desc.border, group, vnni ? ByteTaps::nearest : ByteTaps::smallest);
+      make_byte_taps(arithmetic, desc.layout, desc.border, group, vnni ? ByteTaps::nearest : ByteTaps::small);
   if (taps && (make_dot_word_sums(engine, desc, arithmetic, group, *taps) ||
                make_dot_word_loops(engine, desc, arithmetic, group, *taps))) {
     engine.staging = make_copy_staging(desc, group);

@@ -39,7 +39,8 @@ using Bytes = Vector<std::uint8_t>;
 constexpr int most_rows = 4;  // of a block
 constexpr int samples = lanes<std::uint8_t>;
 
-// The destination of a block, or of its rows from `first` on. Stores of bytes may change anything, so what is used after them is copied.
+// The destination of a block, or of its rows from `first` on. Stores of bytes may change anything, so what is used
+// after them is copied.
 struct Target {
   int n;
   std::uint8_t* out[most_rows];

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 
 #include "convolve/is_whole.hpp"
@@ -108,22 +109,23 @@ std::optional<IntegerTaps> make_byte_taps(const Arithmetic& arithmetic, const Fr
   if (peak == 0 || !holds_bytes(layout, border, group)) return std::nullopt;
   // Divisors so far apart that taps are rounded anew, up to the largest that there is; in a time that does not grow.
   constexpr double most_divisor = 1 << 24;
-  const bool smallest = preferred == ByteTaps::smallest;
+  const bool small = preferred == ByteTaps::small;
   const double largest = std::min(std::floor((largest_byte_tap + 0.5) / peak), most_divisor);
-  const int tries = std::clamp(50000 / static_cast<int>(taps.size()), 8, 256);
-  const double step = std::max(1.0, std::floor(largest * (smallest ? 0.5 : 0.15) / tries));
+  const int tries = std::clamp(50000 / static_cast<int>(taps.size()), 8, 300);
+  const double step = std::max(1.0, std::floor(largest * (small ? 0.6 : 0.15) / tries));
   IntegerTaps result;
-  double error = max_byte_error;
-  for (int i = 0; i < tries; ++i) {
-    const double divisor = largest - step * (smallest ? tries - 1 - i : i);
-    if (divisor < 1) continue;
-    const RoundedTaps rounded(taps, sum, divisor, error);
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < tries && largest - i * step >= 1; ++i) {
+    const double divisor = largest - i * step;
+    // Small taps that are near: as errors are about in inverse proportion to the divisor, its square prefers small
+    // ones.
+    const double weight = small ? divisor * divisor : 1, most = std::min(max_byte_error, least / weight);
+    const RoundedTaps rounded(taps, sum, divisor, most);
     const auto fits = [](double tap) { return std::abs(tap) <= largest_byte_tap; };
-    if (rounded.error >= error || !std::all_of(rounded.taps.begin(), rounded.taps.end(), fits)) continue;
-    error = rounded.error;
+    if (rounded.error >= most || !std::all_of(rounded.taps.begin(), rounded.taps.end(), fits)) continue;
+    least = rounded.error * weight;
     result.taps.assign(rounded.taps.begin(), rounded.taps.end());
     result.divisor = divisor;
-    if (smallest) break;
   }
   if (result.taps.empty()) return std::nullopt;
   result.gain = 1 / result.divisor;

@@ -38,8 +38,8 @@ std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const
                                              const ComponentGroup& group, int largest, double weight = 1);
 
 /// Which real taps of a byte are taken, of those that are near enough: where each product costs as much, the nearest;
-/// where many or large ones need a sum or a product more, the smallest.
-enum class ByteTaps : std::uint8_t { nearest, smallest };
+/// where many or large ones need a sum or a product more, small ones.
+enum class ByteTaps : std::uint8_t { nearest, small };
 
 /// The same for taps of one byte, of magnitude 127 at the most. Real taps become integers over a whole divisor, of
 /// which the sum is that of the taps, as nearly as may be: what is level stays level. Of many divisors one is taken
