@@ -175,6 +175,11 @@ class WidePlan final : public Plan {
     return describe_tensor(args_.rows, plane.in, plane.row_bytes, plane.height, plane.in_stride, kernel_.tile_row_bytes,
                            16);
   }
+  /// Whether no window of tiles holds more than what is once beside the frame, in whole copies.
+  static bool wraps_once(const Plane& plane, const Strips& strips) {
+    const int last = (plane.strips - 1) * strips.pixels - plane.before;
+    return plane.row_bytes % 16 == 0 && plane.before <= plane.width && last + strips.window <= 2 * plane.width;
+  }
   /// Whether samples stay within what they may be off by where taps are added up and rounded once more.
   static bool adds_taps_well(Border border, const LargeTaps& taps) {
     constexpr double half_unit = 0x1p-11;
@@ -247,8 +252,8 @@ class WidePlan final : public Plan {
         continue;
       }
       StripTables tables(parts_of(plane, desc, taps, scale), other_ != nullptr);
-      const int whole = strips.tiles && strips.components == 3 ? 2 * strips.piece_pixels : strips.piece_pixels;
-      has_strips_ &= plane.width % whole == 0;
+      has_strips_ &= plane.width % strips.piece_pixels == 0;
+      if (strips.tiles && plane.wraps) has_strips_ &= wraps_once(plane, strips);
       tables.add_inner();
       for (int i = 0; has_strips_ && i * strips.pixels < plane.width; ++i)
         if (i < plane.low_strips || i >= plane.high_strip) has_strips_ = tables.add(i * strips.pixels);

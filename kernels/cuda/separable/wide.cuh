@@ -160,13 +160,13 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   worker.input.set_next_rows(y);
   worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::offsets_at);
   if constexpr (S::prefetches) worker.input.prefetch_first();
+  const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
+  const int steps = outputs + S::chunks - 1;
   pdl_wait();
-  worker.input.load_first();
+  if (group < steps) worker.input.load_first();  // nobody would wait for copies to shared memory
   __syncthreads();
   ptx::wait_for_phase(tables, 0);
   const Out samples(args, plane, left, worker.lane);
-  const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
-  const int steps = outputs + S::chunks - 1;
 #pragma unroll 1
   for (int step = group, slot = group; step < steps; step += S::groups) {
     y += S::groups * step_rows;

@@ -105,31 +105,39 @@ struct TileInput {
   __device__ __forceinline__ void load(int place, int row, int tile) {
     const bool alone = rows_alone || row < 0 || row + 16 > plane.height;
     const std::uint32_t to = memory + place * S::tile_bytes, barrier = arrived + 8 * place;
-    const int at = window + tile * S::tile_row, lane = threadIdx.x & 31;
+    const int at = window + tile * S::tile_row;
     __syncwarp();
-    if (!alone) {
-      if (lane != 0) return;
-      ptx::expect_bytes(barrier, S::tile_bytes);
-      ptx::copy_box(to, args.rows, at / 4, row, barrier);
-      return;
-    }
+    if (alone) return copy_rows(to, row, at, barrier);
+    if ((threadIdx.x & 31) != 0) return;
+    ptx::expect_bytes(barrier, S::tile_bytes);
+    ptx::copy_box(to, args.rows, at / 4, row, barrier);
+  }
+  /// The same, a lane a row. `at`: the byte of a row that the tile begins with.
+  __device__ __forceinline__ void copy_rows(std::uint32_t to, int row, int at, std::uint32_t barrier) const {
+    const int lane = threadIdx.x & 31;
     // Bytes that are left of the row, of it, and right of it.
     const int before = min(max(-at, 0), S::tile_row);
     const int behind = min(max(at + S::tile_row - plane.row_bytes, 0), S::tile_row - before);
-    const int of_row = S::tile_row - before - behind;
-    if (lane == 0) ptx::expect_bytes(barrier, 16 * (plane.wraps ? S::tile_row : of_row));
+    const int of_row = S::tile_row - before - behind, vectors = S::C == 3 ? of_row & ~15 : of_row;
+    if (lane == 0) ptx::expect_bytes(barrier, 16 * (plane.wraps ? S::tile_row : vectors));
     __syncwarp();
-    if (lane >= 16) return;
-    const int r = row + lane, y = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
-    const bool ghost = plane.rows.ghost && y != r;
-    const std::uint8_t* const in = ghost ? plane.ghost_row : plane.in + y * plane.in_stride + max(at, 0);
-    const std::uint32_t to_row = to + lane * S::tile_pitch;
-    if (of_row > 0) ptx::copy_bulk(to_row + before, in, of_row, barrier);
-    if (!plane.wraps) return;
-    if (before > 0) ptx::copy_bulk(to_row, plane.in + y * plane.in_stride + plane.row_bytes + at, before, barrier);
-    if (behind > 0)
-      ptx::copy_bulk(to_row + before + of_row, plane.in + y * plane.in_stride + max(at - plane.row_bytes, 0), behind,
-                     barrier);
+    if (lane < 16) {
+      const int r = row + lane, y = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
+      const std::uint8_t *const whole = plane.in + y * plane.in_stride, *in = whole + max(at, 0);
+      if (plane.rows.ghost && y != r) in = plane.ghost_row;
+      to += lane * S::tile_pitch;
+      if (vectors > 0) ptx::copy_bulk(to + before, in, vectors, barrier);
+      if (of_row > vectors) copy_last(to + before + vectors, in + vectors);
+      if (plane.wraps && before > 0) ptx::copy_bulk(to, whole + plane.row_bytes + at, before, barrier);
+      if (plane.wraps && behind > 0)
+        ptx::copy_bulk(to + before + of_row, whole + max(at - plane.row_bytes, 0), behind, barrier);
+    }
+    __syncwarp();
+  }
+  /// The last 8 bytes of a row, which are no 16. Tensor copies that follow are of another proxy.
+  static __device__ __forceinline__ void copy_last(std::uint32_t to, const std::uint8_t* from) {
+    ptx::store_shared_two_words(to, __ldg(reinterpret_cast<const uint2*>(from)));
+    ptx::fence_shared_for_wgmma();
   }
 };
 

@@ -29,6 +29,10 @@ __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap& fr
 __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
+/// Stores two words. PTX ISA, st.
+__device__ __forceinline__ void store_shared_two_words(std::uint32_t to, uint2 v) {
+  asm volatile("st.shared.v2.u32 [%0],{%1,%2};" ::"r"(to), "r"(v.x), "r"(v.y) : "memory");
+}
 /// Loads two words, or four, in a volatile statement. PTX ISA, ld.
 __device__ __forceinline__ uint2 load_shared_two_words(std::uint32_t from) {
   uint2 v;
