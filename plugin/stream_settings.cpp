@@ -159,7 +159,10 @@ bool Stream::downstream_left_caps() {
 // The ALLOCATION query that came after the caps is answered once they have left the queues downstream. In passthrough
 // there is none.
 void Stream::note_caps() {
-  caps_are_agreed_ |= !gst_base_transform_is_passthrough(trans_) && !downstream_refuses(trans_->srcpad);
+  if (downstream_refuses(trans_->srcpad))
+    gst_base_transform_reconfigure_src(trans_);  // its own event may still be on the way: the next frame asks again
+  else
+    caps_are_agreed_ |= !gst_base_transform_is_passthrough(trans_);
 }
 
 bool Stream::downstream_refuses(GstPad* caps_of) const {
