@@ -15,7 +15,7 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
-#include "cuda/common/hopper/tensor_map.hpp"
+#include "cuda/common/hopper/tensor/map.hpp"
 #include "cuda/common/packed_422.hpp"
 #include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"

@@ -160,27 +160,34 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   worker.input.set_next_rows(y);
   worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::offsets_at);
   if constexpr (S::prefetches) worker.input.prefetch_first();
-  const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
-  const int steps = outputs + S::chunks - 1;
   pdl_wait();
-  if (group < steps) worker.input.load_first();  // nobody would wait for copies to shared memory
+  if constexpr (S::tiles && S::groups > S::chunks) {  // of warpgroups without a step nobody would wait for copies
+    if (top + (group - S::chunks + 1) * step_rows < plane.height && group < plane.steps + S::chunks - 1)
+      worker.input.load_first();
+  } else {
+    worker.input.load_first();
+  }
   __syncthreads();
   ptx::wait_for_phase(tables, 0);
   const Out samples(args, plane, left, worker.lane);
+  const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
+  const int steps = outputs + S::chunks - 1;
 #pragma unroll 1
   for (int step = group, slot = group; step < steps; step += S::groups) {
     y += S::groups * step_rows;
     worker.input.begin_step(y);
-    const int ready = step - (S::chunks - 1), row = top + ready * step_rows + worker.made_row();
-    typename Out::Words in = {};
-    // No registers hold what is under way where it comes as tiles, nor has the first level cache the frame.
-    constexpr bool reads_early = S::tiles && S::groups < 4;
-    if (reads_early && samples.reads && ready >= 0) samples.load(in, row);
+    const int ready = step - (S::chunks - 1);
+    typename Out::Words early;
+    if constexpr (S::reads_early)
+      if (samples.reads && ready >= 0) samples.load(early, top + ready * step_rows + worker.made_row());
     worker.filter_rows(step, slot, step + S::groups < steps);
     if (ready >= 0) {
       typename S::Sum sum[S::columns / 2];
       worker.send_columns(sum, S::slot_after(slot, S::slots - S::chunks + 1), args.start);
-      if (!reads_early && samples.reads) samples.load(in, row);
+      const int row = top + ready * step_rows + worker.made_row();
+      typename Out::Words late = {};
+      typename Out::Words& in = S::reads_early ? early : late;
+      if (!S::reads_early && samples.reads) samples.load(late, row);
       ptx::wgmma_wait();
       hold(sum);
       if (samples.reads)

@@ -27,16 +27,10 @@ constexpr int pieces_ahead(int components, int chunks, bool pairs) {
   return chunks == 2 ? 6 : chunks < 5 ? 5 : pairs ? 3 : 6;
 }
 
-/// Whether rows of a strip's window come to shared memory, as tiles of 16 rows that a warp has for itself
+/// Whether rows of a strip's window come to shared memory, as a tile of 16 rows that a warp has for itself
 /// (wide_tiles.cuh). Measured on one H100, 2026-11-26.
 constexpr bool has_tiles(int components, int chunks) {
-  return components == 3 || (components == 4 && chunks == 2);
-}
-
-/// Whether the row pass' sums begin by a product (send_starts() in wide_rows.cuh). Measured on one H100, 2026-11-26:
-/// where it is slower registers are short.
-constexpr bool has_start_products(int components, int chunks) {
-  return components < 4 || chunks < 5;
+  return (components == 3 && chunks < 5) || (components == 4 && chunks == 2);
 }
 
 /// Blocks of 8 by 8 of the column's taps.
@@ -82,19 +76,19 @@ struct Shape {
   static constexpr int row_taps_bytes =
       luma_taps_bytes + (boxes ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
   static constexpr bool tiles = has_tiles(C, chunks);
-  /// Tiles of a window's rows, and those that a warp has under way. Rows of them lie so that lanes read them without
-  /// bank conflicts: 8 bytes of four rows at a time, or 16 of two.
-  static constexpr int row_tiles = chunks == 5 ? 3 : 1, tiles_ahead = 1;
-  static constexpr int tile_pieces = pieces / row_tiles, tile_row = tile_pieces * of_pieces * C;  ///< bytes
-  static constexpr int tile_pitch = C == 4 && tile_row % 128 == 0 ? tile_row + 64 : tile_row;
+  /// Rows of a tile lie so that lanes read them without bank conflicts: 8 bytes of four rows at a time, or 16 of two.
+  static constexpr int tile_row = window * C, tile_pitch = C == 4 ? tile_row + 64 : tile_row;  ///< bytes
   static constexpr int tile_bytes = 16 * tile_pitch;
-  static constexpr int input_bytes =
-      tiles ? (4 * groups * tiles_ahead * (tile_bytes + 8) + 127) / 128 * 128 : 0;  ///< and their barriers
+  static constexpr int input_bytes = tiles ? 4 * groups * tile_bytes + (4 * groups * 8 + 127) / 128 * 128 : 0;
+  /// Whether what a centre tap meets is asked for before the row pass: no registers hold pieces under way, nor has the
+  /// first level cache the frame.
+  static constexpr bool reads_early = tiles && groups < 4;
   /// Of V, 64 rows each: a step writes where a step `groups` before has read.
   static constexpr int slots = chunks + groups - (tiles ? 1 : 0), slot_bytes = step_rows * columns * 2;
   static constexpr int phases = 4;  ///< barriers that steps have in turn
-  /// What sums of a column begin with: rows of a product of ones, or one number.
-  static constexpr bool start_products = !boxes && has_start_products(C, chunks);
+  /// What sums of a column begin with: rows of a product of ones (send_starts() in wide_rows.cuh), or one number, which
+  /// is faster where there are no tiles (one H100, 2026-11-26).
+  static constexpr bool start_products = tiles && !boxes;
   static constexpr int offsets_at = row_taps_bytes + columns * (start_products ? 32 : 4);  ///< of pieces, in a table
   static constexpr int table_bytes = offsets_at + pieces * 16;
   /// Products of a component that are sent at once: fewer take fewer registers.
@@ -111,7 +105,7 @@ struct Shape {
 /// on one H100, 2026-11-26.
 constexpr int groups_of(PlaneMix mix, [[maybe_unused]] int chunks) {
   if (mix == PlaneMix::one_and_two && chunks < 4) return 1;
-  if (mix == PlaneMix::three && chunks != 4) return 4;
+  if (mix == PlaneMix::three && chunks < 4) return 4;
   return mix == PlaneMix::one && chunks == 2 ? 2 : 3;
 }
 /// Blocks that a multiprocessor holds.

@@ -1,17 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How rows of the frame come to shared memory for wide.cuh: a warp has 16 rows of a strip's window for itself, in tiles
-// side by side, each of which is one tensor copy (CUDA C++ Programming Guide, Asynchronous data copies using TMA). Such
-// a copy takes some 50 ns of the copy engine whatever its size, and one of a row 6 (measured on one H100, 2026-11-26):
-// so tiles are as large as memory allows, and rows are copied one by one where some are beside the frame. Left and
-// right of the frame no tap of a strip meets anything, since those of the first and last strips have been moved to the
-// pixels of the frame that they meet; but of a border that wraps rows have there what is on the other side.
+// How rows of the frame come to shared memory for wide.cuh: a warp has a tile for itself, 16 rows of a strip's window,
+// which is one tensor copy (CUDA C++ Programming Guide, Asynchronous data copies using the tensor memory accelerator).
+// Where some rows are above or below the frame, lanes copy 16 bytes at a time. Left and right of the frame no tap of a
+// strip meets anything, since those of the first and last strips have been moved to the pixels of the frame that they
+// meet; but of a border that wraps rows have there what is on the other side, and lanes copy that as well.
 #pragma once
 
 #include "cuda/common/frame.cuh"
 #include "cuda/common/hopper/ptx.cuh"
-#include "cuda/common/hopper/tensor_copy.cuh"
+#include "cuda/common/hopper/tensor/ptx.cuh"
 #include "cuda/separable/wide_input.cuh"
 
 namespace convolve::cuda::wide {
@@ -24,73 +23,52 @@ struct TileInput {
   using P = Piece<S::piece_words>;
   const Args& args;
   const Plane& plane;
-  int window;                     ///< the byte of a row with which the strip's window begins
-  int y, next_y;                  ///< the first rows of this warp's of this step and the next
-  std::uint32_t memory, arrived;  ///< of this warp's tiles, and their barriers
-  std::uint32_t of_lane;          ///< the lane's first piece of the first tile
-  int first = 0;                  ///< the place of this step's first tile
-  unsigned phases = 0;            ///< bit by bit, the parity of the phase that a place's barrier is in
-  bool rows_alone;                ///< rows are copied one by one
+  int window;            ///< the byte of a row with which the strip's window begins
+  int next_y;            ///< the first row of this warp's next tile
+  std::uint32_t tile;    ///< of this warp, in shared memory
+  std::uint32_t piece;   ///< the lane's first one of it
+  std::uint32_t copied;  ///< the barrier of the tile's copies, at which all lanes arrive
+  unsigned phase = 0;
+  bool wraps;             ///< beside the frame is what is on its other side
+  bool by_lanes = false;  ///< the tile comes by copies of lanes
 
   __device__ __forceinline__ TileInput(const Args& args, const Plane& plane, int left, int lane, std::uint32_t memory,
                                        std::uint32_t)
-      : args(args), plane(plane) {
+      : args(args), plane(plane), window((left - plane.before) * S::C) {
     const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
-    window = (left - plane.before) * S::C;
-    rows_alone = plane.wraps && (window < 0 || window + S::window * S::C > plane.row_bytes);
-    this->memory = memory + warp * (S::tiles_ahead * S::tile_bytes);
-    arrived = memory + 4 * S::groups * S::tiles_ahead * S::tile_bytes + warp * (8 * S::tiles_ahead);
-    of_lane = this->memory + (lane >> 2) * S::tile_pitch + (lane & 3) * S::piece_bytes;
+    tile = memory + warp * S::tile_bytes;
+    piece = tile + (lane >> 2) * S::tile_pitch + (lane & 3) * S::piece_bytes;
+    copied = memory + 4 * S::groups * S::tile_bytes + warp * 8;
+    wraps = plane.wraps && (window < 0 || window + S::tile_row > plane.row_bytes);
   }
 
   /// The first of this warp's rows of a step.
   static __device__ __forceinline__ int first_row(int warp, int) { return 16 * warp; }
-  __device__ __forceinline__ void set_next_rows(int row) { next_y = row; }
-  __device__ __forceinline__ void begin_step(int row) {
-    if constexpr (S::tiles_ahead < S::row_tiles) first = (first + S::row_tiles) % S::tiles_ahead;
-    y = next_y;
-    set_next_rows(row);
-  }
-  __device__ __forceinline__ void find_first(const std::uint8_t*) {
+  __device__ __forceinline__ void set_next_rows(int y) { next_y = y; }
+  __device__ __forceinline__ void begin_step(int y) { set_next_rows(y); }
+  __device__ __forceinline__ void find_first(const std::uint8_t*) const {
     if ((threadIdx.x & 31) != 0) return;
-#pragma unroll
-    for (int i = 0; i < S::tiles_ahead; ++i) ptx::init_barrier(arrived + 8 * i, 1);
+    ptx::init_barrier(copied, 32);
     ptx::publish_barriers();
     ptx::prefetch_tensor_map(args.rows);
   }
   __device__ __forceinline__ void prefetch_first() const {}
-  __device__ __forceinline__ void load_first() {
-    // The first step begins as if it followed another one.
-    if constexpr (S::tiles_ahead < S::row_tiles) first = S::tiles_ahead - S::row_tiles % S::tiles_ahead;
-#pragma unroll
-    for (int t = 0; t < S::tiles_ahead; ++t) load(t, next_y, t);
-  }
+  __device__ __forceinline__ void load_first() { load(); }
   /// Piece p of a window.
   __device__ __forceinline__ void take(P (&to)[2], int p) {
-    const int place = place_of(p / S::tile_pieces);
-    if (p % S::tile_pieces == 0) {
-      ptx::wait_for_phase(arrived + 8 * place, phases >> place & 1);
-      phases ^= 1u << place;
+    if (p == 0) {
+      ptx::wait_for_phase(copied, phase);
+      phase ^= 1;
     }
-    const std::uint32_t from = of_lane + place * S::tile_bytes + p % S::tile_pieces * (4 * S::piece_bytes);
 #pragma unroll
-    for (int h = 0; h < 2; ++h) to[h] = read(from + h * 8 * S::tile_pitch);
+    for (int h = 0; h < 2; ++h) to[h] = read(piece + h * 8 * S::tile_pitch + p * 4 * S::piece_bytes);
   }
   /// Piece p has been taken.
   __device__ __forceinline__ void go_on(int p, bool more) {
-    if ((p + 1) % S::tile_pieces != 0) return;
-    const int tile = p / S::tile_pieces, next = tile + S::tiles_ahead;
-    if (next < S::row_tiles)
-      load(place_of(tile), y, next);
-    else if (more)
-      load(place_of(tile), next_y, next - S::row_tiles);
+    if (p + 1 == S::pieces && more) load();
   }
 
  private:
-  __device__ __forceinline__ int place_of(int tile) const {
-    if constexpr (S::tiles_ahead < S::row_tiles) return (first + tile) % S::tiles_ahead;
-    return tile;
-  }
   static __device__ __forceinline__ P read(std::uint32_t from) {
     if constexpr (S::piece_bytes == 16) {
       const uint4 v = ptx::load_shared_four_words(from);
@@ -101,43 +79,40 @@ struct TileInput {
       return {{a.x, a.y, b.x, b.y, c.x, c.y}};
     }
   }
-  /// Asks for a tile of 16 rows from `row` on, which all lanes have done with.
-  __device__ __forceinline__ void load(int place, int row, int tile) {
-    const bool alone = rows_alone || row < 0 || row + 16 > plane.height;
-    const std::uint32_t to = memory + place * S::tile_bytes, barrier = arrived + 8 * place;
-    const int at = window + tile * S::tile_row;
+  /// Asks for the next tile, once all lanes have done with this one.
+  __device__ __forceinline__ void load() {
+    if (by_lanes) ptx::fence_shared_for_wgmma();  // tensor copies are of another proxy
+    by_lanes = wraps || next_y < 0 || next_y + 16 > plane.height;
     __syncwarp();
-    if (alone) return copy_rows(to, row, at, barrier);
+    if (by_lanes) return copy_vectors();
     if ((threadIdx.x & 31) != 0) return;
-    ptx::expect_bytes(barrier, S::tile_bytes);
-    ptx::copy_box(to, args.rows, at / 4, row, barrier);
+    ptx::arrive_at_barrier(copied, 31);
+    ptx::expect_bytes(copied, S::tile_bytes);
+    ptx::copy_box(tile, args.rows, window / 4, next_y, copied);
   }
-  /// The same, a lane a row. `at`: the byte of a row that the tile begins with.
-  __device__ __forceinline__ void copy_rows(std::uint32_t to, int row, int at, std::uint32_t barrier) const {
+  /// Eight lanes a row.
+  __device__ __forceinline__ void copy_vectors() const {
     const int lane = threadIdx.x & 31;
-    // Bytes that are left of the row, of it, and right of it.
-    const int before = min(max(-at, 0), S::tile_row);
-    const int behind = min(max(at + S::tile_row - plane.row_bytes, 0), S::tile_row - before);
-    const int of_row = S::tile_row - before - behind, vectors = S::C == 3 ? of_row & ~15 : of_row;
-    if (lane == 0) ptx::expect_bytes(barrier, 16 * (plane.wraps ? S::tile_row : vectors));
-    __syncwarp();
-    if (lane < 16) {
-      const int r = row + lane, y = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
-      const std::uint8_t *const whole = plane.in + y * plane.in_stride, *in = whole + max(at, 0);
-      if (plane.rows.ghost && y != r) in = plane.ghost_row;
-      to += lane * S::tile_pitch;
-      if (vectors > 0) ptx::copy_bulk(to + before, in, vectors, barrier);
-      if (of_row > vectors) copy_last(to + before + vectors, in + vectors);
-      if (plane.wraps && before > 0) ptx::copy_bulk(to, whole + plane.row_bytes + at, before, barrier);
-      if (plane.wraps && behind > 0)
-        ptx::copy_bulk(to + before + of_row, whole + max(at - plane.row_bytes, 0), behind, barrier);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = 4 * i + (lane >> 3), r = next_y + row;
+      const int y = min(max(edge_index(plane.rows, r), 0), plane.height - 1);
+      const bool ghost = plane.rows.ghost && y != r;
+      const std::uint8_t* const from = ghost ? plane.ghost_row - window : plane.in + y * plane.in_stride;
+#pragma unroll
+      for (int first = 0; first < S::tile_row; first += 128) {
+        const int at = first + 16 * (lane & 7);
+        int x = window + at;
+        if (wraps) x += x < 0 ? plane.row_bytes : x >= plane.row_bytes ? -plane.row_bytes : 0;
+        if (at >= S::tile_row || x < 0 || x >= plane.row_bytes) continue;
+        const std::uint32_t to = tile + row * S::tile_pitch + at;
+        if (S::C == 3 && x + 16 > plane.row_bytes)  // whole pieces are 24 bytes
+          ptx::copy_async<8>(to, from + x);
+        else
+          ptx::copy_async_past_l1(to, from + x);
+      }
     }
-    __syncwarp();
-  }
-  /// The last 8 bytes of a row, which are no 16. Tensor copies that follow are of another proxy.
-  static __device__ __forceinline__ void copy_last(std::uint32_t to, const std::uint8_t* from) {
-    ptx::store_shared_two_words(to, __ldg(reinterpret_cast<const uint2*>(from)));
-    ptx::fence_shared_for_wgmma();
+    ptx::arrive_after_copies(copied);
   }
 };
 

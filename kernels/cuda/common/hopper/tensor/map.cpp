@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/common/hopper/tensor_map.hpp"
+#include "cuda/common/hopper/tensor/map.hpp"
 
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // More asm statements, as ptx.cuh has them: what kernels need whose rows come to shared memory by tensor copies, which
-// tensor_map.hpp describes. Compute capability 9.0 on.
+// map.hpp describes. Compute capability 9.0 on.
 #pragma once
 
 #include <cuda.h>
@@ -29,9 +29,10 @@ __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap& fr
 __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
-/// Stores two words. PTX ISA, st.
-__device__ __forceinline__ void store_shared_two_words(std::uint32_t to, uint2 v) {
-  asm volatile("st.shared.v2.u32 [%0],{%1,%2};" ::"r"(to), "r"(v.x), "r"(v.y) : "memory");
+/// Arrives at a barrier for so many threads. PTX ISA, mbarrier.arrive.
+__device__ __forceinline__ void arrive_at_barrier(std::uint32_t barrier, int threads) {
+  asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1;}" ::"r"(barrier), "r"(threads)
+               : "memory");
 }
 /// Loads two words, or four, in a volatile statement. PTX ISA, ld.
 __device__ __forceinline__ uint2 load_shared_two_words(std::uint32_t from) {
