@@ -149,7 +149,7 @@ class WidePlan final : public Plan {
       plane.wide = bind(plane, window.image[0]->plane[p], out.plane[p]) % 16 == 0;
       any |= !plane.wide;
     }
-    if (!any && kernel_.tile_row_bytes > 0) any = !describe_rows(args_.plane[0]);
+    if (!any && kernel_.tile_row_bytes > 0) args_.plane[0].described = describe_rows(args_.plane[0]);
     if (!any) return launch(kernel_.kernel, args_, stream);
     if (other_) return other_->enqueue(window, out, stream);
     Args args = args_;
@@ -170,7 +170,7 @@ class WidePlan final : public Plan {
                static_cast<unsigned>(kernel_.memory));
     return launch_error();
   }
-  /// Describes a plane to tensor copies; false where the driver cannot.
+  /// Describes a plane to tensor copies; false where rows are bottom-up, or the driver cannot.
   bool describe_rows(const Plane& plane) noexcept {
     return describe_tensor(args_.rows, plane.in, plane.row_bytes, plane.height, plane.in_stride, kernel_.tile_row_bytes,
                            16);

@@ -62,8 +62,9 @@ struct Shape {
   static constexpr int pieces = window / of_pieces;
   static constexpr int row_products = window / 16, column_products = 4 * chunks;
   /// Whether the first pieces are asked for before the launch before this one is over: where multiprocessors hold
-  /// several blocks, of which one may wait for that while another works (measured on one H100, 2026-11-26).
-  static constexpr bool prefetches = groups == 2 && C == 1;
+  /// several blocks, of which one may wait for that while another works, or one copy asks for them (measured on one
+  /// H100, 2026-11-26).
+  static constexpr bool prefetches = (groups == 2 && C == 1) || has_tiles(C, chunks);
   static constexpr bool boxes = boxes_;  ///< taps are equal, and sums exact
   static constexpr int limb = limb_of(chunks);
   using Sum = std::conditional_t<boxes, std::int32_t, float>;  ///< of the column pass
@@ -145,6 +146,7 @@ struct Plane {
   bool wide;                     ///< addresses and strides allow whole pieces
   bool copied;                   ///< nothing is filtered
   bool wraps;                    ///< of tiles: left and right of the frame is its other side
+  bool described;                ///< of tiles: to tensor copies
   std::uint32_t passthrough[3];  ///< word i of a row has number i % 3 (of three components), or any
   std::uint8_t ghost_byte[4];
   /// Of packed 4:2:2, permutes of bytes: two words' chroma, a word's luma as halves, and words to luma first and back.

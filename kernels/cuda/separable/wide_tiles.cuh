@@ -3,9 +3,10 @@
 //
 // How rows of the frame come to shared memory for wide.cuh: a warp has a tile for itself, 16 rows of a strip's window,
 // which is one tensor copy (CUDA C++ Programming Guide, Asynchronous data copies using the tensor memory accelerator).
-// Where some rows are above or below the frame, lanes copy 16 bytes at a time. Left and right of the frame no tap of a
-// strip meets anything, since those of the first and last strips have been moved to the pixels of the frame that they
-// meet; but of a border that wraps rows have there what is on the other side, and lanes copy that as well.
+// Where some rows are above or below the frame, or the frame is bottom-up, lanes copy 16 bytes at a time. Left and
+// right of the frame no tap of a strip meets anything, since those of the first and last strips have been moved to the
+// pixels of the frame that they meet; but of a border that wraps rows have there what is on the other side, and lanes
+// copy that as well.
 #pragma once
 
 #include "cuda/common/frame.cuh"
@@ -50,9 +51,12 @@ struct TileInput {
     if ((threadIdx.x & 31) != 0) return;
     ptx::init_barrier(copied, 32);
     ptx::publish_barriers();
-    ptx::prefetch_tensor_map(args.rows);
+    if (plane.described) ptx::prefetch_tensor_map(args.rows);
   }
-  __device__ __forceinline__ void prefetch_first() const {}
+  __device__ __forceinline__ void prefetch_first() const {
+    if (plane.described && (threadIdx.x & 31) == 0)
+      ptx::prefetch_box(args.rows, window / 4, max(0, min(next_y, plane.height - 1)));
+  }
   __device__ __forceinline__ void load_first() { load(); }
   /// Piece p of a window.
   __device__ __forceinline__ void take(P (&to)[2], int p) {
@@ -82,7 +86,7 @@ struct TileInput {
   /// Asks for the next tile, once all lanes have done with this one.
   __device__ __forceinline__ void load() {
     if (by_lanes) ptx::fence_shared_for_wgmma();  // tensor copies are of another proxy
-    by_lanes = wraps || next_y < 0 || next_y + 16 > plane.height;
+    by_lanes = wraps || !plane.described || next_y < 0 || next_y + 16 > plane.height;
     __syncwarp();
     if (by_lanes) return copy_vectors();
     if ((threadIdx.x & 31) != 0) return;

@@ -25,6 +25,10 @@ __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap& fr
       "l"(&from), "r"(x), "r"(y), "r"(barrier)
       : "memory");
 }
+/// Brings a box to the second level cache. PTX ISA, cp.async.bulk.prefetch.tensor.
+__device__ __forceinline__ void prefetch_box(const CUtensorMap& from, int x, int y) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0,{%1,%2}];" ::"l"(&from), "r"(x), "r"(y) : "memory");
+}
 /// Brings what describes a tensor to where copies look for it. PTX ISA, prefetch.tensormap.
 __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
