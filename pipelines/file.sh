@@ -4,11 +4,8 @@
 #
 # file.sh IN OUT.mp4 [PROPERTY=VALUE...]: filters a video file; edges on mid grey by default.
 set -euo pipefail
-# A path as one word of gst-launch's language, in which blanks, quotation marks and ! mean something.
-quoted() {
-  local text=${1//\\/\\\\}
-  echo "\"${text//\"/\\\"}\""
-}
+# shellcheck source=pipelines/lib/quoted.sh
+. "$(dirname "$0")/lib/quoted.sh"
 if [ $# -lt 2 ]; then
   echo "usage: file.sh IN OUT.mp4 [PROPERTY=VALUE...]" >&2
   exit 2

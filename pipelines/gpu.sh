@@ -5,11 +5,8 @@
 # gpu.sh IN.mp4 [PROPERTY=VALUE...]: H.264 decoded on the GPU and filtered there; no frame comes to the host.
 # -v prints the caps: memory:CUDAMemory on both sides of the filter.
 set -euo pipefail
-# A path as one word of gst-launch's language, in which blanks, quotation marks and ! mean something.
-quoted() {
-  local text=${1//\\/\\\\}
-  echo "\"${text//\"/\\\"}\""
-}
+# shellcheck source=pipelines/lib/quoted.sh
+. "$(dirname "$0")/lib/quoted.sh"
 if [[ ${1:--} == -* ]]; then
   echo "usage: gpu.sh IN.mp4 [PROPERTY=VALUE...]" >&2
   exit 2

@@ -5,11 +5,8 @@
 # mask.sh [FILE | /dev/videoN | test] [X,Y,WIDTH,HEIGHT] [PROPERTY=VALUE...]: hides a fixed box of the picture, such as a
 # house number or a name tag, on the screen. "test" takes a test picture, 60 frames of it, and shows it nowhere.
 set -euo pipefail
-# A path as one word of gst-launch's language, in which blanks, quotation marks and ! mean something.
-quoted() {
-  local text=${1//\\/\\\\}
-  echo "\"${text//\"/\\\"}\""
-}
+# shellcheck source=pipelines/lib/quoted.sh
+. "$(dirname "$0")/lib/quoted.sh"
 if [[ ${1:-} == -* ]]; then
   echo "usage: mask.sh [FILE | /dev/videoN | test] [X,Y,WIDTH,HEIGHT] [PROPERTY=VALUE...]" >&2
   exit 2
