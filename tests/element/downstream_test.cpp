@@ -6,7 +6,7 @@
 #include <atomic>
 #include <string>
 
-#include "stream.hpp"
+#include "linked_pad.hpp"
 
 namespace element_test {
 namespace {
@@ -19,21 +19,8 @@ constexpr int frames = 6;
 /// A sink pad that answers one of the buffers with a flow return of the test's choice, and keeps the others.
 class Sink {
  public:
-  Sink(GstElement* element, int refused, GstFlowReturn answer) : refused_(refused), answer_(answer) {
-    pad_ = gst_pad_new("test", GST_PAD_SINK);
-    gst_pad_set_element_private(pad_, this);
-    gst_pad_set_chain_function(pad_, chain);
-    gst_pad_set_event_function(pad_, event);
-    gst_pad_set_active(pad_, TRUE);
-    const Owned<GstPad> source(gst_element_get_static_pad(element, "src"));
-    CHECK(gst_pad_link(source.get(), pad_) == GST_PAD_LINK_OK, "the test's pad cannot be linked");
-  }
-  ~Sink() {
-    const Owned<GstPad> peer(gst_pad_get_peer(pad_));
-    if (peer) gst_pad_unlink(peer.get(), pad_);
-    gst_pad_set_active(pad_, FALSE);
-    gst_object_unref(pad_);
-  }
+  Sink(GstElement* element, int refused, GstFlowReturn answer)
+      : refused_(refused), answer_(answer), pad_(element, GST_PAD_SINK, this, {chain, event}) {}
 
   int seen = 0;
   std::vector<Owned<GstBuffer>> taken;
@@ -51,9 +38,9 @@ class Sink {
     return TRUE;
   }
 
-  GstPad* pad_;
   const int refused_;
   const GstFlowReturn answer_;
+  const LinkedPad pad_;
 };
 
 struct Harnessed {

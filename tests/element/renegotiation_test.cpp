@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "stream.hpp"
+#include "linked_pad.hpp"
 
 namespace element_test {
 namespace {
@@ -19,20 +19,8 @@ Owned<GstCaps> caps_of(const std::string& formats) {
 /// A source pad that sends the first of its formats that downstream takes.
 class Source {
  public:
-  Source(GstElement* element, const std::string& formats) : formats_(caps_of(formats)) {
-    pad_ = gst_pad_new("upstream", GST_PAD_SRC);
-    gst_pad_set_element_private(pad_, this);
-    gst_pad_set_query_function(pad_, query);
-    gst_pad_set_active(pad_, TRUE);
-    const Owned<GstPad> sink(gst_element_get_static_pad(element, "sink"));
-    CHECK(gst_pad_link(pad_, sink.get()) == GST_PAD_LINK_OK, "the test's pad cannot be linked");
-  }
-  ~Source() {
-    gst_pad_set_active(pad_, FALSE);
-    const Owned<GstPad> peer(gst_pad_get_peer(pad_));
-    if (peer) gst_pad_unlink(pad_, peer.get());
-    gst_object_unref(pad_);
-  }
+  Source(GstElement* element, const std::string& formats)
+      : formats_(caps_of(formats)), pad_(element, GST_PAD_SRC, this, {nullptr, nullptr, query}) {}
 
   /// Settles caps where downstream asked for it, as each source does before a frame.
   void negotiate() {
@@ -66,32 +54,18 @@ class Source {
     return TRUE;
   }
 
-  GstPad* pad_;
   Owned<GstCaps> formats_;
   GstVideoInfo info_{};
   std::mt19937 random_{1};
   int next_ = 0;
+  const LinkedPad pad_;
 };
 
 /// A sink pad that takes one format, until it asks for another one.
 class Sink {
  public:
-  Sink(GstElement* element, const std::string& format) : caps_(caps_of(format)) {
-    pad_ = gst_pad_new("downstream", GST_PAD_SINK);
-    gst_pad_set_element_private(pad_, this);
-    gst_pad_set_chain_function(pad_, chain);
-    gst_pad_set_event_function(pad_, event);
-    gst_pad_set_query_function(pad_, query);
-    gst_pad_set_active(pad_, TRUE);
-    const Owned<GstPad> source(gst_element_get_static_pad(element, "src"));
-    CHECK(gst_pad_link(source.get(), pad_) == GST_PAD_LINK_OK, "the test's pad cannot be linked");
-  }
-  ~Sink() {
-    gst_pad_set_active(pad_, FALSE);
-    const Owned<GstPad> peer(gst_pad_get_peer(pad_));
-    if (peer) gst_pad_unlink(peer.get(), pad_);
-    gst_object_unref(pad_);
-  }
+  Sink(GstElement* element, const std::string& format)
+      : caps_(caps_of(format)), pad_(element, GST_PAD_SINK, this, {chain, event, query}) {}
 
   void leave_for(const std::string& format) { caps_ = caps_of(format); }  ///< before upstream hears of it
   void ask_for(const std::string& format) {
@@ -141,8 +115,8 @@ class Sink {
     return TRUE;
   }
 
-  GstPad* pad_;
   Owned<GstCaps> caps_;
+  const LinkedPad pad_;
 };
 
 /// The element in PLAYING between the two, with caps settled.
