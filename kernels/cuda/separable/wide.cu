@@ -150,6 +150,7 @@ class WidePlan final : public Plan {
       any |= !plane.wide;
     }
     if (!any && kernel_.tile_row_bytes > 0) args_.plane[0].described = describe_rows(args_.plane[0]);
+    if (!any && kernel_.out_rows > 0) any = !describe_samples(args_.plane[0]);
     if (!any) return launch(kernel_.kernel, args_, stream);
     if (other_) return other_->enqueue(window, out, stream);
     Args args = args_;
@@ -172,8 +173,16 @@ class WidePlan final : public Plan {
   }
   /// Describes a plane to tensor copies; false where rows are bottom-up, or the driver cannot.
   bool describe_rows(const Plane& plane) noexcept {
-    return describe_tensor(args_.rows, plane.in, plane.row_bytes, plane.height, plane.in_stride, kernel_.tile_row_bytes,
-                           16);
+    return describe_tensor(args_.rows, TensorUnit::word, plane.in, plane.row_bytes, plane.height, plane.in_stride,
+                           kernel_.tile_row_bytes, 16);
+  }
+  /// Describes what is made of a plane; false where the driver cannot.
+  bool describe_samples(Plane& plane) noexcept {
+    plane.bottom_up = plane.out_stride < 0;
+    const std::ptrdiff_t stride = std::abs(plane.out_stride);
+    const std::uint8_t* const first = plane.out - (plane.bottom_up ? (plane.height - 1) * stride : 0);
+    return describe_tensor(args_.samples, TensorUnit::byte, first, plane.row_bytes, plane.height, stride,
+                           plane.components * kernel_.of(plane.components).pixels, kernel_.out_rows);
   }
   /// Whether no window of tiles holds more than what is once beside the frame, in whole copies.
   static bool wraps_once(const Plane& plane, const Strips& strips) {

@@ -21,6 +21,8 @@
 // A byte b is the half b * 2^-24, a subnormal number, as in strips (large.cuh): the taps and the error are theirs.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/common/launch.hpp"
 #include "cuda/separable/wide_any.cuh"
 #include "cuda/separable/wide_box_rows.cuh"
@@ -41,17 +43,13 @@ struct Worker {
   In input;
 
   __device__ __forceinline__ Worker(const Args& args, const Plane& plane, std::uint32_t memory, int left)
-      : row_taps(memory + S::input_bytes),
+      : row_taps(memory + S::staged_bytes),
         column_taps(row_taps + S::table_bytes),
         ring(column_taps + S::column_bytes),
         made(ring + S::slots * S::slot_bytes),
         warp(__shfl_sync(~0u, threadIdx.x >> 5 & 3, 0)),
         lane(threadIdx.x & 31),
         input(args, plane, left, lane, memory, row_taps + S::offsets_at) {}
-  /// The first of this lane's rows of a step, of the two that it makes: the column's left matrix has groups of 8 rows
-  /// in reverse.
-  __device__ __forceinline__ int made_row() const { return 56 - 16 * warp + (lane >> 2); }
-
   /// Waits for the V of a step, and so for all before: who made it had waited for that of the step before.
   __device__ __forceinline__ void wait_for_rows(int step) const {
     if (step >= 0) ptx::wait_for_phase(made + step % S::phases * 8, step / S::phases & 1);
@@ -169,22 +167,21 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   }
   __syncthreads();
   ptx::wait_for_phase(tables, 0);
-  const Out samples(args, plane, left, worker.lane);
+  const Out samples(args, plane, left, worker.lane, ptx::address_in_shared(memory));
   const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
   const int steps = outputs + S::chunks - 1;
 #pragma unroll 1
   for (int step = group, slot = group; step < steps; step += S::groups) {
     y += S::groups * step_rows;
     worker.input.begin_step(y);
-    const int ready = step - (S::chunks - 1);
+    const int ready = step - (S::chunks - 1), row = top + ready * step_rows;
     typename Out::Words early;
     if constexpr (S::reads_early)
-      if (samples.reads && ready >= 0) samples.load(early, top + ready * step_rows + worker.made_row());
+      if (samples.reads && ready >= 0) samples.load(early, row);
     worker.filter_rows(step, slot, step + S::groups < steps);
     if (ready >= 0) {
       typename S::Sum sum[S::columns / 2];
       worker.send_columns(sum, S::slot_after(slot, S::slots - S::chunks + 1), args.start);
-      const int row = top + ready * step_rows + worker.made_row();
       typename Out::Words late = {};
       typename Out::Words& in = S::reads_early ? early : late;
       if (!S::reads_early && samples.reads) samples.load(late, row);
@@ -197,16 +194,16 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
     }
     slot = S::slot_after(slot, S::groups);
   }
+  samples.end();
 }
 
 template <bool any, class S>
 __device__ __forceinline__ void filter_plane(const Args& args, const Plane& plane, std::uint8_t* memory) {
   if constexpr (any)
     filter_block<S, AnyInput<S>, AnySamples<S>>(args, plane, memory);
-  else if constexpr (S::tiles)
-    filter_block<S, TileInput<S>, Samples<S>>(args, plane, memory);
   else
-    filter_block<S, Input<S>, Samples<S>>(args, plane, memory);
+    filter_block<S, std::conditional_t<S::tiles, TileInput<S>, Input<S>>,
+                 std::conditional_t<S::out_bytes != 0, TileSamples<S>, Samples<S>>>(args, plane, memory);
 }
 
 #endif

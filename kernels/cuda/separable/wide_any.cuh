@@ -109,12 +109,14 @@ struct AnySamples {
   L make;
   int x;  ///< byte of the lane's first vector
 
-  __device__ __forceinline__ AnySamples(const Args& args, const Plane& plane, int left, int lane)
+  __device__ __forceinline__ AnySamples(const Args& args, const Plane& plane, int left, int lane, std::uint32_t)
       : plane(plane), make(args, plane), x(L::at(left, lane)) {}
 
   __device__ __forceinline__ void load(Words&, int) const {}
+  __device__ __forceinline__ void end() const {}
   template <bool>
-  __device__ __forceinline__ void store(const float (&sum)[S::columns / 2], const Words&, int y) const {
+  __device__ __forceinline__ void store(const float (&sum)[S::columns / 2], const Words&, int step_row) const {
+    int y = step_row + made_row_of(threadIdx.x >> 5 & 3, threadIdx.x & 31);
     const int there = plane.row_bytes - x;
 #pragma unroll
     for (int h = 0; h < 2; ++h, y -= 8) {

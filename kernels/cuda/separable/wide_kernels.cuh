@@ -22,6 +22,7 @@ struct Kernel {
   int chunks = 0, groups = 0, resident = 0, memory = 0;
   bool pairs = false;
   int tile_row_bytes = 0;  ///< of tiles, as they are copied
+  int out_rows = 0;        ///< of tiles of samples
   Strips strips[2];        ///< of one component, or all; of two
   const Strips& of(int components) const { return strips[strips[1].components == components]; }
 };
@@ -48,6 +49,7 @@ Kernel kernel_of() {
             std::max(First::memory, Second::memory),
             pairs,
             First::tiles ? First::tile_pitch : 0,
+            First::out_bytes ? First::out_rows : 0,
             {strips_of<First>(), strips_of<Second>()}};
   }
 }

@@ -77,7 +77,13 @@ struct LaneWords {
   }
 };
 
-/// Makes samples of a lane's sums: of rows y and y - 8. Addresses and strides are multiples of 16 bytes.
+/// The first of a lane's rows of a step, of the two that it makes, the other one being 8 above: the column's left
+/// matrix has groups of 8 rows in reverse.
+__device__ __forceinline__ int made_row_of(int warp, int lane) {
+  return 56 - 16 * warp + (lane >> 2);
+}
+
+/// Makes samples of a lane's sums. Addresses and strides are multiples of 16 bytes.
 template <class S>
 struct Samples {
   using L = LaneWords<S>;
@@ -87,9 +93,10 @@ struct Samples {
   std::uint8_t* out;
   std::ptrdiff_t in_stride, out_stride;
   int height, there;  ///< rows, and bytes from the lane's first vector to the end of a row
-  bool reads;         ///< the frame itself
+  int made_row;
+  bool reads;  ///< the frame itself
 
-  __device__ __forceinline__ Samples(const Args& args, const Plane& plane, int left, int lane)
+  __device__ __forceinline__ Samples(const Args& args, const Plane& plane, int left, int lane, std::uint32_t)
       : make(args, plane),
         in(plane.in + L::at(left, lane)),
         out(plane.out + L::at(left, lane)),
@@ -97,10 +104,12 @@ struct Samples {
         out_stride(plane.out_stride),
         height(plane.height),
         there(plane.row_bytes - L::at(left, lane)),
+        made_row(made_row_of(__shfl_sync(~0u, threadIdx.x >> 5 & 3, 0), lane)),
         reads(args.centre != 0 || plane.passthrough[0] != 0) {}
 
-  /// What the frame has in the places of the samples.
-  __device__ __forceinline__ void load(Words& to, int y) const {
+  /// What the frame has in the places of the samples of a step, which begins at a row.
+  __device__ __forceinline__ void load(Words& to, int step_row) const {
+    const int y = step_row + made_row;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const std::uint8_t* const from = in + min(y - 8 * h, height - 1) * in_stride;
@@ -120,7 +129,8 @@ struct Samples {
   }
   template <bool reading>
   __device__ __forceinline__ void store(const typename S::Sum (&sum)[S::columns / 2], const Words& of_frame,
-                                        int y) const {
+                                        int step_row) const {
+    const int y = step_row + made_row;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       if (y - 8 * h >= height) continue;
@@ -139,6 +149,8 @@ struct Samples {
       }
     }
   }
+  /// No more samples come.
+  __device__ __forceinline__ void end() const {}
 
  private:
   /// Of three components, of which every other lane begins in the middle of 16 bytes.

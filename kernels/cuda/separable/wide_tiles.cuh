@@ -7,12 +7,15 @@
 // right of the frame no tap of a strip meets anything, since those of the first and last strips have been moved to the
 // pixels of the frame that they meet; but of a border that wraps rows have there what is on the other side, and lanes
 // copy that as well.
+//
+// Samples of three components leave by tensor copies, too, of tiles of as many rows as a warp makes in a step.
 #pragma once
 
 #include "cuda/common/frame.cuh"
 #include "cuda/common/hopper/ptx.cuh"
 #include "cuda/common/hopper/tensor/ptx.cuh"
 #include "cuda/separable/wide_input.cuh"
+#include "cuda/separable/wide_samples.cuh"
 
 namespace convolve::cuda::wide {
 
@@ -117,6 +120,73 @@ struct TileInput {
       }
     }
     ptx::arrive_after_copies(copied);
+  }
+};
+
+/// As Samples. Where the frame is bottom-up, so is a tile.
+template <class S>
+struct TileSamples : Samples<S> {
+  using L = LaneWords<S>;
+  using typename Samples<S>::Words;
+  const Args& args;
+  const Plane& plane;
+  int left;            ///< byte of a row with which the strip begins
+  int first_row;       ///< of a warp's rows of a step
+  std::uint32_t tile;  ///< of this warp, in shared memory
+
+  __device__ __forceinline__ TileSamples(const Args& args, const Plane& plane, int left, int lane, std::uint32_t memory)
+      : Samples<S>(args, plane, left, lane, memory), args(args), plane(plane), left(left * S::C) {
+    static_assert(S::C == 3);
+    const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
+    tile = memory + S::tiles_bytes + warp * S::out_bytes;
+    first_row = made_row_of(warp & 3, 0) - 8;
+  }
+
+  template <bool reading>
+  __device__ __forceinline__ void store(const typename S::Sum (&sum)[S::columns / 2], const Words& of_frame,
+                                        int step_row) const {
+    const int lane = threadIdx.x & 31, turn = plane.bottom_up ? S::out_rows - 1 : 0;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (h == 0 || S::out_rows == 8) {
+        end();
+        __syncwarp();
+      }
+      const int row = (S::out_rows == 8 || h == 1 ? 0 : 8) + (lane >> 2);
+      const std::uint32_t words = tile + (row ^ turn) * S::columns + L::at(0, lane);
+#pragma unroll
+      for (int k = 0; k < L::words; k += 2)
+        ptx::store_shared_two_words(words + 4 * k, this->make.template make<reading>(sum, h, k, of_frame[h][k]),
+                                    this->make.template make<reading>(sum, h, k + 1, of_frame[h][k + 1]));
+      if (h == 1 || S::out_rows == 8) store_tile(step_row + first_row + (S::out_rows == 8 && h == 0 ? 8 : 0));
+    }
+  }
+  /// No more samples come: waits until shared memory has been read.
+  __device__ __forceinline__ void end() const {
+    if ((threadIdx.x & 31) == 0) ptx::wait_for_reads_of_boxes();
+  }
+
+ private:
+  /// Stores the tile whose first row is y.
+  __device__ __forceinline__ void store_tile(int y) const {
+    if (plane.bottom_up) y = plane.height - S::out_rows - y;
+    if (y < 0 || (plane.row_bytes % 16 != 0 && left + S::columns > plane.row_bytes)) return copy_bytes(y);
+    ptx::fence_shared_for_wgmma();  // tensor copies are of another proxy
+    __syncwarp();
+    if ((threadIdx.x & 31) == 0) ptx::store_box(args.samples, left, y, tile);
+  }
+  /// Stores what is of the frame, where a tensor copy cannot: above its first row in memory (of a bottom-up frame), and
+  /// where a row ends within 16 bytes, which would be stored to their end (one H100, CUDA 13.0, 2026-11-26).
+  __device__ __forceinline__ void copy_bytes(int y) const {
+    const int bytes = min(S::columns, plane.row_bytes - left), lane = threadIdx.x & 31;
+    __syncwarp();
+#pragma unroll 1
+    for (int row = 0; row < S::out_rows; ++row) {
+      const int r = y + row;
+      if (r < 0 || r >= plane.height) continue;
+      std::uint8_t* const to = plane.out + (plane.bottom_up ? plane.height - 1 - r : r) * plane.out_stride + left;
+      for (int b = lane; b < bytes; b += 32) to[b] = ptx::load_shared_byte(tile + row * S::columns + b);
+    }
   }
 };
 

@@ -26,15 +26,17 @@ auto encoder() noexcept {
 
 }  // namespace
 
-bool describe_tensor(CUtensorMap& map, const std::uint8_t* first, int row_bytes, int rows, std::ptrdiff_t stride,
-                     int box_row_bytes, int box_rows) noexcept {
+bool describe_tensor(CUtensorMap& map, TensorUnit unit, const std::uint8_t* first, int row_bytes, int rows,
+                     std::ptrdiff_t stride, int box_row_bytes, int box_rows) noexcept {
   static const auto encode = encoder();
   if (!encode || stride <= 0) return false;
-  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(row_bytes / 4), static_cast<cuuint64_t>(rows)};
+  const int bytes = static_cast<int>(unit);
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(row_bytes / bytes), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(stride)};
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_row_bytes / 4), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_row_bytes / bytes), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[] = {1, 1};
-  return encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, const_cast<std::uint8_t*>(first), sizes, strides, box, steps,
+  const auto type = unit == TensorUnit::byte ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  return encode(&map, type, 2, const_cast<std::uint8_t*>(first), sizes, strides, box, steps,
                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }

@@ -11,10 +11,13 @@
 
 namespace convolve::cuda {
 
-/// Describes `rows` rows of `row_bytes` bytes, `stride` bytes apart, as words of four bytes of which boxes of
-/// `box_rows` rows of `box_row_bytes` bytes are copied. The address and the stride are multiples of 16, and all bytes
-/// are multiples of 4. False where the driver has no such copies. CUDA Driver API, cuTensorMapEncodeTiled.
-bool describe_tensor(CUtensorMap& map, const std::uint8_t* first, int row_bytes, int rows, std::ptrdiff_t stride,
-                     int box_row_bytes, int box_rows) noexcept;
+/// What tensor copies count columns in. Rows of a box have at most 256 of them.
+enum class TensorUnit { byte = 1, word = 4 };
+
+/// Describes `rows` rows of `row_bytes` bytes, `stride` bytes apart, of which boxes of `box_rows` rows of
+/// `box_row_bytes` bytes are copied, both whole units. The address and the stride are multiples of 16. False where the
+/// driver has no such copies. CUDA Driver API, cuTensorMapEncodeTiled.
+bool describe_tensor(CUtensorMap& map, TensorUnit unit, const std::uint8_t* first, int row_bytes, int rows,
+                     std::ptrdiff_t stride, int box_row_bytes, int box_rows) noexcept;
 
 }  // namespace convolve::cuda

@@ -25,6 +25,19 @@ __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap& fr
       "l"(&from), "r"(x), "r"(y), "r"(barrier)
       : "memory");
 }
+/// Copies a box from shared memory, from a multiple of 128 bytes on, to a tensor, in a group of its own; what is not of
+/// the tensor is left out. PTX ISA, cp.async.bulk.tensor and cp.async.bulk.commit_group.
+__device__ __forceinline__ void store_box(const CUtensorMap& to, int x, int y, std::uint32_t from) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0,{%1,%2}],[%3];" ::"l"(&to), "r"(x), "r"(y),
+               "r"(from)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+/// Waits until shared memory has been read for all boxes that this thread has stored. PTX ISA,
+/// cp.async.bulk.wait_group.
+__device__ __forceinline__ void wait_for_reads_of_boxes() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
 /// Brings a box to the second level cache. PTX ISA, cp.async.bulk.prefetch.tensor.
 __device__ __forceinline__ void prefetch_box(const CUtensorMap& from, int x, int y) {
   asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0,{%1,%2}];" ::"l"(&from), "r"(x), "r"(y) : "memory");
@@ -48,6 +61,11 @@ __device__ __forceinline__ uint4 load_shared_four_words(std::uint32_t from) {
   uint4 v;
   asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(from));
   return v;
+}
+
+/// Stores two words, in a volatile statement. PTX ISA, st.
+__device__ __forceinline__ void store_shared_two_words(std::uint32_t to, std::uint32_t first, std::uint32_t second) {
+  asm volatile("st.shared.v2.u32 [%0],{%1,%2};" ::"r"(to), "r"(first), "r"(second) : "memory");
 }
 
 }  // namespace convolve::cuda::ptx
