@@ -34,6 +34,7 @@
 #include "cuda/views/packed_422.hpp"
 #include "cuda/views/semi_planar.hpp"
 #include "cuda/views/triples.hpp"
+#include "cuda/views/widened.hpp"
 
 namespace convolve {
 namespace cuda {
@@ -155,7 +156,7 @@ class CudaBackend final : public Backend {
     // What is the fastest for the whole frame need not be for a part, and to time that takes long.
     if (desc.algorithm == Algorithm::fastest) parts.algorithm = Algorithm::automatic;
     return make_area_plan(make_whole_plan(desc), parts,
-                          [this](const PlanDesc& of_part) { return make_whole_plan(of_part); });
+                          [this](const PlanDesc& of_part) { return make_plan_of_rows(of_part); });
   }
 
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
@@ -168,6 +169,20 @@ class CudaBackend final : public Backend {
 
  private:
   std::unique_ptr<Plan> make_whole_plan(const PlanDesc& desc) {
+    auto plan = make_plan_of_rows(desc);
+    if (desc.algorithm != Algorithm::automatic || !is_worth_widening(desc, *plan)) return plan;
+    const std::optional<PlanDesc> wide = as_widened(desc);
+    if (!wide) return plan;
+    try {
+      auto widened = make_plan_of_rows(*wide);
+      if (is_faster_widened(desc, *plan, *widened)) return make_widened(device_, desc, *wide, std::move(widened));
+    } catch (const std::bad_alloc&) {  // no memory for copies: the plan at hand needs none
+    }
+    return plan;
+  }
+
+  /// The plan whose kernels take rows as they are.
+  std::unique_ptr<Plan> make_plan_of_rows(const PlanDesc& desc) {
     if (!desc.bank.empty()) return make_bank_plan(desc);
     return desc.algorithm == Algorithm::fastest ? make_fastest(desc) : make_plan_on(device_, desc);
   }
