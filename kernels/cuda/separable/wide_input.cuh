@@ -36,15 +36,25 @@ __device__ __forceinline__ std::uint32_t halves_of(const Piece<S::piece_words>& 
   return __byte_perm(two, 0, c & 1 ? 0x4342 : 0x4140);
 }
 
-template <class S>
+/// `first`: right behind pdl_wait().
+template <class S, bool first = false>
 __device__ __forceinline__ Piece<S::piece_words> load_piece(const std::uint8_t* from) {
   if constexpr (S::piece_bytes == 16) {
-    const uint4 v = ptx::load_near<S::chunks == 2>(from);  // the faster one (measured on one H100, 2026-11-26)
+    uint4 v;
+    if constexpr (first)
+      v = ptx::load_four_words_in_order(from);
+    else
+      v = ptx::load_near<S::chunks == 2>(from);  // the faster one (measured on one H100, 2026-11-26)
     return {{v.x, v.y, v.z, v.w}};
   } else {
     const std::uint8_t* const four = from + (reinterpret_cast<std::uintptr_t>(from) & 8);
-    const uint4 v = __ldg(reinterpret_cast<const uint4*>(four));
-    const uint2 w = __ldg(reinterpret_cast<const uint2*>(from + (four == from ? 16 : 0)));
+    const std::uint8_t* const two = from + (four == from ? 16 : 0);
+    uint4 v;
+    uint2 w;
+    if constexpr (first)
+      v = ptx::load_four_words_in_order(four), w = ptx::load_two_words_in_order(two);
+    else
+      v = __ldg(reinterpret_cast<const uint4*>(four)), w = __ldg(reinterpret_cast<const uint2*>(two));
     return {{v.x, v.y, v.z, v.w, w.x, w.y}};
   }
 }
@@ -112,7 +122,7 @@ struct Input {
   }
   __device__ __forceinline__ void load_first() {
 #pragma unroll
-    for (int p = 0; p < S::ahead; ++p) load_from(p, next, static_cast<int>(piece[p][0].word[0]));
+    for (int p = 0; p < S::ahead; ++p) load_from<true>(p, next, static_cast<int>(piece[p][0].word[0]));
   }
   /// The next step begins; `y`: the lane's first row of that behind it.
   __device__ __forceinline__ void begin_step(int y) {
@@ -121,7 +131,7 @@ struct Input {
   }
   /// Loads piece p of a window to place `to`.
   __device__ __forceinline__ void load(int to, const LaneRows& rows, int p) {
-    load_from(to, rows, static_cast<int>(ptx::load_shared_word(offsets + 16 * p)));
+    load_from<false>(to, rows, static_cast<int>(ptx::load_shared_word(offsets + 16 * p)));
   }
   /// Piece p of a window.
   __device__ __forceinline__ void take(P (&to)[2], int p) const {
@@ -135,9 +145,10 @@ struct Input {
   }
 
  private:
+  template <bool first>
   __device__ __forceinline__ void load_from(int to, const LaneRows& rows, int at) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) piece[to][h] = load_piece<S>(rows.at[h] + at);
+    for (int h = 0; h < 2; ++h) piece[to][h] = load_piece<S, first>(rows.at[h] + at);
   }
 };
 

@@ -55,6 +55,21 @@ __device__ __forceinline__ uint4 load_near(const void* from) {
     asm("ld.global.nc.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
   return v;
 }
+/// Loads 16 bytes, or 8, in order: right behind pdl_wait(), past which ptxas (CUDA 13.0) moves up loads by way of the
+/// read-only cache, so that they see what was there before the launch before was over. PTX ISA, ld.
+__device__ __forceinline__ uint4 load_four_words_in_order(const void* from) {
+  uint4 v;
+  asm volatile("ld.global.v4.u32 {%0,%1,%2,%3},[%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(from)
+               : "memory");
+  return v;
+}
+__device__ __forceinline__ uint2 load_two_words_in_order(const void* from) {
+  uint2 v;
+  asm volatile("ld.global.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "l"(from) : "memory");
+  return v;
+}
 /// Hides a float; no access to memory moves past this statement.
 __device__ __forceinline__ void hide_behind_memory(float& value) {
   asm volatile("" : "+f"(value)::"memory");
