@@ -44,7 +44,7 @@ class FreshRun(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         raw, cls.result = f"{cls.folder.name}/raw.json", f"{cls.folder.name}/result.json"
-        subprocess.run([BENCH, "--quick", "--backend=cpu", "--benchmark_filter=cpu./auto/GRAY8", f"--benchmark_out={raw}"],
+        subprocess.run([BENCH, "--quick", "--backend=cpu", "--benchmark_filter=cpu./auto/GRAY8/", f"--benchmark_out={raw}"],
                        check=True, capture_output=True)
         script("collect.py", "-o", cls.result, "-c", "hardware=test", raw)
 

@@ -34,6 +34,11 @@ constexpr std::array factored_layouts{
     LayoutRow{"rgb8", SampleType::u8, 8, 0, "GGG"},
     LayoutRow{"yuy2", SampleType::u8, 8, 0, "YUYV"},
 };
+struct Frame {
+  int width, height;
+  bool aligned;  ///< rows begin at multiples of 16 bytes
+};
+constexpr std::array factored_frames{Frame{3840, 2160, true}, Frame{1366, 768, true}, Frame{1366, 768, false}};
 struct FactoredFilter {
   int side;
   LargeTaps taps;
@@ -72,14 +77,19 @@ std::vector<LargeRow> large_frames() {
   std::vector<LargeRow> rows(full_rank.begin(), full_rank.end());
   for (const LayoutRow& layout : factored_layouts)
     for (const FactoredFilter& filter : factored_filters)
-      rows.push_back({layout, 3840, 2160, 0, filter.side, filter.taps});
+      for (const Frame& frame : factored_frames) {
+        const int row = frame.width * make_layout(layout, 2, 2, {0, 0}).plane[0].component[0].step;
+        rows.push_back(
+            {layout, frame.width, frame.height, frame.aligned ? 15 - (row - 1) % 16 : 0, filter.side, filter.taps});
+      }
   return rows;
 }
 
 std::string name_of(const LargeRow& row) {
   const std::string side = std::to_string(row.side);
-  return std::string(row.layout.name) + " " + std::to_string(row.width) + "x" + std::to_string(row.height) + ", " +
-         side + "x" + side + " " + text_of(row.taps) + ", replicate";
+  return std::string(row.layout.name) + " " + std::to_string(row.width) + "x" + std::to_string(row.height) +
+         (row.padding > 0 ? " and " + std::to_string(row.padding) + " bytes a row" : "") + ", " + side + "x" + side +
+         " " + text_of(row.taps) + ", replicate";
 }
 
 LargeTrial::LargeTrial(const LargeRow& row) : of_(row) {

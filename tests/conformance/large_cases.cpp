@@ -207,6 +207,28 @@ void add_wide(CaseList& list) {
     });
 }
 
+// Rows that end within a vector of 16 bytes, and rows that begin within one: by warpgroups, whose last piece of a row
+// is not whole.
+void add_odd_widths(CaseList& list) {
+  constexpr std::array shapes{Shape{1, 63, 63}, Shape{1, 65, 65}, Shape{1, 50, 127}};
+  constexpr std::array kind_names{"real-separable", "real-centred", "box", "real-mirrored"};
+  for (const char* layout : {"gray8", "nv12", "rgb8", "rgba8", "rgbx8", "yuy2", "uyvy"})
+    for (const convolve::BorderRow& border : convolve::borders)
+      for (const Shape& shape : shapes) {
+        const std::size_t turn = list.turn();
+        CaseOptions o = list.draw(layout);
+        o.border = border.value;
+        o.shape = shape;
+        for (const KindRow& kind : kinds())
+          if (std::string_view(kind.name) == rotate(kind_names, turn)) o.kind = &kind;
+        o.width = rotate(std::array{134, 150, 171, 191, 214, 257}, turn);
+        o.height = rotate(std::array{75, 131, 93}, turn / 2);
+        o.in = turn % 5 == 4 ? Placement::shifted : turn % 5 == 3 ? Placement::bottom_up : Placement::aligned;
+        o.out = turn % 7 == 6 ? Placement::odd_stride : Placement::aligned;
+        list.add(o);
+      }
+}
+
 // Exact taps over even divisors: a quotient in some ten thousand is a tie, so that frames are large.
 void add_ties(CaseList& list) {
   for (const KindRow& kind : kinds()) {
@@ -246,6 +268,7 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_wide_boxes(list);
   add_strips_of_three(list);
   add_ties(list);
+  add_odd_widths(list);
   return list.cases;
 }
 

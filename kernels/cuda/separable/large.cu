@@ -258,26 +258,30 @@ bool is_in_strips_of_pairs(const Device& device, const PlanDesc& desc, LargeNumb
   return strip.kernel && strip_memory(strip, desc.filter.centre_x(), 4) <= device.shared_bytes;
 }
 
-/// The taps that the kernels would compute with; false where they do not serve the case.
+/// The taps that the kernels would compute with; false where no case has such.
 bool find_taps(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic, LargeTaps& taps) {
   const std::vector<FrameFactors>& frames = desc.filter.frame_factors();
   return device.capability >= 80 && desc.filter.depth() == 1 && frames.size() == 1 &&
-         make_large_taps(desc, arithmetic, frames.front(), taps) &&
-         (repeats_by_fours(desc.layout) || is_in_strips_of_pairs(device, desc, taps.numbers) ||
-          serves_separable_wide(device, desc, taps));
+         make_large_taps(desc, arithmetic, frames.front(), taps);
+}
+/// Whether LargePlan serves a case that has these taps.
+bool has_its_planes(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
+  return repeats_by_fours(desc.layout) || is_in_strips_of_pairs(device, desc, taps.numbers);
 }
 
 }  // namespace
 
 bool serves_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic) {
   LargeTaps taps;
-  return find_taps(device, desc, arithmetic, taps);
+  return find_taps(device, desc, arithmetic, taps) &&
+         (has_its_planes(device, desc, taps) || serves_separable_wide(device, desc, taps));
 }
 
 std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic) {
   LargeTaps taps;
   if (!find_taps(device, desc, arithmetic, taps)) return nullptr;
   if (auto plan = make_separable_wide(device, desc, taps)) return plan;
+  if (!has_its_planes(device, desc, taps)) return nullptr;
   if (auto plan = make_separable_groups(device, desc, taps)) return plan;
   return std::make_unique<LargePlan>(device, desc, taps);
 }

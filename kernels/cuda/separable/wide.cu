@@ -21,6 +21,7 @@
 #include "cuda/common/table.hpp"
 #include "cuda/separable/factors.hpp"
 #include "cuda/separable/large_group_plan.hpp"
+#include "cuda/separable/wide_aligned.cuh"
 #include "cuda/separable/wide_kernels.cuh"
 
 namespace convolve::cuda {
@@ -77,6 +78,27 @@ std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, in
   return weights;
 }
 
+/// Whether samples stay within what they may be off by where taps are added up and rounded once more. Those of boxes
+/// are counts.
+bool adds_taps_well(const LargeTaps& taps) {
+  constexpr double half_unit = 0x1p-11;
+  return taps.numbers == LargeNumbers::limbs || taps.error + 255 * half_unit * taps.magnitude < max_sample_error;
+}
+/// Whether no window of tiles holds more than what is once beside the frame, in whole copies.
+bool wraps_once(const Kernel& kernel, const Strips& strips, int width, int centre_x) {
+  const int before = before_of(kernel, strips, centre_x), last = (ceil_div(width, strips.pixels) - 1) * strips.pixels;
+  return width * strips.pixel_bytes % 16 == 0 && before <= width && last - before + strips.window <= 2 * width;
+}
+/// Whether there are tables of the strips of a plane, but for frames that are hardly wider than the filter.
+bool has_tables(const Kernel& kernel, const PlanDesc& desc, const LargeTaps& taps, int p) {
+  const PlaneLayout& plane = desc.layout.plane[p];
+  const int width = kernel.pairs ? plane.component[luma_index(plane)].width / 2 : plane.component[0].width;
+  const Strips& strips = kernel.of(plane.components);
+  if (desc.border == Border::constant) return true;
+  if (desc.border != Border::wrap) return adds_taps_well(taps) || (!strips.tiles && width % strips.piece_pixels == 0);
+  return strips.tiles ? wraps_once(kernel, strips, width, desc.filter.centre_x()) : width % strips.piece_pixels == 0;
+}
+
 int steps_of(int height) {
   return ceil_div(height, step_rows);
 }
@@ -121,7 +143,6 @@ class WidePlan final : public Plan {
     const int scale = std::min(0, 14 - std::ilogb(magnitude));
     args_.planes = desc.layout.planes;
     args_.centre_y = desc.filter.centre_y();
-    if (kernel.tile_row_bytes > 0 && !other_) has_strips_ = adds_taps_well(desc.border, taps);
     args_.gain = std::ldexp(taps.gain, -scale), args_.centre = std::ldexp(taps.centre, scale);
     if (kernel.pairs)
       set_pairs(args_.plane[0], desc, taps);
@@ -137,28 +158,32 @@ class WidePlan final : public Plan {
     }
     blocks_ = checked_blocks(blocks);
     set_tables(device, desc, taps, scale);
-    for (auto* const run : {kernel.kernel, kernel.any})
-      if (run) allow_shared_memory(run, kernel.memory);
+    allow_shared_memory(kernel.kernel, kernel.memory);
+    if (has_strips_ && !other_) aligned_.reserve(device, args_);
   }
 
   const char* enqueue(const Window& window, const Image& out, void* stream) noexcept override {
     if (const char* error = tables_.send(stream)) return error;
-    bool any = !has_strips_;
+    bool in_aligned = true, out_aligned = true;
     for (int p = 0; p < args_.planes; ++p) {
-      Plane& plane = args_.plane[p];
-      plane.wide = bind(plane, window.image[0]->plane[p], out.plane[p]) % 16 == 0;
-      any |= !plane.wide;
+      bind(args_.plane[p], window.image[0]->plane[p], out.plane[p]);
+      in_aligned &= aligned(window.image[0]->plane[p], 16);
+      out_aligned &= aligned(out.plane[p], 16);
     }
-    if (!any && kernel_.tile_row_bytes > 0) args_.plane[0].described = describe_rows(args_.plane[0]);
-    if (!any && kernel_.out_rows > 0) any = !describe_samples(args_.plane[0]);
-    if (!any) return launch(kernel_.kernel, args_, stream);
-    if (other_) return other_->enqueue(window, out, stream);
-    Args args = args_;
-    for (int p = 0; p < args.planes; ++p) args.plane[p].low_strips = 0, args.plane[p].high_strip = 1 << 30;
-    return launch(kernel_.any, args, stream);
+    if (other_ && !(in_aligned && out_aligned)) return other_->enqueue(window, out, stream);
+    if (!in_aligned)
+      if (const char* error = aligned_.take(args_, stream)) return error;
+    if (!out_aligned) aligned_.set_out(args_);
+    if (kernel_.tile_row_bytes > 0) args_.plane[0].described = describe_rows(args_.plane[0]);
+    if (kernel_.out_rows > 0 && !describe_samples(args_.plane[0])) return "the driver describes no tensors";
+    launch_pdl(90, kernel_.kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args_,
+               static_cast<unsigned>(kernel_.memory));
+    if (const char* error = launch_error()) return error;
+    return out_aligned ? nullptr : aligned_.give(args_, out, stream);
   }
-  /// Of boxes: the plan for frames of any alignment in place of this one, where this one would serve none.
-  std::unique_ptr<Plan> take_other() { return has_strips_ ? nullptr : std::move(other_); }
+  /// Whether there are tables for all strips; else this plan serves nothing.
+  bool served() const { return has_strips_; }
+  std::unique_ptr<Plan> take_other() { return std::move(other_); }
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
     return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") +
@@ -166,34 +191,18 @@ class WidePlan final : public Plan {
   }
 
  private:
-  const char* launch(void (*kernel)(Args), const Args& args, void* stream) const noexcept {
-    launch_pdl(90, kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args,
-               static_cast<unsigned>(kernel_.memory));
-    return launch_error();
-  }
   /// Describes a plane to tensor copies; false where rows are bottom-up, or the driver cannot.
   bool describe_rows(const Plane& plane) noexcept {
     return describe_tensor(args_.rows, TensorUnit::word, plane.in, plane.row_bytes, plane.height, plane.in_stride,
                            kernel_.tile_row_bytes, 16);
   }
-  /// Describes what is made of a plane; false where the driver cannot.
+  /// Describes what is made of a plane, but for a last vector that is not whole; false where the driver cannot.
   bool describe_samples(Plane& plane) noexcept {
     plane.bottom_up = plane.out_stride < 0;
     const std::ptrdiff_t stride = std::abs(plane.out_stride);
     const std::uint8_t* const first = plane.out - (plane.bottom_up ? (plane.height - 1) * stride : 0);
-    return describe_tensor(args_.samples, TensorUnit::byte, first, plane.row_bytes, plane.height, stride,
+    return describe_tensor(args_.samples, TensorUnit::byte, first, plane.row_bytes / 16 * 16, plane.height, stride,
                            plane.components * kernel_.of(plane.components).pixels, kernel_.out_rows);
-  }
-  /// Whether no window of tiles holds more than what is once beside the frame, in whole copies.
-  static bool wraps_once(const Plane& plane, const Strips& strips) {
-    const int last = (plane.strips - 1) * strips.pixels - plane.before;
-    return plane.row_bytes % 16 == 0 && plane.before <= plane.width && last + strips.window <= 2 * plane.width;
-  }
-  /// Whether samples stay within what they may be off by where taps are added up and rounded once more.
-  static bool adds_taps_well(Border border, const LargeTaps& taps) {
-    constexpr double half_unit = 0x1p-11;
-    if (border == Border::wrap || border == Border::constant) return true;
-    return taps.error + 255 * half_unit * taps.magnitude < max_sample_error;
   }
   void set_plane(Plane& to, const PlanDesc& desc, const LargeTaps& taps, int p) const {
     const PlaneLayout& from = desc.layout.plane[p];
@@ -218,14 +227,13 @@ class WidePlan final : public Plan {
     to.low_strips = (to.before + strips.pixels - 1) / strips.pixels;
     to.high_strip = std::max(to.low_strips, last < 0 ? 0 : last / strips.pixels + 1);
     to.wraps = desc.border == Border::wrap;
-    to.columns = edge_axis(desc.border, to.width), to.rows = edge_axis(desc.border, to.height);
+    to.rows = edge_axis(desc.border, to.height);
   }
   /// Of packed 4:2:2: pairs for pixels.
   void set_pairs(Plane& to, const PlanDesc& desc, const LargeTaps& taps) const {
     const PlaneLayout& from = desc.layout.plane[0];
     const int luma = luma_index(from), luma_at = from.component[luma].offset, width = from.component[luma].width;
     set_size(to, desc, 4, width / 2, from.component[luma].height);
-    to.luma_columns = edge_axis(desc.border, width);
     to.chroma_bytes = luma_at ? 0x6240 : 0x7351;
     to.luma_halves = other_ ? (luma_at ? 0x7531 : 0x6420) : luma_at ? 0x4341 : 0x4240;
     to.turn = luma_at ? 0x2301 : 0x3210;
@@ -261,14 +269,13 @@ class WidePlan final : public Plan {
         continue;
       }
       StripTables tables(parts_of(plane, desc, taps, scale), other_ != nullptr);
-      has_strips_ &= plane.width % strips.piece_pixels == 0;
-      if (strips.tiles && plane.wraps) has_strips_ &= wraps_once(plane, strips);
       tables.add_inner();
       for (int i = 0; has_strips_ && i * strips.pixels < plane.width; ++i)
         if (i < plane.low_strips || i >= plane.high_strip) has_strips_ = tables.add(i * strips.pixels);
       rows[p] = joined.add(tables.bytes());
       ghosts[p] = joined.add(ghost_row);
     }
+    if (!has_strips_) return;
     tables_ = Table<std::byte>(device.tables, joined.bytes());
     args_.column_taps = array_at<uint4>(tables_, column);
     for (int p = 0; p < args_.planes; ++p) {
@@ -284,6 +291,7 @@ class WidePlan final : public Plan {
                     plane.before - desc.filter.centre_x(),
                     taps.row,
                     std::ldexp(taps.row_start, scale),
+                    adds_taps_well(taps),
                     {}}};
     for (double& tap : part.axis.taps) tap = std::ldexp(tap, scale);
     std::copy(plane.ghost_byte, plane.ghost_byte + 4, part.axis.ghost.begin());
@@ -309,6 +317,7 @@ class WidePlan final : public Plan {
   std::unique_ptr<Plan> other_;
   Args args_{};
   Table<std::byte> tables_;
+  AlignedRows aligned_;
   bool has_strips_ = true;  ///< tables for all of them
   unsigned blocks_ = 0;
 };
@@ -356,7 +365,10 @@ bool serves_separable_wide(const Device& device, const PlanDesc& desc, const Lar
       !folds_once(desc) || std::min(filter.width(), filter.height()) < least_taps)
     return false;
   const Kernel kernel = kernel_for(plane_mix(desc.layout), filter);
-  return kernel.kernel && kernel.memory <= device.shared_bytes;
+  if (!kernel.kernel || kernel.memory > device.shared_bytes) return false;
+  for (int p = 0; p < desc.layout.planes; ++p)
+    if (!has_tables(kernel, desc, taps, p)) return false;
+  return true;
 }
 
 bool serves_separable_wide_box(const Device& device, const PlanDesc& desc, bool read_as_floats) {
@@ -371,16 +383,18 @@ std::unique_ptr<Plan> make_separable_wide_box(const Device& device, const PlanDe
   LargeTaps taps;
   taps.column.assign(static_cast<std::size_t>(desc.filter.height()), 1);
   taps.row.assign(static_cast<std::size_t>(desc.filter.width()), 1);
+  taps.numbers = LargeNumbers::limbs;
   taps.gain = quotient.gain, taps.whole = quotient.whole, taps.beside = quotient.start;
   const Kernel kernel = box_kernel_for(plane_mix(desc.layout), desc.filter, quotient.read_as_floats);
   auto plan = std::make_unique<WidePlan>(device, desc, kernel, taps, std::move(other));
-  if (std::unique_ptr<Plan> running_sums = plan->take_other()) return running_sums;
+  if (!plan->served()) return plan->take_other();
   return plan;
 }
 
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
   if (!serves_separable_wide(device, desc, taps)) return nullptr;
-  return std::make_unique<WidePlan>(device, desc, kernel_for(plane_mix(desc.layout), desc.filter), taps);
+  auto plan = std::make_unique<WidePlan>(device, desc, kernel_for(plane_mix(desc.layout), desc.filter), taps);
+  return plan->served() ? std::move(plan) : nullptr;
 }
 
 }  // namespace convolve::cuda

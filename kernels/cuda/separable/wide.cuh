@@ -24,7 +24,6 @@
 #include <type_traits>
 
 #include "cuda/common/launch.hpp"
-#include "cuda/separable/wide_any.cuh"
 #include "cuda/separable/wide_box_rows.cuh"
 #include "cuda/separable/wide_input.cuh"
 #include "cuda/separable/wide_samples.cuh"
@@ -129,10 +128,27 @@ __device__ __forceinline__ void copy_block(const Plane& plane, int left, int top
   for (int i = threadIdx.x; i < rows * (bytes / 16); i += 128 * S::groups) {
     const int y = top + i / (bytes / 16), x = first + i % (bytes / 16) * 16;
     if (y >= plane.height) break;
+    const std::uint8_t* const from = plane.in + y * plane.in_stride;
+    std::uint8_t* const to = plane.out + y * plane.out_stride;
+    if (x + 16 <= end) {
+      *reinterpret_cast<uint4*>(to + x) = __ldg(reinterpret_cast<const uint4*>(from + x));
+      continue;
+    }
 #pragma unroll 1
-    for (int b = x; b < min(x + 16, end); ++b)
-      plane.out[y * plane.out_stride + b] = __ldg(plane.in + y * plane.in_stride + b);
+    for (int b = x; b < min(x + 16, end); ++b) to[b] = __ldg(from + b);
   }
+}
+
+/// `whole`: all of the strip is of the frame.
+template <class S, class Out>
+__device__ __forceinline__ void store_samples(const Out& samples, const typename S::Sum (&sum)[S::columns / 2],
+                                              const typename Out::Words& in, int row, bool whole) {
+  if (whole)
+    samples.reads ? samples.template store<true, true>(sum, in, row)
+                  : samples.template store<false, true>(sum, in, row);
+  else
+    samples.reads ? samples.template store<true, false>(sum, in, row)
+                  : samples.template store<false, false>(sum, in, row);
 }
 
 template <class S, class In, class Out>
@@ -168,6 +184,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   __syncthreads();
   ptx::wait_for_phase(tables, 0);
   const Out samples(args, plane, left, worker.lane, ptx::address_in_shared(memory));
+  const bool whole = left * S::C + S::columns <= plane.row_bytes;
   const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
   const int steps = outputs + S::chunks - 1;
 #pragma unroll 1
@@ -187,29 +204,22 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
       if (!S::reads_early && samples.reads) samples.load(late, row);
       ptx::wgmma_wait();
       hold(sum);
-      if (samples.reads)
-        samples.template store<true>(sum, in, row);
-      else
-        samples.template store<false>(sum, in, row);
+      store_samples<S>(samples, sum, in, row, whole);
     }
     slot = S::slot_after(slot, S::groups);
   }
   samples.end();
 }
 
-template <bool any, class S>
+template <class S>
 __device__ __forceinline__ void filter_plane(const Args& args, const Plane& plane, std::uint8_t* memory) {
-  if constexpr (any)
-    filter_block<S, AnyInput<S>, AnySamples<S>>(args, plane, memory);
-  else
-    filter_block<S, std::conditional_t<S::tiles, TileInput<S>, Input<S>>,
-                 std::conditional_t<S::out_bytes != 0, TileSamples<S>, Samples<S>>>(args, plane, memory);
+  filter_block<S, std::conditional_t<S::tiles, TileInput<S>, Input<S>>,
+               std::conditional_t<S::out_bytes != 0, TileSamples<S>, Samples<S>>>(args, plane, memory);
 }
 
 #endif
 
-/// `any`: of any planes, else of those for which there are tables of strips.
-template <PlaneMix mix, int chunks, bool any, bool boxes = false>
+template <PlaneMix mix, int chunks, bool boxes = false>
 __global__ void __launch_bounds__(128 * groups_of(mix, chunks), resident_of(mix, chunks))
     wide_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -218,18 +228,18 @@ __global__ void __launch_bounds__(128 * groups_of(mix, chunks), resident_of(mix,
   if constexpr (!knows_planes(mix, chunks))
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
   if constexpr (mix == PlaneMix::four || mix == PlaneMix::three || mix == PlaneMix::none) {
-    filter_plane<any, ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), boxes>>(
-        args, args.plane[p], memory);
+    filter_plane<ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), boxes>>(args, args.plane[p],
+                                                                                                  memory);
   } else if constexpr (mix == PlaneMix::one_and_two) {
     if (static_cast<int>(blockIdx.x) < args.plane[1].first_block)
-      filter_plane<any, ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
+      filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
     else
-      filter_plane<any, ShapeOf<mix, chunks, 2, boxes>>(args, args.plane[knows_planes(mix, chunks) ? 1 : p], memory);
+      filter_plane<ShapeOf<mix, chunks, 2, boxes>>(args, args.plane[knows_planes(mix, chunks) ? 1 : p], memory);
   } else if (args.planes == 1) {
-    filter_plane<any, ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
+    filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
   } else {
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
-    filter_plane<any, ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
+    filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
   }
 #endif
 }

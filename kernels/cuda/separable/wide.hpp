@@ -153,8 +153,7 @@ struct Plane {
   }
 #endif
   int before;  ///< pixels that a strip's window begins before it
-  EdgeAxis columns, rows;
-  bool wide;                     ///< addresses and strides allow whole pieces
+  EdgeAxis rows;
   bool copied;                   ///< nothing is filtered
   bool wraps;                    ///< of tiles: left and right of the frame is its other side
   bool described;                ///< of tiles: to tensor copies
@@ -164,7 +163,6 @@ struct Plane {
   /// Of packed 4:2:2, permutes of bytes: two words' chroma, a word's luma as halves, and words to luma first and back.
   /// Of boxes two words' luma.
   std::uint32_t chroma_bytes, luma_halves, turn;
-  EdgeAxis luma_columns;
   float level[4];
 };
 

@@ -36,23 +36,21 @@ __device__ __forceinline__ std::uint32_t halves_of(const Piece<S::piece_words>& 
   return __byte_perm(two, 0, c & 1 ? 0x4342 : 0x4140);
 }
 
+/// Loads the piece that is `at` bytes behind a place; of three components as vectors_at() in wide_tables.cpp says.
 /// `first`: right behind pdl_wait().
-template <class S, bool first = false>
-__device__ __forceinline__ Piece<S::piece_words> load_piece(const std::uint8_t* from) {
+template <class S, bool first>
+__device__ __forceinline__ Piece<S::piece_words> load_piece(const std::uint8_t* from, int at) {
   if constexpr (S::piece_bytes == 16) {
-    uint4 v;
-    if constexpr (first)
-      v = ptx::load_four_words_in_order(from);
-    else
-      v = ptx::load_near<S::chunks == 2>(from);  // the faster one (measured on one H100, 2026-11-26)
+    constexpr bool far = S::chunks == 2;  // the faster one (measured on one H100, 2026-11-26)
+    const uint4 v = first ? ptx::load_near_in_order<far>(from + at) : ptx::load_near<far>(from + at);
     return {{v.x, v.y, v.z, v.w}};
   } else {
-    const std::uint8_t* const four = from + (reinterpret_cast<std::uintptr_t>(from) & 8);
-    const std::uint8_t* const two = from + (four == from ? 16 : 0);
+    const std::uint8_t* const four = from + (at & ~15);
+    const std::uint8_t* const two = four + (at & 15) * 8 - 8;
     uint4 v;
     uint2 w;
     if constexpr (first)
-      v = ptx::load_four_words_in_order(four), w = ptx::load_two_words_in_order(two);
+      v = ptx::load_near_in_order<false>(four), w = ptx::load_two_words_in_order(two);
     else
       v = __ldg(reinterpret_cast<const uint4*>(four)), w = __ldg(reinterpret_cast<const uint2*>(two));
     return {{v.x, v.y, v.z, v.w, w.x, w.y}};
@@ -89,7 +87,7 @@ struct Input {
   using P = Piece<S::piece_words>;
   const Plane& plane;
   int window;             ///< the byte of a row with which the strip's window begins
-  std::uint32_t offsets;  ///< in shared memory: where the lane's pieces are, in bytes from there
+  std::uint32_t offsets;  ///< in shared memory: where the lane's pieces are, as load_piece() takes it
   LaneRows now, next;
   P piece[S::ahead][2];
 
@@ -136,7 +134,7 @@ struct Input {
   /// Piece p of a window.
   __device__ __forceinline__ void take(P (&to)[2], int p) const {
     bool middle = false;
-    if constexpr (S::C == 3) middle = (window + ptx::load_shared_word(offsets + 16 * p)) & 8;
+    if constexpr (S::C == 3) middle = (ptx::load_shared_word(offsets + 16 * p) & 1) == 0;
 #pragma unroll
     for (int h = 0; h < 2; ++h) to[h] = in_order<S>(piece[p % S::ahead][h], middle);
   }
@@ -148,7 +146,7 @@ struct Input {
   template <bool first>
   __device__ __forceinline__ void load_from(int to, const LaneRows& rows, int at) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) piece[to][h] = load_piece<S, first>(rows.at[h] + at);
+    for (int h = 0; h < 2; ++h) piece[to][h] = load_piece<S, first>(rows.at[h], at);
   }
 };
 

@@ -18,7 +18,7 @@ constexpr Strips strips_of() {
 }
 
 struct Kernel {
-  void (*kernel)(Args) = nullptr, (*any)(Args) = nullptr;
+  void (*kernel)(Args) = nullptr;
   int chunks = 0, groups = 0, resident = 0, memory = 0;
   bool pairs = false;
   int tile_row_bytes = 0;  ///< of tiles, as they are copied
@@ -39,10 +39,7 @@ Kernel kernel_of() {
     constexpr int second = mix == PlaneMix::one_and_two ? 2 : first;
     using First = ShapeOf<mix, chunks, first, boxes>;
     using Second = ShapeOf<mix, chunks, second, boxes>;
-    void (*any)(Args) = nullptr;
-    if constexpr (!boxes) any = wide_kernel<mix, chunks, true>;
-    return {wide_kernel<mix, chunks, false, boxes>,
-            any,
+    return {wide_kernel<mix, chunks, boxes>,
             chunks,
             First::groups,
             resident_of(mix, chunks),

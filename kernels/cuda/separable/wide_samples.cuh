@@ -83,7 +83,7 @@ __device__ __forceinline__ int made_row_of(int warp, int lane) {
   return 56 - 16 * warp + (lane >> 2);
 }
 
-/// Makes samples of a lane's sums. Addresses and strides are multiples of 16 bytes.
+/// Makes samples of a lane's sums. Addresses and strides are multiples of 16 bytes; nothing is stored behind a row.
 template <class S>
 struct Samples {
   using L = LaneWords<S>;
@@ -116,7 +116,7 @@ struct Samples {
 #pragma unroll
       for (int k = 0; k < L::vectors; ++k) {
         std::uint32_t* const w = to[h] + k * L::vector / 4;
-        if (there < k * L::stride + L::vector) continue;
+        if (there <= k * L::stride) continue;
         if constexpr (L::vector == 16) {
           const uint4 v = __ldg(reinterpret_cast<const uint4*>(from + k * L::stride));
           w[0] = v.x, w[1] = v.y, w[2] = v.z, w[3] = v.w;
@@ -127,7 +127,8 @@ struct Samples {
       }
     }
   }
-  template <bool reading>
+  /// `whole`: all vectors are, as those of all strips but the last ones.
+  template <bool reading, bool whole>
   __device__ __forceinline__ void store(const typename S::Sum (&sum)[S::columns / 2], const Words& of_frame,
                                         int step_row) const {
     const int y = step_row + made_row;
@@ -139,20 +140,60 @@ struct Samples {
       for (int k = 0; k < L::words; ++k) made[k] = make.template make<reading>(sum, h, k, of_frame[h][k]);
       std::uint8_t* const to = out + (y - 8 * h) * out_stride;
       if constexpr (S::C == 3) {
-        if (there > 0) store_24(made, to);
+        if (whole || there >= 24) store_24(made, to);
       } else {
 #pragma unroll
         for (int k = 0; k < L::vectors; ++k) {
           const std::uint32_t* const w = made + k * 4;
-          if (there >= k * L::stride + 16) *reinterpret_cast<uint4*>(to + k * L::stride) = {w[0], w[1], w[2], w[3]};
+          if (whole || there >= k * L::stride + 16)
+            *reinterpret_cast<uint4*>(to + k * L::stride) = {w[0], w[1], w[2], w[3]};
         }
       }
+      if (!whole) store_rest(made, to);
     }
   }
   /// No more samples come.
   __device__ __forceinline__ void end() const {}
 
+ protected:
+  /// Stores the first n bytes of a vector that is not whole.
+  template <int bytes>
+  static __device__ __forceinline__ void store_end(const std::uint32_t (&words)[bytes / 4], std::uint8_t* to, int n) {
+    std::uint32_t low = words[0], high = words[1];
+    if constexpr (bytes == 16)
+      if (n & 8) {
+        *reinterpret_cast<uint2*>(to) = {low, high};
+        low = words[2], high = words[3];
+      }
+    if (n & 4) {
+      *reinterpret_cast<std::uint32_t*>(to + (n & 8)) = low;
+      low = high;
+    }
+    if (S::C < 4 && (n & 2)) {
+      *reinterpret_cast<std::uint16_t*>(to + (n & 12)) = static_cast<std::uint16_t>(low);
+      low >>= 16;
+    }
+    if (S::C % 2 != 0 && (n & 1)) to[n & 14] = static_cast<std::uint8_t>(low);
+  }
+
  private:
+  static constexpr int vector = L::vector;  ///< bytes
+
+  /// Of the vector in which the row ends, stores what is of it.
+  __device__ __forceinline__ void store_rest(const std::uint32_t (&made)[L::words], std::uint8_t* to) const {
+#pragma unroll
+    for (int k = 0; k < L::vectors; ++k) {
+      int n = there - k * L::stride;
+      ptx::hide_behind_memory(n);  // else the compiler keeps what follows of it in registers all the time (CUDA 13.0)
+      std::uint32_t words[vector / 4];
+#pragma unroll
+      for (int i = 0; i < vector / 4; ++i) words[i] = made[k * vector / 4 + i];
+      if (S::C == 3 && n >= vector && there < 24)
+        *reinterpret_cast<uint2*>(to + k * L::stride) = {words[0], words[1]};
+      else if (n > 0 && n < vector)
+        store_end<vector>(words, to + k * L::stride, n);
+    }
+  }
   /// Of three components, of which every other lane begins in the middle of 16 bytes.
   static __device__ __forceinline__ void store_24(const std::uint32_t (&w)[L::words], std::uint8_t* to) {
     const bool middle = reinterpret_cast<std::uintptr_t>(to) & 8;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "cuda/common/half.hpp"
 
@@ -83,7 +84,10 @@ class Window {
   }
   void append_offsets(std::vector<std::byte>& to) const {
     std::vector<std::int32_t> offsets;
-    for (const int piece : piece_) offsets.push_back((piece * unit() - first_) * strips_.pixel_bytes);
+    for (const int piece : piece_) {
+      const int at = (piece * unit() - first_) * strips_.pixel_bytes;
+      offsets.push_back(strips_.pixel_bytes == 3 ? vectors_at(at, 3 * (axis_.width - piece * unit())) : at);
+    }
     append(to, offsets);
   }
 
@@ -107,9 +111,16 @@ class Window {
     append(to, halves);
   }
   int unit() const { return strips_.piece_pixels; }
+  /// A piece of 24 bytes at a multiple of 8, of which `there` are of the frame, as a vector of 16 bytes and one of 8,
+  /// each at a multiple of its size: where the first one is, and how many times 8 bytes, from -1 on, the other is
+  /// behind that. A vector with no byte of the frame is elsewhere.
+  static int vectors_at(int at, int there) {
+    if (at % 16 == 0) return at + (there > 16 ? 3 : 1);
+    return there > 8 ? at + 8 : at - 8 + 2;
+  }
   /// The piece of the frame that stands for that at a place.
   int piece_at(int place) const {
-    const int count = axis_.width / unit();
+    const int count = (axis_.width + unit() - 1) / unit();
     switch (axis_.border) {
       case Border::reflect:
       case Border::reflect_101:
@@ -142,11 +153,11 @@ class Window {
     first_ = left - axis_.before;
     piece_.assign(static_cast<std::size_t>(strips_.pieces()), 0);
     for (int n = 0; n < std::min(strips_.pixels, axis_.width - left); ++n)
-      if (!add_taps(n)) return false;
+      if (!add_all_taps(n)) return false;
     return true;
   }
   /// The taps of pixel n of the strip, those that meet one pixel added up.
-  bool add_taps(int n) {
+  bool add_all_taps(int n) {
     std::vector<double> sums(static_cast<std::size_t>(strips_.window));
     for (std::size_t k = 0; k < axis_.taps.size(); ++k) {
       int slot = axis_.lead + n + static_cast<int>(k);
@@ -156,45 +167,67 @@ class Window {
         outside_[static_cast<std::size_t>(n)] += axis_.taps[k];
         continue;
       }
-      if (outside && axis_.border != Border::wrap) slot = border_index(axis_.border, pixel, axis_.width) - first_;
+      if (outside && axis_.border != Border::wrap) {
+        if (!axis_.adds_taps) return false;
+        slot = border_index(axis_.border, pixel, axis_.width) - first_;
+      }
       if (slot < 0 || slot >= strips_.window) return false;
       sums[static_cast<std::size_t>(slot)] += axis_.taps[k];
     }
-    for (int slot = 0; slot < strips_.window; ++slot) {
-      const double sum = sums[static_cast<std::size_t>(slot)];
-      if (std::abs(sum) > largest_half) return false;
-      at(n, slot) = half_bits(sum);
-    }
+    for (int slot = 0; slot < strips_.window; ++slot)
+      if (!set_tap(n, slot, sums[static_cast<std::size_t>(slot)])) return false;
     return true;
   }
   /// The taps of pixel n of the strip.
   bool place_taps(int n) {
-    double low = 0, high = 0;  // of what repeats the first pixel of the frame, and the last
+    double low = 0, high = 0;            // of what repeats the first pixel of the frame, and the last
+    std::vector<std::size_t> elsewhere;  // taps that meet pixels of the frame from beside it
     for (std::size_t k = 0; k < tap_bits_.size(); ++k) {
       const int slot = axis_.lead + n + static_cast<int>(k), pixel = first_ + slot;
-      if (pixel >= 0 && pixel < axis_.width) {
+      if (pixel >= 0 && pixel < axis_.width)
         at(n, slot) = tap_bits_[k];
-      } else if (axis_.border == Border::constant) {
+      else if (axis_.border == Border::constant)
         outside_[static_cast<std::size_t>(n)] += axis_.taps[k];
-      } else if (axis_.border == Border::replicate) {
+      else if (axis_.border == Border::replicate)
         (pixel < 0 ? low : high) += axis_.taps[k];
-      } else {
-        const int there = find(border_index(axis_.border, pixel, axis_.width), slot);
-        if (there < 0) return false;
-        at(n, there) = tap_bits_[k];
-      }
+      else
+        elsewhere.push_back(k);
     }
-    return repeat(n, 0, low) && repeat(n, axis_.width - 1, high);
+    return place_elsewhere(n, elsewhere) && repeat(n, 0, low) && repeat(n, axis_.width - 1, high);
   }
-  /// Adds a sum of taps to that of a pixel of the frame, as two halves.
+  bool place_elsewhere(int n, const std::vector<std::size_t>& taps) {
+    std::vector<std::pair<int, double>> sums;  // of pixels without a place of their own for these taps
+    for (const std::size_t k : taps) {
+      const int slot = axis_.lead + n + static_cast<int>(k);
+      const int pixel = border_index(axis_.border, first_ + slot, axis_.width), there = find(pixel, slot);
+      if (there >= 0 && at(n, there) == 0) {
+        at(n, there) = tap_bits_[k];
+        continue;
+      }
+      const int own = pixel - first_;
+      if (!axis_.adds_taps || own < 0 || own >= strips_.window) return false;
+      const auto with = std::find_if(sums.begin(), sums.end(), [own](const auto& sum) { return sum.first == own; });
+      if (with != sums.end())
+        with->second += axis_.taps[k];
+      else
+        sums.emplace_back(own, half_value(at(n, own)) + axis_.taps[k]);
+    }
+    return std::all_of(sums.begin(), sums.end(), [&](const auto& sum) { return set_tap(n, sum.first, sum.second); });
+  }
+  /// Adds a sum of taps to that of a pixel of the frame, as two halves, or where there is place for one as that.
   bool repeat(int n, int pixel, double taps) {
     if (taps == 0) return true;
     const int own = pixel - first_, other = find(pixel, own);
-    if (other < 0 || own < 0 || own >= strips_.window) return false;
+    if (own < 0 || own >= strips_.window || (other < 0 && !axis_.adds_taps)) return false;
     const double all = taps + half_value(at(n, own));
-    if (std::abs(all) > largest_half) return false;
-    at(n, own) = half_bits(all);
-    at(n, other) = half_bits(all - half_value(at(n, own)));
+    if (!set_tap(n, own, all)) return false;
+    if (other >= 0) at(n, other) = half_bits(all - half_value(at(n, own)));
+    return true;
+  }
+  /// False where it is no half.
+  bool set_tap(int n, int slot, double tap) {
+    if (std::abs(tap) > largest_half) return false;
+    at(n, slot) = half_bits(tap);
     return true;
   }
   template <class T>

@@ -30,6 +30,7 @@ struct StripAxis {
   int before, lead;          ///< pixels from a window's first to a strip's; and to the first that a tap meets
   std::vector<double> taps;  ///< halves
   double row_start;          ///< what sums begin with
+  bool adds_taps;            ///< taps that meet one pixel may be added up, and the sum rounded to a half
   std::array<double, 4> ghost;
 };
 
@@ -49,8 +50,9 @@ class StripTables {
   /// That of strips whose window is within the frame.
   void add_inner();
   /// That of the strip that begins at pixel `left` of the last part. Beside the frame its window has other pieces of
-  /// the frame, and taps are where the pixel is that they meet. False where a pixel is in no piece, or a tap is no
-  /// half. Of tiles pixels are in one place each, where sums of taps are rounded to halves.
+  /// the frame, and taps are where the pixel is that they meet: behind a last piece that is not whole there may be none
+  /// left, and of tiles there is none, so that taps are added to that of the pixel itself. False where they may not be,
+  /// where that pixel is in no piece either, or where a tap is no half.
   bool add(int left);
   const std::vector<std::byte>& bytes() const { return bytes_; }
 

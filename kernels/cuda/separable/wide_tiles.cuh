@@ -113,10 +113,7 @@ struct TileInput {
         if (wraps) x += x < 0 ? plane.row_bytes : x >= plane.row_bytes ? -plane.row_bytes : 0;
         if (at >= S::tile_row || x < 0 || x >= plane.row_bytes) continue;
         const std::uint32_t to = tile + row * S::tile_pitch + at;
-        if (S::C == 3 && x + 16 > plane.row_bytes)  // whole pieces are 24 bytes
-          ptx::copy_async<8>(to, from + x);
-        else
-          ptx::copy_async_past_l1(to, from + x);
+        ptx::copy_async_past_l1(to, from + x);
       }
     }
     ptx::arrive_after_copies(copied);
@@ -142,7 +139,7 @@ struct TileSamples : Samples<S> {
     first_row = made_row_of(warp & 3, 0) - 8;
   }
 
-  template <bool reading>
+  template <bool reading, bool whole>
   __device__ __forceinline__ void store(const typename S::Sum (&sum)[S::columns / 2], const Words& of_frame,
                                         int step_row) const {
     const int lane = threadIdx.x & 31, turn = plane.bottom_up ? S::out_rows - 1 : 0;
@@ -158,7 +155,7 @@ struct TileSamples : Samples<S> {
       for (int k = 0; k < L::words; k += 2)
         ptx::store_shared_two_words(words + 4 * k, this->make.template make<reading>(sum, h, k, of_frame[h][k]),
                                     this->make.template make<reading>(sum, h, k + 1, of_frame[h][k + 1]));
-      if (h == 1 || S::out_rows == 8) store_tile(step_row + first_row + (S::out_rows == 8 && h == 0 ? 8 : 0));
+      if (h == 1 || S::out_rows == 8) store_tile<whole>(step_row + first_row + (S::out_rows == 8 && h == 0 ? 8 : 0));
     }
   }
   /// No more samples come: waits until shared memory has been read.
@@ -168,25 +165,38 @@ struct TileSamples : Samples<S> {
 
  private:
   /// Stores the tile whose first row is y.
+  template <bool whole>
   __device__ __forceinline__ void store_tile(int y) const {
     if (plane.bottom_up) y = plane.height - S::out_rows - y;
-    if (y < 0 || (plane.row_bytes % 16 != 0 && left + S::columns > plane.row_bytes)) return copy_bytes(y);
+    if (y < 0) return copy_bytes(y);
     ptx::fence_shared_for_wgmma();  // tensor copies are of another proxy
     __syncwarp();
-    if ((threadIdx.x & 31) == 0) ptx::store_box(args.samples, left, y, tile);
+    if ((threadIdx.x & 31) == 0 && (whole || left < (plane.row_bytes & ~15)))
+      ptx::store_box(args.samples, left, y, tile);
+    if (!whole && plane.row_bytes % 16 != 0) store_ends(y);
   }
-  /// Stores what is of the frame, where a tensor copy cannot: above its first row in memory (of a bottom-up frame), and
-  /// where a row ends within 16 bytes, which would be stored to their end (one H100, CUDA 13.0, 2026-11-26).
+  /// Where a row ends within 16 bytes tensor copies would store all of them (one H100, CUDA 13.0, 2026-11-26): their
+  /// rows end before these, which lanes store.
+  __device__ __forceinline__ void store_ends(int y) const {
+    const int lane = threadIdx.x & 31, n = plane.row_bytes & 15, r = y + lane, at = plane.row_bytes - n - left;
+    if (lane >= S::out_rows || r >= plane.height) return;
+    const uint4 v = ptx::load_shared_four_words(tile + lane * S::columns + at);
+    const std::uint32_t words[4] = {v.x, v.y, v.z, v.w};
+    this->template store_end<16>(words, row_at(r) + at, n);
+  }
+  /// Stores what is of the frame, where a tensor copy cannot: above its first row in memory (of a bottom-up frame). The
+  /// tile's row y is that of memory.
   __device__ __forceinline__ void copy_bytes(int y) const {
     const int bytes = min(S::columns, plane.row_bytes - left), lane = threadIdx.x & 31;
     __syncwarp();
 #pragma unroll 1
-    for (int row = 0; row < S::out_rows; ++row) {
-      const int r = y + row;
-      if (r < 0 || r >= plane.height) continue;
-      std::uint8_t* const to = plane.out + (plane.bottom_up ? plane.height - 1 - r : r) * plane.out_stride + left;
-      for (int b = lane; b < bytes; b += 32) to[b] = ptx::load_shared_byte(tile + row * S::columns + b);
-    }
+    for (int row = -y; row < S::out_rows; ++row)
+      if (y + row < plane.height)
+        for (int b = lane; b < bytes; b += 32) row_at(y + row)[b] = ptx::load_shared_byte(tile + row * S::columns + b);
+  }
+  /// The strip's part of a row of memory.
+  __device__ __forceinline__ std::uint8_t* row_at(int r) const {
+    return plane.out + (plane.bottom_up ? plane.height - 1 - r : r) * plane.out_stride + left;
   }
 };
 

@@ -55,14 +55,21 @@ __device__ __forceinline__ uint4 load_near(const void* from) {
     asm("ld.global.nc.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
   return v;
 }
-/// Loads 16 bytes, or 8, in order: right behind pdl_wait(), past which ptxas (CUDA 13.0) moves up loads by way of the
-/// read-only cache, so that they see what was there before the launch before was over. PTX ISA, ld.
-__device__ __forceinline__ uint4 load_four_words_in_order(const void* from) {
+/// The same in order, right behind pdl_wait(): ptxas (CUDA 13.0) moves loads by way of the read-only cache up past it,
+/// so that they see what was there before the launch before was over. PTX ISA, ld.
+template <bool far>
+__device__ __forceinline__ uint4 load_near_in_order(const void* from) {
   uint4 v;
-  asm volatile("ld.global.v4.u32 {%0,%1,%2,%3},[%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(from)
-               : "memory");
+  if constexpr (far)
+    asm volatile("ld.global.L2::256B.v4.u32 {%0,%1,%2,%3},[%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from)
+                 : "memory");
+  else
+    asm volatile("ld.global.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from)
+                 : "memory");
   return v;
 }
 __device__ __forceinline__ uint2 load_two_words_in_order(const void* from) {

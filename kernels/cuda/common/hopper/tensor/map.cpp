@@ -31,7 +31,7 @@ bool describe_tensor(CUtensorMap& map, TensorUnit unit, const std::uint8_t* firs
   static const auto encode = encoder();
   if (!encode || stride <= 0) return false;
   const int bytes = static_cast<int>(unit);
-  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(row_bytes / bytes), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>((row_bytes + bytes - 1) / bytes), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(stride)};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_row_bytes / bytes), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[] = {1, 1};

@@ -15,8 +15,8 @@ namespace convolve::cuda {
 enum class TensorUnit { byte = 1, word = 4 };
 
 /// Describes `rows` rows of `row_bytes` bytes, `stride` bytes apart, of which boxes of `box_rows` rows of
-/// `box_row_bytes` bytes are copied, both whole units. The address and the stride are multiples of 16. False where the
-/// driver has no such copies. CUDA Driver API, cuTensorMapEncodeTiled.
+/// `box_row_bytes` bytes are copied, which are whole units: of a row's last unit all of it. The address and the stride
+/// are multiples of 16. False where the driver has no such copies. CUDA Driver API, cuTensorMapEncodeTiled.
 bool describe_tensor(CUtensorMap& map, TensorUnit unit, const std::uint8_t* first, int row_bytes, int rows,
                      std::ptrdiff_t stride, int box_row_bytes, int box_rows) noexcept;
 
