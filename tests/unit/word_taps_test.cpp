@@ -43,12 +43,19 @@ std::vector<std::int64_t> segment_sums(const dot::WordTaps& k, int parity, int s
     EXPECT_LT(segment, words.size());
     const auto row = static_cast<int>(step) % side;
     const std::uint8_t* const at = window + row * stride + k.columns[step / static_cast<std::size_t>(side)];
+    const auto end = [&] {
+      // Before, 16 bits may overflow: what wide pairs lack is in from the start.
+      EXPECT_GE(words[segment], 0);
+      EXPECT_LE(words[segment], 65535);
+      ++segment;
+    };
+    if (of.parts[step]) {
+      EXPECT_FALSE(step > 0 && of.ends[step - 1]) << "two segments begin with a step";
+      words[segment] += multiply_add(at, of.parts[step], 0);
+      end();
+    }
     words[segment] += multiply_add(at, of.pairs[step], of.flips[step]);
-    if (!of.ends[step]) continue;
-    // Before, 16 bits may overflow: what wide pairs lack is in from the start.
-    EXPECT_GE(words[segment], 0);
-    EXPECT_LE(words[segment], 65535);
-    ++segment;
+    if (of.ends[step]) end();
   }
   EXPECT_EQ(segment, words.size());
   return words;
@@ -123,19 +130,21 @@ class WordTaps : public testing::Test {
 constexpr std::pair<int, int> ranges[] = {{-3, 9}, {-30, 90}, {-90, 30}, {-127, 127}, {0, 127}, {-60, 60}, {0, 9}};
 
 TEST_F(WordTaps, KeepTheSumsWithin16Bits) {
-  int served = 0, with_wide_pairs = 0;
+  int served = 0, with_wide_pairs = 0, with_split_pairs = 0;
   for (const int side : {3, 5, 7, 9, 11, 13, 15})
     for (const auto& [least, most] : ranges)
       for (int draws = 0; draws < (dot::loops(side) ? 7 : 80); ++draws) {
         const std::vector<std::int32_t> taps = draw(side, least, most);
-        const auto k = dot::make_word_taps(taps, side, side);
+        const auto k = dot::make_word_taps(taps, side, side, !dot::loops(side) && random_() % 4 > 0);
         if (!k) continue;
         ++served;
         with_wide_pairs += k->wide_pairs() > 0;
+        with_split_pairs += k->split_pairs() > 0;
         expect_sums(*k, nullptr, taps, side, 1, 0);
       }
   EXPECT_GT(served, 1000);
   EXPECT_GT(with_wide_pairs, 200);
+  EXPECT_GT(with_split_pairs, 200);
 }
 
 TEST_F(WordTaps, DivideAsTheContractSays) {
@@ -144,7 +153,7 @@ TEST_F(WordTaps, DivideAsTheContractSays) {
     for (const auto& [least, most] : ranges)
       for (int draws = 0; draws < (dot::loops(side) ? 21 : 180); ++draws) {
         const std::vector<std::int32_t> taps = draw(side, least, most);
-        auto k = dot::make_word_taps(taps, side, side);
+        auto k = dot::make_word_taps(taps, side, side, !dot::loops(side) && random_() % 4 > 0);
         if (!k) continue;
         const int sum = std::accumulate(taps.begin(), taps.end(), 0);
         const int divisors[] = {1, 2, sum, sum + 1, 16, 256, static_cast<int>(random_() % 4000) + 1};
@@ -167,7 +176,7 @@ TEST_F(WordTaps, DivideAsTheContractSays) {
 TEST_F(WordTaps, LeaveDivisionsThatTheyHaveNotTheBitsFor) {
   const std::vector<std::int32_t> heavy(25, 30);
   const auto quotient = [&](double divisor, double constant) {
-    auto k = dot::make_word_taps(heavy, 5, 5);
+    auto k = dot::make_word_taps(heavy, 5, 5, true);
     return dot::make_word_quotient(*k, divisor, constant);
   };
   EXPECT_TRUE(quotient(750, 0));
@@ -180,23 +189,34 @@ TEST_F(WordTaps, LeaveDivisionsThatTheyHaveNotTheBitsFor) {
 }
 
 TEST_F(WordTaps, HaveWidePairsWhereTapsAreTooMuch) {
-  EXPECT_EQ(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3)->wide_pairs(), 0);
+  EXPECT_EQ(dot::make_word_taps({1, 2, 1, 2, 4, 2, 1, 2, 1}, 3, 3, true)->wide_pairs(), 0);
   // A pair with signs holds 128: of outputs at even places 100 + 28 and 40, of those at odd places 100 and 28 + 40.
-  EXPECT_EQ(dot::make_word_taps({100, 28, 40, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 0);
-  EXPECT_EQ(dot::make_word_taps({100, 29, 40, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 1);
-  EXPECT_EQ(dot::make_word_taps({-100, -29, -40, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 1);
-  EXPECT_EQ(dot::make_word_taps({100, -100, 100, 0, 0, 0, 0, 0, 0}, 3, 3)->wide_pairs(), 0) << "of other signs";
+  EXPECT_EQ(dot::make_word_taps({100, 28, 40, 0, 0, 0, 0, 0, 0}, 3, 3, true)->wide_pairs(), 0);
+  EXPECT_EQ(dot::make_word_taps({100, 29, 40, 0, 0, 0, 0, 0, 0}, 3, 3, true)->wide_pairs(), 1);
+  EXPECT_EQ(dot::make_word_taps({-100, -29, -40, 0, 0, 0, 0, 0, 0}, 3, 3, true)->wide_pairs(), 1);
+  EXPECT_EQ(dot::make_word_taps({100, -100, 100, 0, 0, 0, 0, 0, 0}, 3, 3, true)->wide_pairs(), 0) << "of other signs";
+}
+
+TEST_F(WordTaps, SplitPairsWhereThatSavesSegments) {
+  // Of outputs at even places five pairs of 90: two whole ones fit a segment, but all of them fit two.
+  const std::vector<std::int32_t> taps{45, 45, 90, 45, 45, 90, 45, 45, 0};
+  EXPECT_EQ(dot::make_word_taps(taps, 3, 3, false)->segments(), 3);
+  EXPECT_EQ(dot::make_word_taps(taps, 3, 3, false)->split_pairs(), 0);
+  EXPECT_EQ(dot::make_word_taps(taps, 3, 3, true)->segments(), 2);
+  EXPECT_EQ(dot::make_word_taps(taps, 3, 3, true)->split_pairs(), 2);
+  EXPECT_EQ(dot::make_word_taps({60, 60, 0, 60, 60, 0, 0, 0, 0}, 3, 3, true)->split_pairs(), 0) << "whole pairs fit";
 }
 
 TEST_F(WordTaps, EndSegmentsWhereTheyAreFull) {
-  EXPECT_EQ(dot::make_word_taps({100, 100, 57, 0, 0, 0, 0, 0, 0}, 3, 3)->segments(), 1);
-  EXPECT_EQ(dot::make_word_taps({100, 100, 58, 0, 0, 0, 0, 0, 0}, 3, 3)->segments(), 2);
-  const auto k = dot::make_word_taps({127, 127, 0, 0, 127, 127, 0, 0, 0}, 3, 3);
+  EXPECT_EQ(dot::make_word_taps({100, 100, 57, 0, 0, 0, 0, 0, 0}, 3, 3, true)->segments(), 1);
+  EXPECT_EQ(dot::make_word_taps({100, 100, 58, 0, 0, 0, 0, 0, 0}, 3, 3, true)->segments(), 2);
+  const auto k = dot::make_word_taps({127, 127, 0, 0, 127, 127, 0, 0, 0}, 3, 3, true);
   ASSERT_TRUE(k);
   EXPECT_EQ(k->parity[0].start.size(), k->parity[1].start.size());
-  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(49, 127), 7, 7)) << "too many segments";
-  EXPECT_EQ(dot::make_word_taps(std::vector<std::int32_t>(81, 1), 9, 9)->segments(), 5) << "as many levels as of 8";
-  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(225, 127), 15, 15)) << "too many segments";
+  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(49, 127), 7, 7, true)) << "too many segments";
+  EXPECT_EQ(dot::make_word_taps(std::vector<std::int32_t>(81, 1), 9, 9, false)->segments(), 5)
+      << "as many levels as of 8";
+  EXPECT_FALSE(dot::make_word_taps(std::vector<std::int32_t>(225, 127), 15, 15, false)) << "too many segments";
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ HWY_INLINE Bytes WindowFrom(const std::uint8_t* p, const dot::WordOrders& orders
 
 struct Division {
   Words multiplier, divisor, half, less;
-  HWY_INLINE explicit Division(const dot::WordFilter& k)
+  HWY_INLINE explicit Division(const dot::WordDivision& k)
       : multiplier(TwoWordsAt(k.multiplier)),
         divisor(TwoWordsAt(k.divisor)),
         half(TwoWordsAt(k.half)),

@@ -3,6 +3,7 @@
 #include "cpu/dot/word_filter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace convolve::cpu::dot {
 namespace {
@@ -15,7 +16,11 @@ std::vector<WordStep> pack_steps(const WordTaps& taps) {
       const WordTaps::Parity& of = taps.parity[p];
       WordStep step{of.pairs[i], static_cast<std::int32_t>(0x01010101u * of.flips[i]), 0, 0};
       if (of.flips[i]) step.flags |= is_wide;
-      if (i == 0 || of.ends[i - 1]) {
+      if (of.parts[i]) {
+        step.flip = of.parts[i];
+        step.flags |= is_split;
+      }
+      if (i == 0 || of.parts[i] || of.ends[i - 1]) {
         step.flags |= begins_segment;
         step.start = two_words(of.start[segment[p]] + of.lack[segment[p]]);
         ++segment[p];
@@ -23,6 +28,19 @@ std::vector<WordStep> pack_steps(const WordTaps& taps) {
       steps.push_back(step);
     }
   return steps;
+}
+
+std::vector<std::uint32_t> mark_steps(const std::vector<WordStep>& steps, std::size_t columns) {
+  std::vector<std::uint32_t> marks;
+  const std::size_t rows = steps.size() / 2 / columns;
+  for (std::size_t column = 0; column < columns; ++column)
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+      std::uint32_t mark = 0;
+      for (std::size_t row = 0; row < rows; ++row)
+        if (steps[2 * (column * rows + row) + parity].flags) mark |= 1u << row;
+      marks.push_back(mark);
+    }
+  return marks;
 }
 
 }  // namespace
@@ -45,16 +63,14 @@ WordForm word_form(int components) {
 std::optional<WordFilter> pack_words(WordTaps& taps, int components, double divisor, double constant) {
   const std::optional<WordQuotient> q = make_word_quotient(taps, divisor, constant);
   if (!q) return std::nullopt;
-  return WordFilter{pack_steps(taps),
-                    taps.columns,
-                    taps.segments(),
-                    q->saturates,
-                    q->ties,
-                    two_words(q->multiplier),
-                    two_words(q->divisor),
-                    two_words(q->divisor / 2),
-                    two_words(q->less),
-                    WordOrders(components)};
+  std::vector<WordStep> steps = pack_steps(taps);
+  std::vector<std::uint32_t> marks = mark_steps(steps, taps.columns.size());
+  const WordDivision division{two_words(q->multiplier), two_words(q->divisor), two_words(q->divisor / 2),
+                              two_words(q->less)};
+  std::vector<std::ptrdiff_t> offsets;
+  for (const int column : taps.columns) offsets.push_back(static_cast<std::ptrdiff_t>(column) * components);
+  return WordFilter{std::move(steps), std::move(offsets), std::move(marks),      taps.segments(), q->saturates,
+                    q->ties,          division,           WordOrders(components)};
 }
 
 }  // namespace convolve::cpu::dot

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,11 +24,11 @@ constexpr TwoWords two_words(std::int32_t word) {
 // What the kernel does with a window for the outputs of one parity.
 struct WordStep {
   TapPair taps;
-  std::int32_t flip;  // of a window's bytes, where is_wide
+  std::int32_t flip;  // of a window's bytes, where is_wide; where is_split, taps that the segment before ends with
   TwoWords start;     // of the segment that begins with this step, where begins_segment
   std::int32_t flags;
 };
-constexpr std::int32_t is_wide = 1, begins_segment = 2;
+constexpr std::int32_t is_wide = 1, begins_segment = 2, is_split = 4;
 
 // How the bytes of a row become windows. Of one component they are that as they lie; of two and four, samples of
 // neighbouring pixels are brought side by side; of three, each half of a vector has four pixels.
@@ -40,12 +41,18 @@ struct WordOrders {
   explicit WordOrders(int components);
 };
 
-struct WordFilter {
-  std::vector<WordStep> steps;  // [step][parity]
-  std::vector<int> columns;     // of windows
-  int segments;                 // of each parity
-  bool saturates, ties;         // see WordQuotient
+// Of a division; see WordQuotient.
+struct WordDivision {
   TwoWords multiplier, divisor, half, less;
+};
+
+struct WordFilter {
+  std::vector<WordStep> steps;          // [step][parity]
+  std::vector<std::ptrdiff_t> offsets;  // of the columns of windows, in bytes
+  std::vector<std::uint32_t> marks;     // [column of windows][parity]: bit r says that the step of row r has flags
+  int segments;                         // of each parity
+  bool saturates, ties;                 // see WordQuotient
+  WordDivision division;
   WordOrders orders;
 };
 

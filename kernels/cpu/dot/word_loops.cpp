@@ -41,12 +41,13 @@ struct ManySums {
 
 // Adds the pairs of tap rows from R on of one column of windows; see AddTapRows() in dot/word_sums.cpp.
 template <int Side, int R>
-HWY_INLINE void AddLoopRows(const void* const* ring, int at, const dot::WordOrders& orders, const WordStep* steps,
-                            const Bytes& w0, const Bytes& w1, const Bytes& w2, ManySums& to, ManyKept& kept) {
+HWY_INLINE void AddLoopRows(const void* const* ring, std::ptrdiff_t at, const dot::WordOrders& orders,
+                            const WordStep* steps, const Bytes& w0, const Bytes& w1, const Bytes& w2, ManySums& to,
+                            ManyKept& kept) {
   if constexpr (R < Side) {
     const Bytes w3 = WindowFrom<WordForm::one>(static_cast<const std::uint8_t*>(ring[R + 3]) + at, orders);
-    AddStep<2 * R>(to.even, {w0, w1, w2, w3}, steps, to.even_to, kept);
-    AddStep<2 * R + 1>(to.odd, {w0, w1, w2, w3}, steps, to.odd_to, kept);
+    AddStep<2 * R, R, Asking::loop>(to.even, {w0, w1, w2, w3}, steps, 0, to.even_to, kept);
+    AddStep<2 * R + 1, R, Asking::loop>(to.odd, {w0, w1, w2, w3}, steps, 0, to.odd_to, kept);
     AddLoopRows<Side, R + 1>(ring, at, orders, steps, w1, w2, w3, to, kept);
   }
 }
@@ -57,7 +58,7 @@ HWY_INLINE void SumUpMany(const WordFilter& k, const void* const* ring, int x, M
   ManySums to{{none, none, none, none}, {none, none, none, none}, kept.words, kept.words + 1};
   const WordStep* steps = k.steps.data();
   for (int p = 0; p < windows_of(Side); ++p, steps += 2 * Side) {
-    const int at = x + k.columns[static_cast<std::size_t>(p)];
+    const std::ptrdiff_t at = x + k.offsets[static_cast<std::size_t>(p)];
     const auto window = [&](int r) {
       return WindowFrom<WordForm::one>(static_cast<const std::uint8_t*>(ring[r]) + at, k.orders);
     };
@@ -97,7 +98,7 @@ HWY_INLINE void MakeManyCodes(const WordFilter& k, const Words* kept, Words (&co
   Words total[rows], average[rows];
   CONVOLVE_UNROLL
   for (int i = 0; i < rows; ++i) average[i] = AverageMany<Most, 0, dot::average_levels(Most)>(kept + 2 * i, total[i]);
-  const Division by(k);
+  const Division by(k.division);
   if (k.ties)
     Divide<true>(by, total, average, code);
   else
@@ -190,7 +191,7 @@ bool make_dot_word_loops(Engine& engine, const PlanDesc& desc, const Arithmetic&
   const Quantization& q = kernel.quantization;
   if (q.max != 255) return false;
   const double constant = q.offset.wide.front() * q.divisor - group.component[0]->zero * static_cast<double>(taps.sum);
-  std::optional<WordTaps> words = make_word_taps(taps.taps, side, side);
+  std::optional<WordTaps> words = make_word_taps(taps.taps, side, side, false);
   if (!words) return false;
   kernel.run = HWY_DYNAMIC_DISPATCH(DotWordLoop)(side);
   std::optional<WordFilter> packed = pack_words(*words, 1, q.divisor, constant);

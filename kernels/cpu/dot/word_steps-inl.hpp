@@ -38,21 +38,25 @@ struct Windows {
 };
 
 // The text of a step: the products of a pair of taps and the four windows, each added to what it begins from.
-#define CONVOLVE_PRODUCTS(from0, from1, from2, from3) \
-  "vpmaddubsw %[tap], %[w0], %[product]\n\t"          \
-  "vpaddw %[product], %[" from0                       \
-  "], %[s0]\n\t"                                      \
-  "vpmaddubsw %[tap], %[w1], %[product]\n\t"          \
-  "vpaddw %[product], %[" from1                       \
-  "], %[s1]\n\t"                                      \
-  "vpmaddubsw %[tap], %[w2], %[product]\n\t"          \
-  "vpaddw %[product], %[" from2                       \
-  "], %[s2]\n\t"                                      \
-  "vpmaddubsw %[tap], %[w3], %[product]\n\t"          \
+#define CONVOLVE_PRODUCTS(tap, from0, from1, from2, from3) \
+  "vpmaddubsw %[" tap                                      \
+  "], %[w0], %[product]\n\t"                               \
+  "vpaddw %[product], %[" from0                            \
+  "], %[s0]\n\t"                                           \
+  "vpmaddubsw %[" tap                                      \
+  "], %[w1], %[product]\n\t"                               \
+  "vpaddw %[product], %[" from1                            \
+  "], %[s1]\n\t"                                           \
+  "vpmaddubsw %[" tap                                      \
+  "], %[w2], %[product]\n\t"                               \
+  "vpaddw %[product], %[" from2                            \
+  "], %[s2]\n\t"                                           \
+  "vpmaddubsw %[" tap                                      \
+  "], %[w3], %[product]\n\t"                               \
   "vpaddw %[product], %[" from3 "], %[s3]\n\t"
-#define CONVOLVE_ADD_PRODUCTS CONVOLVE_PRODUCTS("s0", "s1", "s2", "s3")
+#define CONVOLVE_ADD_PRODUCTS(tap) CONVOLVE_PRODUCTS(tap, "s0", "s1", "s2", "s3")
 // Begins a segment, with what is in s3.
-#define CONVOLVE_BEGIN_WITH_PRODUCTS CONVOLVE_PRODUCTS("s3", "s3", "s3", "s3")
+#define CONVOLVE_BEGIN_WITH_PRODUCTS CONVOLVE_PRODUCTS("tap", "s3", "s3", "s3", "s3")
 // The products of a wide pair: the windows' bytes become signed ones, and the taps are those without a sign.
 #define CONVOLVE_ADD_WIDE_PRODUCT(window, sum)    \
   "vpxor %[flip], %[" window                      \
@@ -67,6 +71,13 @@ struct Windows {
   "vmovdqa %[s3], %[s0]\n\t" \
   "vmovdqa %[s3], %[s1]\n\t" \
   "vmovdqa %[s3], %[s2]\n\t"
+#define CONVOLVE_KEEP_AND_START   \
+  "vmovdqa %[s0], (%[to])\n\t"    \
+  "vmovdqa %[s1], 64(%[to])\n\t"  \
+  "vmovdqa %[s2], 128(%[to])\n\t" \
+  "vmovdqa %[s3], 192(%[to])\n\t" \
+  "addq $256, %[to]\n\t"          \
+  "vpbroadcastd %c[start](%[steps]), %[s3]\n\t"
 
 // The first step of one parity: begins its first segment.
 template <int Step>
@@ -74,7 +85,8 @@ HWY_INLINE Segment FirstStep(const Windows& in, const WordStep* steps) {
   constexpr int at = Step * static_cast<int>(sizeof(WordStep));
   Segment sum;
   Words tap, product, flip;
-  asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
+  asm volatile(
+      "vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
       "vpbroadcastd %c[start](%[steps]), %[s3]\n\t"
       "testb %[is_wide], %c[flags](%[steps])\n\t"
       "jne 2f\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
@@ -93,41 +105,76 @@ HWY_INLINE Segment FirstStep(const Windows& in, const WordStep* steps) {
   return sum;
 }
 
+// What steps with flags do, out of the way of the others; what is rarer out of the way of that.
+#define CONVOLVE_RARE_STEP                                                      \
+  "cmpl %[begins_segment], %c[flags](%[steps])\n\t"                             \
+  "jne 3f\n\t" CONVOLVE_KEEP_AND_START CONVOLVE_BEGIN_WITH_PRODUCTS             \
+  "jmp 4b\n\t"                                                                  \
+  ".subsection 2\n\t"                                                           \
+  "3:\n\t"                                                                      \
+  "jg 5f\n\t"                                                                   \
+  "1:\n\t" CONVOLVE_ADD_WIDE_PRODUCTS                                           \
+  "jmp 4b\n\t"                                                                  \
+  ".subsection 3\n\t"                                                           \
+  "5:\n\t"                                                                      \
+  "testb %[is_wide], %c[flags](%[steps])\n\t"                                   \
+  "je 6f\n\t" CONVOLVE_KEEP_AND_START CONVOLVE_COPY_START                       \
+  "jmp 1b\n\t"                                                                  \
+  "6:\n\t"                                                                      \
+  "vpbroadcastd %c[flips](%[steps]), %[flip]\n\t" CONVOLVE_ADD_PRODUCTS("flip") \
+      CONVOLVE_KEEP_AND_START CONVOLVE_BEGIN_WITH_PRODUCTS "jmp 4b\n\t"
+// The same of a loop, which has no split pairs: with more jumps these would be predicted worse, as each is for several
+// steps.
+#define CONVOLVE_RARE_LOOP_STEP                      \
+  "testb %[begins_segment], %c[flags](%[steps])\n\t" \
+  "je 1f\n\t" CONVOLVE_KEEP_AND_START                \
+  "testb %[is_wide], %c[flags](%[steps])\n\t"        \
+  "jne 3f\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS          \
+  "jmp 4b\n\t"                                       \
+  "3:\n\t" CONVOLVE_COPY_START "1:\n\t" CONVOLVE_ADD_WIDE_PRODUCTS "jmp 4b\n\t"
+// A step; `test` asks whether it has flags.
+#define CONVOLVE_STEP(test, words, rare) \
+  asm volatile(                                                                                                        \
+      "vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"                                                                    \
+      test "\n\t"                                                                                                      \
+      "jne 2f\n\t" CONVOLVE_ADD_PRODUCTS("tap")                                                                        \
+      "4:\n\t"                                                                                                         \
+      ".subsection 1\n\t"                                                                                              \
+      "2:\n\t" rare                                                                                                    \
+      ".subsection 0"                                                                                                  \
+      : [s0] "+x"(sum.s0.raw), [s1] "+x"(sum.s1.raw), [s2] "+x"(sum.s2.raw), [s3] "+x"(sum.s3.raw),                    \
+        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw), [flip] "=&x"(flip.raw), [to] "+r"(to), "+m"(kept)          \
+      : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [steps] "r"(steps),        \
+        "m"(*steps), [marks] words, [mark] "i"(1 << Mark), [taps] "i"(at + offsetof(WordStep, taps)),                  \
+        [flips] "i"(at + offsetof(WordStep, flip)), [start] "i"(at + offsetof(WordStep, start)),                       \
+        [flags] "i"(at + offsetof(WordStep, flags)), [is_wide] "i"(dot::is_wide),                                      \
+        [begins_segment] "i"(dot::begins_segment)                                                                      \
+      : "cc")
+
+// How steps are asked for flags: each where it is, or by a word with a bit for each, which is worth a register where
+// it is for many; or those of a loop.
+enum class Asking { each, word, loop };
+
 // A step of one parity: keeps the segment and begins the next, where one begins, and adds its pair of taps. As text:
 // GCC would add up products first and move sums about, for which there are no registers, and all the more where there
-// are branches. These go the same way in each block, so that they are predicted.
-template <int Step, int Most>
-HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, Words*& to, Kept<Most>& kept) {
+// are branches. These go the same way in each block, so that they are predicted. Bit `Mark` of `marks` says that the
+// step has flags.
+template <int Step, int Mark, Asking How, int Most>
+HWY_INLINE void AddStep(Segment& sum, const Windows& in, const WordStep* steps, std::uint32_t marks, Words*& to,
+                        Kept<Most>& kept) {
   constexpr int at = Step * static_cast<int>(sizeof(WordStep));
   Words tap, product, flip;
-  asm("vpbroadcastd %c[taps](%[steps]), %[tap]\n\t"
-      "cmpl $0, %c[flags](%[steps])\n\t"
-      "jne 2f\n\t" CONVOLVE_ADD_PRODUCTS
-      "4:\n\t"
-      ".subsection 1\n\t"
-      "2:\n\t"
-      "testb %[begins_segment], %c[flags](%[steps])\n\t"
-      "je 1f\n\t"
-      "vmovdqa %[s0], (%[to])\n\t"
-      "vmovdqa %[s1], 64(%[to])\n\t"
-      "vmovdqa %[s2], 128(%[to])\n\t"
-      "vmovdqa %[s3], 192(%[to])\n\t"
-      "addq $256, %[to]\n\t"
-      "vpbroadcastd %c[start](%[steps]), %[s3]\n\t"
-      "testb %[is_wide], %c[flags](%[steps])\n\t"
-      "jne 3f\n\t" CONVOLVE_BEGIN_WITH_PRODUCTS
-      "jmp 4b\n\t"
-      "3:\n\t" CONVOLVE_COPY_START "1:\n\t" CONVOLVE_ADD_WIDE_PRODUCTS
-      "jmp 4b\n\t"
-      ".previous"
-      : [s0] "+x"(sum.s0.raw), [s1] "+x"(sum.s1.raw), [s2] "+x"(sum.s2.raw), [s3] "+x"(sum.s3.raw),
-        [tap] "=&x"(tap.raw), [product] "=&x"(product.raw), [flip] "=&x"(flip.raw), [to] "+r"(to), "+m"(kept)
-      : [w0] "x"(in.w0.raw), [w1] "x"(in.w1.raw), [w2] "x"(in.w2.raw), [w3] "x"(in.w3.raw), [steps] "r"(steps),
-        "m"(*steps), [taps] "i"(at + offsetof(WordStep, taps)), [flips] "i"(at + offsetof(WordStep, flip)),
-        [start] "i"(at + offsetof(WordStep, start)), [flags] "i"(at + offsetof(WordStep, flags)),
-        [is_wide] "i"(dot::is_wide), [begins_segment] "i"(dot::begins_segment)
-      : "cc");
+  if constexpr (How == Asking::word)
+    CONVOLVE_STEP("testl %[mark], %[marks]", "r"(marks), CONVOLVE_RARE_STEP);
+  else if constexpr (How == Asking::each)
+    CONVOLVE_STEP("cmpl $0, %c[flags](%[steps])", "i"(0), CONVOLVE_RARE_STEP);
+  else
+    CONVOLVE_STEP("cmpl $0, %c[flags](%[steps])", "i"(0), CONVOLVE_RARE_LOOP_STEP);
 }
+#undef CONVOLVE_STEP
+#undef CONVOLVE_RARE_LOOP_STEP
+#undef CONVOLVE_RARE_STEP
+#undef CONVOLVE_KEEP_AND_START
 #undef CONVOLVE_COPY_START
 #undef CONVOLVE_ADD_WIDE_PRODUCTS
 #undef CONVOLVE_ADD_WIDE_PRODUCT

@@ -50,9 +50,8 @@ constexpr int parts = 2;           // of a block, of `rows` each
 struct Frame {
   const WordFilter& k;
   const WordStep* steps;
-  const int* columns;
+  const std::ptrdiff_t* offsets;
   const void* const* ring;
-  int components;
 
   HWY_INLINE const std::uint8_t* row(int r) const { return static_cast<const std::uint8_t*>(ring[r]); }
 };
@@ -66,45 +65,37 @@ struct Sums {
 // Adds the pairs of tap rows from R on of the windows of number P. Those of four neighbouring ring rows stay in
 // registers, as each serves four rows of taps.
 template <int Side, WordForm Form, int P, int R>
-HWY_INLINE void AddTapRows(const Frame& f, int at, const Bytes& w0, const Bytes& w1, const Bytes& w2, Sums& to,
-                           Kept<most_unrolled>& kept) {
+HWY_INLINE void AddTapRows(const Frame& f, std::ptrdiff_t at, const Bytes& w0, const Bytes& w1, const Bytes& w2,
+                           std::uint32_t even, std::uint32_t odd, Sums& to, Kept<most_unrolled>& kept) {
   if constexpr (R < Side) {
     constexpr int step = 2 * (P * Side + R);
+    constexpr Asking asking = Side > 3 ? Asking::word : Asking::each;
     const Bytes w3 = WindowFrom<Form>(f.row(R + 3) + at, f.k.orders);
     if constexpr (step == 0) {
       to.even = FirstStep<step>({w0, w1, w2, w3}, f.steps);
       to.odd = FirstStep<step + 1>({w0, w1, w2, w3}, f.steps);
     } else {
-      AddStep<step>(to.even, {w0, w1, w2, w3}, f.steps, to.even_to, kept);
-      AddStep<step + 1>(to.odd, {w0, w1, w2, w3}, f.steps, to.odd_to, kept);
+      AddStep<step, R, asking>(to.even, {w0, w1, w2, w3}, f.steps, even, to.even_to, kept);
+      AddStep<step + 1, R, asking>(to.odd, {w0, w1, w2, w3}, f.steps, odd, to.odd_to, kept);
     }
-    AddTapRows<Side, Form, P, R + 1>(f, at, w1, w2, w3, to, kept);
+    AddTapRows<Side, Form, P, R + 1>(f, at, w1, w2, w3, even, odd, to, kept);
   }
 }
 
 template <int Side, WordForm Form, int P>
-HWY_INLINE void AddWindows(const Frame& f, int x, Sums& to, Kept<most_unrolled>& kept) {
-  const int at = x + f.columns[P] * (Form == WordForm::one ? 1 : f.components);
+HWY_INLINE void AddWindows(const Frame& f, std::ptrdiff_t x, Sums& to, Kept<most_unrolled>& kept) {
+  const std::ptrdiff_t at = x + f.offsets[P];
   const Bytes w0 = WindowFrom<Form>(f.row(0) + at, f.k.orders), w1 = WindowFrom<Form>(f.row(1) + at, f.k.orders),
               w2 = WindowFrom<Form>(f.row(2) + at, f.k.orders);
-  AddTapRows<Side, Form, P, 0>(f, at, w0, w1, w2, to, kept);
+  AddTapRows<Side, Form, P, 0>(f, at, w0, w1, w2, f.k.marks[2 * P], f.k.marks[2 * P + 1], to, kept);
 }
 
 template <int Side, WordForm Form, int... P>
-HWY_INLINE void SumUp(std::integer_sequence<int, P...>, const Frame& f, int x, Sums& to, Kept<most_unrolled>& kept) {
+HWY_INLINE void SumUp(std::integer_sequence<int, P...>, const Frame& f, std::ptrdiff_t x, Sums& to,
+                      Kept<most_unrolled>& kept) {
   to.even_to = kept.words;
   to.odd_to = kept.words + 1;
   (AddWindows<Side, Form, P>(f, x, to, kept), ...);
-}
-
-// A kept segment as it is in memory: GCC would load it first.
-HWY_INLINE Words AddFrom(const Words& memory, Words to) {
-  asm("vpaddw %1, %0, %0" : "+x"(to.raw) : "m"(memory.raw));
-  return to;
-}
-HWY_INLINE Words AverageFrom(const Words& memory, Words with) {
-  asm("vpavgw %1, %0, %0" : "+x"(with.raw) : "m"(memory.raw));
-  return with;
 }
 
 // Averages segments [First, First + 2^Level), of which those beyond the last one are 0, and adds them up as well. The
@@ -117,8 +108,9 @@ HWY_INLINE Words Average(const Words* kept, const Words& last, Words& total) {
     return one;
   } else if constexpr (Level == 1 && First + 1 < Segments - 1) {
     const Words one = Held(kept[First * sums]);
-    total = AddFrom(kept[(First + 1) * sums], First == 0 ? one : Held(hn::Add(total, one)));
-    return AverageFrom(kept[(First + 1) * sums], one);
+    const Words two = Held(kept[(First + 1) * sums]);
+    total = Held(hn::Add(two, First == 0 ? one : Held(hn::Add(total, one))));
+    return Held(hn::AverageRound(one, two));
   } else {
     constexpr int second = First + (1 << (Level - 1));
     if constexpr (second >= Segments) {
@@ -133,8 +125,9 @@ HWY_INLINE Words Average(const Words* kept, const Words& last, Words& total) {
 
 // The code values of one parity from its segments.
 template <int Segments>
-HWY_INLINE void MakeCodes(const WordFilter& k, const Words* kept, const Segment& last, Words (&code)[rows]) {
-  const Division by(k);
+HWY_INLINE void MakeCodes(const WordFilter& k, const dot::WordDivision& division, const Words* kept,
+                          const Segment& last, Words (&code)[rows]) {
+  const Division by(division);
   constexpr int levels = dot::average_levels(Segments);
   Words total[rows], average[rows];
   average[0] = Average<Segments, 0, levels>(kept, last.s0, total[0]);
@@ -152,11 +145,11 @@ HWY_INLINE void MakeCodes(const WordFilter& k, const Words* kept, const Segment&
 }
 
 template <WordForm Form, int Segments>
-HWY_INLINE void MakeBytes(const WordFilter& k, const Kept<most_unrolled>& kept, const Sums& last,
-                          std::uint8_t* const (&out)[rows], std::ptrdiff_t x) {
+HWY_INLINE void MakeBytes(const WordFilter& k, const dot::WordDivision& division, const Kept<most_unrolled>& kept,
+                          const Sums& last, std::uint8_t* const (&out)[rows], std::ptrdiff_t x) {
   Words even[rows], odd[rows];
-  MakeCodes<Segments>(k, kept.words, last.even, even);
-  MakeCodes<Segments>(k, kept.words + 1, last.odd, odd);
+  MakeCodes<Segments>(k, division, kept.words, last.even, even);
+  MakeCodes<Segments>(k, division, kept.words + 1, last.odd, odd);
   const Bytes in_turns = hn::LoadDup128(Tag<std::uint8_t>(), k.orders.in_turns);
   CONVOLVE_UNROLL
   for (int i = 0; i < rows; ++i) StoreCodes<Form>(even[i], odd[i], in_turns, out[i] + x);
@@ -168,8 +161,9 @@ void FilterPart(const Kernel& kernel, const Block& block, int first) {
   constexpr int samples = dot::samples_of(Form), stored = Form == WordForm::three ? 28 : samples;
   const WordFilter& k = *static_cast<const WordFilter*>(kernel.packed.get());
   const Target to(block, first);
-  const Frame frame{k, k.steps.data(), k.columns.data(), block.rows + first, kernel.components};
+  const Frame frame{k, k.steps.data(), k.offsets.data(), block.rows + first};
   const int last_whole = to.out[rows - 1] ? to.n - stored : -1;
+  const dot::WordDivision division = k.division;  // on the stack, where it has no pointer to load
   Kept<most_unrolled> kept;
   Rest rest;
   std::uint8_t* out[rows];
@@ -179,7 +173,7 @@ void FilterPart(const Kernel& kernel, const Block& block, int first) {
     if (HWY_UNLIKELY(x > last_whole)) rest.place(out, x);
     Sums sums_of_block;
     SumUp<Side, Form>(std::make_integer_sequence<int, windows_of(Side)>(), frame, x, sums_of_block, kept);
-    MakeBytes<Form, Segments>(k, kept, sums_of_block, out, x);
+    MakeBytes<Form, Segments>(k, division, kept, sums_of_block, out, x);
     if (HWY_UNLIKELY(x > last_whole)) rest.copy(to, x, std::min(to.n - x, samples));
   }
 }
@@ -234,7 +228,7 @@ namespace {
 
 // Instructions for 32 samples, on the scale of the other engines: for one of them each sample takes a sixteenth.
 double cost_of(const WordTaps& taps, WordForm form) {
-  const double cost = (4 * taps.steps() + taps.wide_pairs() + 6 * taps.segments() + 25) / 24.0;
+  const double cost = (4 * taps.steps() + 2 * taps.split_pairs() + taps.wide_pairs() + 6 * taps.segments() + 25) / 24.0;
   if (form == WordForm::one) return cost;
   const double shuffled = (cost + 0.03 * taps.steps()) * 32 / samples_of(form);
   return form == WordForm::three ? 1.25 * shuffled : shuffled;  // windows and bytes in two parts
@@ -264,12 +258,17 @@ bool make_dot_word_sums(Engine& engine, const PlanDesc& desc, const Arithmetic& 
   const Quantization& q = kernel.quantization;
   if (q.max != 255 || !same_levels(group, q)) return false;
   const double constant = q.offset.wide.front() * q.divisor - group.component[0]->zero * static_cast<double>(taps.sum);
-  std::optional<WordTaps> words = make_word_taps(taps.taps, side, side);
-  if (!words) return false;
   const WordForm form = word_form(group.components);
+  std::optional<WordTaps> words;
+  std::optional<WordFilter> packed;
+  for (const bool splits : {true, false}) {  // full segments may have no room for what they start from
+    words = make_word_taps(taps.taps, side, side, splits);
+    if (words) packed = pack_words(*words, group.components, q.divisor, constant);
+    if (packed) break;
+  }
+  if (!packed) return false;
   kernel.run = functions.filter(side, form, words->segments());
-  std::optional<WordFilter> packed = pack_words(*words, group.components, q.divisor, constant);
-  if (!kernel.run || !packed) return false;
+  if (!kernel.run) return false;
   const int reach = (side - 1) * group.components;
   engine.name = name_of(false, false);
   engine.cost = cost_of(*words, form);

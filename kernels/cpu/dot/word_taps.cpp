@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -25,6 +26,12 @@ struct Pair {
   bool wide() const { return magnitude() > pair_limit && (below() == 0 || below() == magnitude()); }
   std::uint8_t flip() const { return !wide() ? 0 : below() == 0 ? 0x80 : 0x7f; }
   int lack() const { return !wide() ? 0 : below() == 0 ? 128 * magnitude() : -127 * magnitude(); }
+  // A part of this magnitude, and the rest.
+  std::pair<Pair, Pair> split(int room) const {
+    const int first = std::clamp(tap[0], -room, room), left = room - std::abs(first);
+    const int second = std::clamp(tap[1], -left, left);
+    return {{first, second}, {tap[0] - first, tap[1] - second}};
+  }
   TapPair word() const {
     const auto byte = [&](int i) { return static_cast<std::uint32_t>(wide() ? std::abs(tap[i]) : tap[i]) & 0xff; };
     return static_cast<TapPair>(0x10001u * (byte(0) | byte(1) << 8));
@@ -47,35 +54,102 @@ struct Arranged {
   }
 };
 
-// Where segments end that are as long as they may be.
-std::bitset<max_word_steps> ends_of(std::span<const Pair> pairs) {
-  std::bitset<max_word_steps> ends;
-  int all = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    all += pairs[i].magnitude();
-    if (all <= segment_limit) continue;
-    ends.set(i - 1);
-    all = pairs[i].magnitude();
+// Where a segment ends: before a step, or within it, with so much of its pair's magnitude.
+struct End {
+  std::size_t step;
+  int room;  // 0: before it
+};
+
+// A way to fill segments up to some pair.
+struct Filled {
+  std::size_t next = 0;  // step
+  int rest = 0;          // of its magnitude, where a part of it is in the last segment
+  std::vector<End> ends;
+  int splits = 0;
+};
+
+// Adds a segment to each of these ways: it ends before the pair that it has no room for, or within it.
+std::vector<Filled> fill_another(std::span<const Pair> pairs, const std::vector<Filled>& ways, bool splits) {
+  std::vector<Filled> longer;
+  const auto add = [&](Filled way) {
+    for (Filled& other : longer)
+      if (other.next == way.next && other.rest == way.rest) {
+        if (way.splits < other.splits) other = std::move(way);
+        return;
+      }
+    longer.push_back(std::move(way));
+  };
+  for (const Filled& way : ways) {
+    Filled next = way;
+    int all = std::exchange(next.rest, 0);
+    if (all > 0) ++next.next;
+    while (next.next < pairs.size() && all + pairs[next.next].magnitude() <= segment_limit)
+      all += pairs[next.next++].magnitude();
+    next.ends.push_back({next.next, 0});
+    add(next);
+    const int room = segment_limit - all;
+    if (!splits || next.next >= pairs.size() || room == 0 || room > pair_limit) continue;
+    const int rest = pairs[next.next].magnitude() - room;
+    if (rest > pair_limit) continue;
+    next.ends.back().room = room;
+    next.rest = rest;
+    ++next.splits;
+    add(std::move(next));
   }
-  return ends.set(pairs.size() - 1);
+  return longer;
+}
+
+// For each number of segments the way with the fewest pairs that are split; nothing where there is none.
+std::vector<std::optional<Filled>> ways_to_fill(std::span<const Pair> pairs, bool splits, int most) {
+  std::vector<std::optional<Filled>> ways(1);
+  std::vector<Filled> begun(1);
+  while (static_cast<int>(ways.size()) <= most) {
+    begun = fill_another(pairs, begun, splits);
+    ways.emplace_back();
+    for (const Filled& way : begun)
+      if (way.next == pairs.size() && (!ways.back() || way.splits < ways.back()->splits)) ways.back() = way;
+    std::erase_if(begun, [&](const Filled& way) { return way.next == pairs.size(); });
+    if (begun.empty()) break;
+  }
+  return ways;
 }
 
 // The taps of one parity, in so many segments.
-WordTaps::Parity parity_of(std::span<const Pair> pairs, int segments) {
+WordTaps::Parity parity_of(std::span<const Pair> pairs, const Filled& way, int segments) {
   WordTaps::Parity result;
-  result.ends = ends_of(pairs);
-  for (std::size_t i = 0; result.ends.count() < static_cast<std::size_t>(segments); ++i) result.ends.set(i);
+  std::vector<int> rooms(pairs.size());
+  for (const End& end : way.ends)
+    if (end.room == 0)
+      result.ends.set(end.step - 1);
+    else
+      rooms[end.step] = end.room;
+  for (std::size_t i = 0, count = way.ends.size(); count < static_cast<std::size_t>(segments); ++i) {
+    if (result.ends[i] || rooms[i + 1] > 0) continue;
+    result.ends.set(i);
+    ++count;
+  }
   int below = 0, all = 0, lack = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    below += pairs[i].below();
-    all += pairs[i].magnitude();
-    lack += pairs[i].lack();
-    result.pairs.push_back(pairs[i].word());
-    result.flips.push_back(pairs[i].flip());
-    if (!result.ends[i]) continue;
+  const auto add = [&](const Pair& pair) {
+    below += pair.below();
+    all += pair.magnitude();
+    lack += pair.lack();
+  };
+  const auto end = [&] {
     result.start.push_back(std::exchange(below, 0) * largest_sample);
     result.lack.push_back(std::exchange(lack, 0));
     result.room.push_back(largest_word - std::exchange(all, 0) * largest_sample);
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto [part, pair] = pairs[i].split(rooms[i]);
+    result.parts.push_back(rooms[i] ? part.word() : 0);
+    if (rooms[i]) {
+      add(part);
+      end();
+    }
+    result.pairs.push_back(pair.word());
+    result.flips.push_back(pair.flip());
+    add(pair);
+    if (result.ends[i]) end();
   }
   return result;
 }
@@ -104,23 +178,35 @@ std::pair<double, double> quotient_error(const WordTaps& taps, double divisor, i
 
 }  // namespace
 
-std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width) {
+std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width, bool splits) {
   assert(height * windows_of(width) <= max_word_steps);
   WordTaps result;
   std::vector<int> columns;
   for (int column = 0; column < width; column += 2) columns.push_back(column);
   // Of a loop, the levels of averages are those of as many segments as it averages at a time.
   const int least = loops(width) ? segments_at_a_time / 2 + 1 : 1;
-  int fewest = (loops(width) ? max_word_segments : max_word_segments / 4) + 1, tries = 24;
+  const int most = loops(width) ? max_word_segments : max_word_segments / 4;
+  int lowest = std::numeric_limits<int>::max(), tries = 24;
   do {
     const Arranged filter{taps, height, width, columns};
     const std::array pairs{filter.pairs(0), filter.pairs(1)};
-    const int segments =
-        std::max(least, static_cast<int>(std::max(ends_of(pairs[0]).count(), ends_of(pairs[1]).count())));
-    if (segments >= fewest) continue;
-    fewest = segments;
-    result.columns = columns;
-    for (std::size_t p = 0; p < 2; ++p) result.parity[p] = parity_of(pairs[p], segments);
+    const std::array ways{ways_to_fill(pairs[0], splits, most), ways_to_fill(pairs[1], splits, most)};
+    for (std::size_t segments = 1; segments < std::max(ways[0].size(), ways[1].size()); ++segments) {
+      std::array<const Filled*, 2> best{};
+      for (std::size_t p = 0; p < 2; ++p)
+        for (std::size_t s = 1; s <= segments && s < ways[p].size(); ++s)
+          if (ways[p][s] && (!best[p] || ways[p][s]->splits < best[p]->splits)) best[p] = &*ways[p][s];
+      if (!best[0] || !best[1]) continue;
+      const int all = std::max(least, static_cast<int>(segments));
+      WordTaps one;
+      one.columns = columns;
+      for (std::size_t p = 0; p < 2; ++p) one.parity[p] = parity_of(pairs[p], *best[p], all);
+      // As one takes cycles of a Zen 4.
+      const int cost = 9 * all + 3 * one.split_pairs() + 2 * one.wide_pairs();
+      if (cost >= lowest) continue;
+      lowest = cost;
+      result = std::move(one);
+    }
   } while (--tries > 0 && std::next_permutation(columns.begin(), columns.end()));
   if (result.columns.empty()) return std::nullopt;
   return result;

@@ -25,7 +25,8 @@
 //
 // What such products lack is added to where their segment starts. A segment is as many steps, one after the other, as
 // 16 bits hold the sums of: where the magnitudes of all its taps are 257 at the most, as 257 * 255 is the range of 16
-// bits. Segments of the two parities end behind steps of their own, and are the same in number.
+// bits. Segments of the two parities end behind steps of their own, and are the same in number. A *split pair* is in
+// two segments, so that the earlier one is full: its window is multiplied twice, by a part of the taps and by the rest.
 #pragma once
 
 #include <algorithm>
@@ -58,6 +59,7 @@ struct WordTaps {
   /// Of one parity: bit i of `ends` says that a segment ends behind step i.
   struct Parity {
     std::vector<TapPair> pairs;       ///< [window][row]
+    std::vector<TapPair> parts;       ///< of a pair that two segments share, what the earlier one has of it
     std::vector<std::uint8_t> flips;  ///< what each sample of a wide pair is flipped by; 0: not a wide pair
     std::bitset<max_word_steps> ends;
     std::vector<std::int32_t> start;  ///< of each segment's sums, so that none is below 0
@@ -73,12 +75,16 @@ struct WordTaps {
     const auto of = [](const Parity& p) { return p.flips.size() - std::count(p.flips.begin(), p.flips.end(), 0); };
     return static_cast<int>(of(parity[0]) + of(parity[1]));
   }
+  int split_pairs() const {
+    const auto of = [](const Parity& p) { return p.parts.size() - std::count(p.parts.begin(), p.parts.end(), 0); };
+    return static_cast<int>(of(parity[0]) + of(parity[1]));
+  }
 };
 
 /// The taps of a filter, [row][column]: of an odd number of columns, 15x15 at the most, none of a magnitude above 127.
-/// Windows come in the order that takes the fewest segments, of some where there are many. Nothing where these are too
-/// many.
-std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width);
+/// Windows come in the order that costs least, of some where there are many. `splits`: pairs may be split, for which
+/// the kernel of a loop has no steps. Nothing where segments are too many.
+std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width, bool splits);
 
 /// How often segments are averaged, two by two, until there is one: an average of two is rounded up, one with nothing
 /// is cut off.
