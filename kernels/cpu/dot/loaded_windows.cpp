@@ -17,6 +17,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include "cpu/dot/dot-inl.hpp"
+#include "cpu/dot/loaded_codes-inl.hpp"
 
 #ifndef CONVOLVE_DOT_LOADED_WINDOWS_CPP_ONCE
 #define CONVOLVE_DOT_LOADED_WINDOWS_CPP_ONCE
@@ -36,7 +37,7 @@ struct LoadedTaps {
 
 struct LoadedFunctions {
   int (*block_rows)(int side, bool two_bytes) = nullptr;
-  decltype(Kernel::run) (*filter)(int side, bool two_bytes, bool saturates) = nullptr;
+  decltype(Kernel::run) (*filter)(int side, bool two_bytes, Rounding how) = nullptr;
 };
 
 }  // namespace convolve::cpu::dot
@@ -74,44 +75,6 @@ HWY_INLINE Ints FourTaps(std::int32_t taps) {
   return hn::Set(Tag<std::int32_t>(), taps);
 }
 
-// What turns sums into samples; see EpilogueConstants. A block has lane L of register p at sample 4 * L + p.
-struct Ending {
-  Floats gain, offset, round;
-  Bytes in_order, most;
-  Ints start;
-
-  explicit Ending(const Quantization& q, const Phase& phase) {
-    const Tag<float> df;
-    const Tag<std::uint8_t> db;
-    gain = hn::Set(df, q.gain);
-    offset = hn::Load(df, phase.offset[0]);
-    round = hn::Set(df, whole - q.rounding_bias);
-    most = hn::Set(db, static_cast<std::uint8_t>(q.max));
-    start = hn::Load(Tag<std::int32_t>(), phase.start[0]);
-  }
-};
-
-// The order of a 128-bit part's bytes from LowWords() of two pairs of registers, and from PackInts() of them.
-alignas(16) constexpr std::uint8_t order_of_rounded[16] = {0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15};
-alignas(16) constexpr std::uint8_t order_of_packed[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
-
-template <bool Saturates>
-HWY_INLINE Bytes ToBytes(const Ending& ending, const Ints (&sum)[vectors]) {
-  const Tag<float> df;
-  Bytes bytes;
-  if constexpr (Saturates) {
-    bytes = SaturateToBytes(sum);
-  } else {
-    Ints value[vectors];
-    CONVOLVE_UNROLL
-    for (int p = 0; p < vectors; ++p)
-      value[p] = hn::BitCast(Tag<std::int32_t>(),
-                             hn::Add(hn::MulAdd(hn::ConvertTo(df, sum[p]), ending.gain, ending.offset), ending.round));
-    bytes = PackWords(LowWords(value[0], value[1]), LowWords(value[2], value[3]));
-  }
-  return hn::Min(hn::TableLookupBytes(bytes, ending.in_order), ending.most);
-}
-
 // A part's rows on their way out, by masked stores: rows not wanted store nothing, to row 0, as null would be slow.
 template <int Rows>
 struct Out {
@@ -131,7 +94,7 @@ struct Out {
 };
 
 // A block on its way: its place, and what is added to it.
-template <int Rows, int Limbs, bool Saturates>
+template <int Rows, int Limbs, Rounding How>
 struct Walk {
   const void* const* ring;
   int x;
@@ -159,7 +122,7 @@ struct Walk {
       CONVOLVE_UNROLL
       for (int p = 0; p < vectors; ++p) sum[0][p] = hn::Add(sum[0][p], hn::ShiftLeft<8>(sum[1][p]));
     }
-    out.store(i, x, ToBytes<Saturates>(ending, sum[0]));
+    out.store(i, x, ToBytes<How>(ending, sum[0]));
   }
 };
 
@@ -235,8 +198,8 @@ HWY_INLINE void AddLast(Ints (&sum)[Limbs][vectors], const ColumnWindows& window
 }
 
 // Ring rows from R on of a filter with such a column; what is above them is of this column.
-template <int Side, int R, int Rows, int Limbs, bool Saturates>
-HWY_INLINE void AddColumnRows(const Walk<Rows, Limbs, Saturates>& w, Sums<Rows, Limbs>& sum, const ColumnWindows& above,
+template <int Side, int R, int Rows, int Limbs, Rounding How>
+HWY_INLINE void AddColumnRows(const Walk<Rows, Limbs, How>& w, Sums<Rows, Limbs>& sum, const ColumnWindows& above,
                               const ColumnPairs& two_above, const ColumnPairs& one_above) {
   if constexpr (R < Side + Rows - 1) {
     constexpr int first = std::max(R - Side + 1, 0), last = std::min(R, Rows - 1);
@@ -256,8 +219,8 @@ HWY_INLINE void AddColumnRows(const Walk<Rows, Limbs, Saturates>& w, Sums<Rows, 
 }
 
 // Ring rows from R on of a filter without one.
-template <int Side, int R, int Rows, int Limbs, bool Saturates>
-HWY_INLINE void AddRows(const Walk<Rows, Limbs, Saturates>& w, Sums<Rows, Limbs>& sum) {
+template <int Side, int R, int Rows, int Limbs, Rounding How>
+HWY_INLINE void AddRows(const Walk<Rows, Limbs, How>& w, Sums<Rows, Limbs>& sum) {
   if constexpr (R < Side + Rows - 1) {
     constexpr int first = std::max(R - Side + 1, 0), last = std::min(R, Rows - 1);
     if constexpr (R < Rows) w.begin(sum[R]);
@@ -267,19 +230,18 @@ HWY_INLINE void AddRows(const Walk<Rows, Limbs, Saturates>& w, Sums<Rows, Limbs>
   }
 }
 
-template <int Side, bool TwoBytes, bool Saturates>
+template <int Side, bool TwoBytes, Rounding How>
 void FilterLoaded(const Kernel& kernel, const Block& block) {
   constexpr int Limbs = TwoBytes ? 2 : 1, Rows = rows_of(Side, TwoBytes), Parts = parts_of(TwoBytes);
   const auto& k = *static_cast<const LoadedTaps*>(kernel.packed.get());
-  Ending ending(kernel.quantization, k.epilogue.phases[0]);
-  ending.in_order = hn::LoadDup128(Tag<std::uint8_t>(), Saturates ? order_of_packed : order_of_rounded);
+  const Ending ending(kernel.quantization, k.epilogue.phases[0], How);
   Out<Rows> out[Parts];
   for (int part = 0; part < Parts; ++part) out[part].set(block.out, part * Rows);
   for (int x = 0; x < block.n; x += samples) {
     Ahead::Lines ahead = block.ahead.lines<Rows * Parts>(x);
     for (int part = 0; part < Parts; ++part) {
       if (HWY_UNLIKELY(block.n - x < samples)) out[part].first(block.n - x);
-      const Walk<Rows, Limbs, Saturates> walk{block.rows + part * Rows, x, k.limbs.data(), ending, out[part], ahead};
+      const Walk<Rows, Limbs, How> walk{block.rows + part * Rows, x, k.limbs.data(), ending, out[part], ahead};
       Sums<Rows, Limbs> sum;
       if constexpr (Side % 4 == 1) {
         const Ints none = hn::Zero(Tag<std::int32_t>());
@@ -291,15 +253,21 @@ void FilterLoaded(const Kernel& kernel, const Block& block) {
   }
 }
 
-template <int Side>
-decltype(Kernel::run) LoadedFilterOf(bool two_bytes, bool saturates) {
-  if (two_bytes) return saturates ? nullptr : FilterLoaded<Side, true, false>;
-  return saturates ? FilterLoaded<Side, false, true> : FilterLoaded<Side, false, false>;
+template <int Side, bool TwoBytes>
+decltype(Kernel::run) LoadedFilterOf(Rounding how) {
+  if (how == Rounding::saturation) return TwoBytes ? nullptr : FilterLoaded<Side, false, Rounding::saturation>;
+  return how == Rounding::once ? FilterLoaded<Side, TwoBytes, Rounding::once>
+                               : FilterLoaded<Side, TwoBytes, Rounding::twice>;
 }
 
-decltype(Kernel::run) LoadedFilterOf(int side, bool two_bytes, bool saturates) {
-  if (side < 6) return side == 3 ? LoadedFilterOf<3>(two_bytes, saturates) : LoadedFilterOf<5>(two_bytes, saturates);
-  return side == 7 ? LoadedFilterOf<7>(two_bytes, saturates) : LoadedFilterOf<9>(two_bytes, saturates);
+template <int Side>
+decltype(Kernel::run) LoadedFilterOf(bool two_bytes, Rounding how) {
+  return two_bytes ? LoadedFilterOf<Side, true>(how) : LoadedFilterOf<Side, false>(how);
+}
+
+decltype(Kernel::run) LoadedFilterOf(int side, bool two_bytes, Rounding how) {
+  if (side < 6) return side == 3 ? LoadedFilterOf<3>(two_bytes, how) : LoadedFilterOf<5>(two_bytes, how);
+  return side == 7 ? LoadedFilterOf<7>(two_bytes, how) : LoadedFilterOf<9>(two_bytes, how);
 }
 
 int BlockRowsOf(int side, bool two_bytes) {
@@ -366,6 +334,15 @@ double cost_of(int side, bool two_bytes, bool slow) {
   return (two_bytes ? 2.0 : 0.95) * dots + (slow ? 6.5 : 2.5);
 }
 
+// How these sums are rounded. The gain is off by 2^-23 of itself at most. Quotients by an odd divisor are 1 / (2 *
+// divisor) from a tie at least, which that does not amount to below 2^22; the reciprocal of a power of two is exact.
+Rounding rounding_of(const Quantization& q, const BlockEpilogue& epilogue, double max_sum) {
+  if (epilogue.epilogue == Epilogue::saturate) return Rounding::saturation;
+  const double divisor = q.divisor, offset = q.offset.wide.front();
+  const bool odd = std::fmod(divisor, 2) == 1, power_of_2 = std::exp2(std::ilogb(divisor)) == divisor;
+  return offset == std::floor(offset) && (odd || power_of_2) && max_sum < 0x1p22 ? Rounding::once : Rounding::twice;
+}
+
 }  // namespace
 }  // namespace dot
 
@@ -379,11 +356,12 @@ bool make_dot_loaded_windows(Engine& engine, const PlanDesc& desc, const Arithme
     return false;
   Kernel& kernel = engine.kernel;
   set_shape_and_quantization(kernel, desc, arithmetic, group, taps);
-  double max_magnitude = 0;
-  for (const int tap : taps.taps) max_magnitude += std::abs(tap) * 255.0 / kernel.quantization.divisor;
-  BlockEpilogue epilogue(kernel.quantization, group, static_cast<double>(taps.sum), max_magnitude);
-  if (epilogue.epilogue == Epilogue::division) return false;
-  kernel.run = functions.filter(side, two_bytes, epilogue.epilogue == Epilogue::saturate);
+  const Quantization& q = kernel.quantization;
+  double max_sum = 0;
+  for (const int tap : taps.taps) max_sum += std::abs(tap) * 255.0;
+  BlockEpilogue epilogue(q, group, static_cast<double>(taps.sum), max_sum / q.divisor);
+  if (epilogue.epilogue == Epilogue::division || q.max != 255) return false;
+  kernel.run = functions.filter(side, two_bytes, rounding_of(q, epilogue, max_sum));
   if (!kernel.run) return false;
   engine.name = name_of(true, two_bytes);
   engine.cost = cost_of(side, two_bytes, side == 3 && group.stride != 1 && !arithmetic.exact_taps);

@@ -5,9 +5,19 @@
 // windows are loaded from where they lie in the row, without a shuffle.
 #pragma once
 
+#include <cstdint>
+
 #include "cpu/engine/integer_taps.hpp"
 
 namespace convolve::cpu {
+
+namespace dot {
+
+/// How sums become code values: they are ones, but for clamping; or a product with the gain is rounded to an integer,
+/// or to fewer bits first, so that exact ties stay ties.
+enum class Rounding : std::uint8_t { saturation, once, twice };
+
+}  // namespace dot
 
 /// The largest tap of 16 bits that is two taps of 8 bits, with signs: 256 * high + low.
 inline constexpr int max_two_byte_tap = 127 * 256 + 127;
