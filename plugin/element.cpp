@@ -239,7 +239,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   // FALSE would reach the application as the error "not negotiated". These caps are not refused: the source pad was
   // stopped while they were settled, or downstream changed its mind while the window drained, which upstream hears of
   // as well. The next frame, or one that comes after a flush, settles them.
-  if (!GST_PAD_IS_FLUSHING(trans->srcpad) && (self.failed() || !self.stream.waits_for_caps())) return FALSE;
+  if (!GST_PAD_IS_FLUSHING(trans->srcpad) && (self.failed() || !self.stream.excuse_left_caps())) return FALSE;
   gst_base_transform_reconfigure_src(trans);
   return TRUE;
 }
@@ -292,7 +292,9 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
   const bool serialized = type == GST_QUERY_ALLOCATION || type == GST_QUERY_DRAIN;
   if (!from_downstream && serialized && !GST_PAD_IS_ACTIVE(trans->sinkpad)) return FALSE;
   // The base class would warn of it on the bus.
-  if (type == GST_QUERY_ALLOCATION && !from_downstream && self.stream.downstream_left_caps()) return FALSE;
+  if (type == GST_QUERY_ALLOCATION && !from_downstream && self.stream.downstream_left_caps() &&
+      self.stream.excuse_left_caps())
+    return FALSE;
   if (type == GST_QUERY_CONTEXT && self.gpu->answer(GST_ELEMENT(trans), query)) return TRUE;
   if (type == GST_QUERY_SCHEDULING && from_downstream) {
     gst_query_set_scheduling(query, GST_SCHEDULING_FLAG_SEQUENTIAL, 1, -1, 0);

@@ -236,7 +236,7 @@ GstFlowReturn Stream::push(BufferPtr out) {
   // Downstream, near or far, has left the caps. The next frame asks again.
   const bool left = flow == GST_FLOW_NOT_NEGOTIATED &&
                     (gst_pad_needs_reconfigure(trans_->srcpad) || downstream_refuses(trans_->sinkpad)) &&
-                    waits_for_caps();
+                    excuse_left_caps();
   if (!left) return flow;
   gst_base_transform_reconfigure_src(trans_);
   skipped_ = true;

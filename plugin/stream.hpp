@@ -80,12 +80,14 @@ class Stream {
   void forget_regions() { process_.forget_regions(); }
   void hold_regions_anew() { process_.hold_regions_anew(); }
   /// Where downstream has left caps that upstream still sends: whether upstream, which hears of it too, can follow.
-  /// What it has on the way is no fault then, up to the number of frames that a queue of GStreamer's holds.
-  bool waits_for_caps();
+  bool upstream_can_follow() const;
+  /// Counts something that is on the way in caps that downstream has left. Where upstream_can_follow() that is no
+  /// fault, up to the number of frames that a queue of GStreamer's holds: returns whether it is none.
+  bool excuse_left_caps();
   /// Notes that caps have been settled with downstream.
   void note_caps();
-  /// Whether downstream has left the caps that upstream sends, and waits_for_caps().
-  bool downstream_left_caps();
+  /// Whether downstream has left the caps that upstream sends.
+  bool downstream_left_caps() const;
   GstClockTime latency() const { return latency_; }
   /// Stream time of the end of the last frame that left; NONE where none has since the start or the last flush.
   GstClockTime position() const { return position_; }

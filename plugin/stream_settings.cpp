@@ -143,17 +143,18 @@ GstFlowReturn Stream::reconfigure() {
       frames_in_left_caps_ = 0;
       return GST_FLOW_OK;
     }
-    left = downstream_left_caps();
+    left = downstream_left_caps() && excuse_left_caps();
     settled = !left && gst_base_transform_reconfigure(trans_) && process_.has_format();
     if (settled) note_caps();
   }
   if (GST_PAD_IS_FLUSHING(trans_->srcpad)) return GST_FLOW_FLUSHING;
-  if (left || downstream_left_caps()) return goes_on_in_left_caps() ? GST_FLOW_OK : GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (left || (downstream_left_caps() && excuse_left_caps()))
+    return goes_on_in_left_caps() ? GST_FLOW_OK : GST_BASE_TRANSFORM_FLOW_DROPPED;
   return settled ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
 }
 
-bool Stream::downstream_left_caps() {
-  return gst_pad_needs_reconfigure(trans_->srcpad) && downstream_refuses(trans_->sinkpad) && waits_for_caps();
+bool Stream::downstream_left_caps() const {
+  return gst_pad_needs_reconfigure(trans_->srcpad) && downstream_refuses(trans_->sinkpad);
 }
 
 // The ALLOCATION query that came after the caps is answered once they have left the queues downstream. In passthrough
@@ -173,18 +174,21 @@ bool Stream::downstream_refuses(GstPad* caps_of) const {
   return refuses;
 }
 
-bool Stream::waits_for_caps() {
-  if (frames_in_left_caps_ >= most_frames_in_left_caps) return false;
+bool Stream::upstream_can_follow() const {
   // A capsfilter whose caps change while it is asked may answer that nothing passes it.
   for (int times = 0; times < 2; ++times) {
     GstCaps* both = gst_pad_get_allowed_caps(trans_->sinkpad);
     const bool can_follow = both && !gst_caps_is_empty(both);
     if (both) gst_caps_unref(both);
-    if (!can_follow) continue;
-    ++frames_in_left_caps_;
-    return true;
+    if (can_follow) return true;
   }
   return false;
+}
+
+bool Stream::excuse_left_caps() {
+  if (frames_in_left_caps_ >= most_frames_in_left_caps || !upstream_can_follow()) return false;
+  ++frames_in_left_caps_;
+  return true;
 }
 
 // What was agreed on serves until it changes, as it does where nothing between the two negotiates. Caps that downstream
