@@ -57,25 +57,17 @@ Kernel box_kernel_for(PlaneMix mix, const Filter& filter, bool read_as_floats) {
   return {};
 }
 
-double tap_at(const std::vector<double>& taps, int i) {
-  return i >= 0 && i < static_cast<int>(taps.size()) ? taps[i] : 0;
+/// Rows from the first of the steps that a step of output takes in to the output's. By a ring steps begin with the
+/// frame.
+int above_of(const Kernel& kernel, const Filter& filter) {
+  return kernel.ring ? ceil_div(filter.centre_y(), step_rows) * step_rows : filter.centre_y();
 }
-/// The column's as products read them in shared memory: blocks of 8 rows by 8 columns, groups of 8 rows in reverse. So
-/// a block is that of the group before and the columns before as well, and all of them are no more than those of a row.
-std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int chunks) {
-  std::vector<std::uint16_t> halves;
-  for (int block = 0; block < column_blocks_of(chunks); ++block)
-    for (int row = 0; row < 8; ++row)
-      for (int k = 0; k < 8; ++k) halves.push_back(half_bits(tap_at(taps, 8 * (block - 7) + k - row)));
-  return halves;
-}
-
-/// The same of a box, whose sums along rows are two limbs.
-std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int chunks) {
-  std::vector<std::uint16_t> weights = column_blocks(taps, chunks);
-  for (std::uint16_t& weight : weights)
-    if (weight != 0) weight = static_cast<std::uint16_t>(limb_of(chunks) << 8 | 1);
-  return weights;
+/// The kernel by a ring that serves a filter beside `kernel`.
+Kernel ring_kernel_for(PlaneMix mix, const PlanDesc& desc, const Kernel& kernel) {
+  const Kernel ring = ring_kernel_of(mix, kernel.chunks);
+  if (!ring.kernel || desc.border != Border::replicate || !takes_in(ring, desc.filter)) return {};
+  const int lead = above_of(ring, desc.filter) - desc.filter.centre_y();
+  return lead + step_rows - 1 + desc.filter.height() <= step_rows * ring.chunks ? ring : Kernel{};
 }
 
 /// Whether samples stay within what they may be off by where taps are added up and rounded once more. Those of boxes
@@ -132,7 +124,7 @@ int best_steps(const Args& args, int groups, int delay, int multiprocessors) {
 
 class WidePlan final : public Plan {
  public:
-  /// `other`: of boxes, a plan for frames of any alignment.
+  /// `other`: of boxes and by a ring, a plan for the frames that this one does not serve.
   WidePlan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps,
            std::unique_ptr<Plan> other = nullptr)
       : shape_(desc.filter.shape()), kernel_(kernel), other_(std::move(other)) {
@@ -142,7 +134,7 @@ class WidePlan final : public Plan {
     for (const double tap : taps.row) magnitude += std::abs(tap);
     const int scale = std::min(0, 14 - std::ilogb(magnitude));
     args_.planes = desc.layout.planes;
-    args_.centre_y = desc.filter.centre_y();
+    args_.centre_y = above_of(kernel, desc.filter);
     args_.gain = std::ldexp(taps.gain, -scale), args_.centre = std::ldexp(taps.centre, scale);
     if (kernel.pairs)
       set_pairs(args_.plane[0], desc, taps);
@@ -175,6 +167,7 @@ class WidePlan final : public Plan {
       if (const char* error = aligned_.take(args_, stream)) return error;
     if (!out_aligned) aligned_.set_out(args_);
     if (kernel_.tile_row_bytes > 0) args_.plane[0].described = describe_rows(args_.plane[0]);
+    if (kernel_.ring && !args_.plane[0].described) return other_->enqueue(window, out, stream);
     if (kernel_.out_rows > 0 && !describe_samples(args_.plane[0])) return "the driver describes no tensors";
     launch_pdl(90, kernel_.kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args_,
                static_cast<unsigned>(kernel_.memory));
@@ -187,14 +180,14 @@ class WidePlan final : public Plan {
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
     return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") +
-           (other_ ? ", tensor cores, limbs, warpgroups" : ", tensor cores, half precision, warpgroups");
+           (kernel_.boxes ? ", tensor cores, limbs, warpgroups" : ", tensor cores, half precision, warpgroups");
   }
 
  private:
   /// Describes a plane to tensor copies; false where rows are bottom-up, or the driver cannot.
   bool describe_rows(const Plane& plane) noexcept {
     return describe_tensor(args_.rows, TensorUnit::word, plane.in, plane.row_bytes, plane.height, plane.in_stride,
-                           kernel_.tile_row_bytes, 16);
+                           kernel_.tile_row_bytes, kernel_.tile_rows);
   }
   /// Describes what is made of a plane, but for a last vector that is not whole; false where the driver cannot.
   bool describe_samples(Plane& plane) noexcept {
@@ -235,7 +228,7 @@ class WidePlan final : public Plan {
     const int luma = luma_index(from), luma_at = from.component[luma].offset, width = from.component[luma].width;
     set_size(to, desc, 4, width / 2, from.component[luma].height);
     to.chroma_bytes = luma_at ? 0x6240 : 0x7351;
-    to.luma_halves = other_ ? (luma_at ? 0x7531 : 0x6420) : luma_at ? 0x4341 : 0x4240;
+    to.luma_halves = kernel_.boxes ? (luma_at ? 0x7531 : 0x6420) : luma_at ? 0x4341 : 0x4240;
     to.turn = luma_at ? 0x2301 : 0x3210;
     to.copied = true;
     to.passthrough[0] = 0;
@@ -255,8 +248,10 @@ class WidePlan final : public Plan {
   /// The column's taps, and of each plane those of its strips and a row of ghost cells.
   void set_tables(const Device& device, const PlanDesc& desc, const LargeTaps& taps, int scale) {
     Joined joined;
-    const std::size_t column = joined.add(other_ ? box_column_blocks(taps.column, kernel_.chunks)
-                                                 : column_blocks(taps.column, kernel_.chunks));
+    const std::size_t column = joined.add(
+        kernel_.boxes
+            ? box_column_blocks(taps.column, column_blocks_of(kernel_.chunks), limb_of(kernel_.chunks))
+            : column_blocks(taps.column, column_blocks_of(kernel_.chunks), args_.centre_y - desc.filter.centre_y()));
     std::size_t rows[max_planes], ghosts[max_planes];
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
@@ -268,7 +263,7 @@ class WidePlan final : public Plan {
         rows[p] = rows[p - 1], ghosts[p] = ghosts[p - 1];
         continue;
       }
-      StripTables tables(parts_of(plane, desc, taps, scale), other_ != nullptr);
+      StripTables tables(parts_of(plane, desc, taps, scale), kernel_.boxes);
       tables.add_inner();
       for (int i = 0; has_strips_ && i * strips.pixels < plane.width; ++i)
         if (i < plane.low_strips || i >= plane.high_strip) has_strips_ = tables.add(i * strips.pixels);
@@ -393,8 +388,14 @@ std::unique_ptr<Plan> make_separable_wide_box(const Device& device, const PlanDe
 
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
   if (!serves_separable_wide(device, desc, taps)) return nullptr;
-  auto plan = std::make_unique<WidePlan>(device, desc, kernel_for(plane_mix(desc.layout), desc.filter), taps);
-  return plan->served() ? std::move(plan) : nullptr;
+  const PlaneMix mix = plane_mix(desc.layout);
+  const Kernel kernel = kernel_for(mix, desc.filter), ring = ring_kernel_for(mix, desc, kernel);
+  auto plan = std::make_unique<WidePlan>(device, desc, kernel, taps);
+  if (!plan->served()) return nullptr;
+  if (!ring.kernel || ring.memory > device.shared_bytes) return plan;
+  auto by_ring = std::make_unique<WidePlan>(device, desc, ring, taps, std::move(plan));
+  if (!by_ring->served()) return by_ring->take_other();
+  return by_ring;
 }
 
 }  // namespace convolve::cuda

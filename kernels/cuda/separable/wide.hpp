@@ -55,7 +55,8 @@ constexpr int most_box_width(int chunks) {
 
 /// A warpgroup's work: strips of a plane of C components, under filters that take in up to `chunks` times 64 rows for
 /// 64 rows of output, and as many more pixels than a strip has. `most_groups` warpgroups side by side are a block.
-template <int components, int chunks_, int most_groups, bool pairs_ = false, bool boxes_ = false>
+/// `ring`: rows come to a ring that warpgroups share (wide_ring.cuh).
+template <int components, int chunks_, int most_groups, bool pairs_ = false, bool boxes_ = false, bool ring_ = false>
 struct Shape {
   static constexpr int C = components, chunks = chunks_, groups = most_groups;
   static constexpr int pixels = C == 1 ? 64 : 32, columns = C * pixels;  ///< of a strip; bytes of its rows
@@ -83,18 +84,27 @@ struct Shape {
   static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * row_tap_bytes : 0;
   static constexpr int row_taps_bytes =
       luma_taps_bytes + (boxes ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
-  static constexpr bool tiles = has_tiles(C, chunks);
+  static constexpr bool ring = ring_, tiles = ring || has_tiles(C, chunks);
   /// Rows of a tile lie so that lanes read them without bank conflicts: 8 bytes of four rows at a time, or 16 of two.
   static constexpr int tile_row = window * C, tile_pitch = C == 4 ? tile_row + 64 : tile_row;  ///< bytes
   static constexpr int tile_bytes = 16 * tile_pitch;
-  static constexpr int tiles_bytes = tiles ? 4 * groups * tile_bytes + (4 * groups * 8 + 127) / 128 * 128 : 0;
+  /// What comes to a ring at once is a stage: all rows of a step, of so many bytes that lanes read them without bank
+  /// conflicts. As many are under way as there is memory for (one H100, 2026-11-26: the more, the faster).
+  static constexpr int stage_row = C == 3 ? 288 : 192, stage_bytes = step_rows * stage_row;
+  static constexpr int stages = window * C / stage_row, pieces_of_stage = pieces / stages;
+  static constexpr int ring_stages = C == 3 ? 5 : 6;
+  static constexpr int read_ahead = 2;                       ///< pieces in registers, so that stages are empty early
+  static constexpr bool left_in_registers = ring && C == 4;  ///< the column's, which saves reads of shared memory
+  static constexpr int tiles_bytes = ring    ? ring_stages * stage_bytes
+                                     : tiles ? 4 * groups * tile_bytes + (4 * groups * 8 + 127) / 128 * 128
+                                             : 0;
   /// Of the tiles of samples: all 16 rows of a warp, or 8 at a time, where shared memory is short.
   static constexpr int out_rows = chunks == 3 ? 8 : 16;
   static constexpr int out_bytes = stores_tiles(C, chunks) ? out_rows * columns : 0;
   static constexpr int staged_bytes = tiles_bytes + 4 * groups * out_bytes;  ///< before the tables
   /// Whether what a centre tap meets is asked for before the row pass: no registers hold pieces under way, nor has the
   /// first level cache the frame.
-  static constexpr bool reads_early = tiles && groups < 4;
+  static constexpr bool reads_early = tiles && !ring && groups < 4;
   /// Of V, 64 rows each: a step writes where a step `groups` before has read.
   static constexpr int slots = chunks + groups - (tiles ? 1 : 0), slot_bytes = step_rows * columns * 2;
   static constexpr int phases = 4;  ///< barriers that steps have in turn
@@ -106,7 +116,9 @@ struct Shape {
   /// Products of a component that are sent at once: fewer take fewer registers.
   static constexpr int products_at_once = C == 3 && tiles && !boxes ? 1 : products_of_piece;
   static constexpr int column_bytes = column_blocks_of(chunks) * 128;
-  static constexpr int memory = staged_bytes + table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8;
+  static constexpr int repeated_bytes = 16 * columns;  ///< of a ring: a group of 8 rows of V that are alike
+  static constexpr int memory = staged_bytes + table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8 +
+                                (ring ? 2 * repeated_bytes + 2 * groups * stages * 8 : 0);
   /// The slot `steps` after another.
   static constexpr int slot_after(int slot, int steps) {
     return slot + steps < slots ? slot + steps : slot + steps - slots;

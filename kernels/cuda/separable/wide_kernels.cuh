@@ -20,14 +20,17 @@ constexpr Strips strips_of() {
 struct Kernel {
   void (*kernel)(Args) = nullptr;
   int chunks = 0, groups = 0, resident = 0, memory = 0;
-  bool pairs = false;
-  int tile_row_bytes = 0;  ///< of tiles, as they are copied
-  int out_rows = 0;        ///< of tiles of samples
-  Strips strips[2];        ///< of one component, or all; of two
+  bool pairs = false, boxes = false;
+  bool ring = false;                      ///< wide_ring.cuh
+  int tile_row_bytes = 0, tile_rows = 0;  ///< of tiles, or of a ring's stages, as they are copied
+  int out_rows = 0;                       ///< of tiles of samples
+  Strips strips[2];                       ///< of one component, or all; of two
   const Strips& of(int components) const { return strips[strips[1].components == components]; }
 };
 /// Of boxes: wide_boxes.cu.
 Kernel box_kernel_of(PlaneMix mix, int chunks);
+/// Of frames whose border repeats the edge, where rows come to a ring: wide_ring.cu. Null where others are as fast.
+Kernel ring_kernel_of(PlaneMix mix, int chunks);
 
 template <PlaneMix mix, int chunks, bool boxes>
 Kernel kernel_of() {
@@ -45,7 +48,10 @@ Kernel kernel_of() {
             resident_of(mix, chunks),
             std::max(First::memory, Second::memory),
             pairs,
+            boxes,
+            false,
             First::tiles ? First::tile_pitch : 0,
+            16,
             First::out_bytes ? First::out_rows : 0,
             {strips_of<First>(), strips_of<Second>()}};
   }

@@ -59,6 +59,18 @@ __device__ __forceinline__ void store_sums(const Sum (&sum)[n], std::uint32_t at
     ptx::store_matrices_transposed(at + j * 128, word);
   }
 }
+/// Stores the sums of one row of four lanes, that of `half` 0 or that 8 below (2): each eight times, as blocks of 8
+/// rows that are alike.
+template <class Sum, int n, class Pack>
+__device__ __forceinline__ void store_repeated(const Sum (&sum)[n], int half, std::uint32_t at, Pack&& pack) {
+#pragma unroll
+  for (int j = 0; j < n / 4; ++j)
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const std::uint32_t two = pack(sum[4 * j + half + e], sum[4 * j + half + e]);
+      ptx::store_shared(at + j * 128 + ((threadIdx.x & 3) * 2 + e) * 16, {two, two, two, two});
+    }
+}
 /// The same, as halves.
 template <int n>
 __device__ __forceinline__ void store_sums(const float (&sum)[n], std::uint32_t at) {
@@ -128,6 +140,12 @@ struct RowSums : SumsOfComponents<S, float> {
   __device__ __forceinline__ void store(std::uint32_t at) const {
 #pragma unroll
     for (int c = 0; c < S::C; ++c) store_sums(sum[c], at + c * S::pixels * 16);
+  }
+  __device__ __forceinline__ void store_repeated(int half, std::uint32_t at) const {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c)
+      wide::store_repeated(sum[c], half, at + c * S::pixels * 16,
+                           [](float first, float second) { return ptx::pack_halves(first, second); });
   }
 };
 

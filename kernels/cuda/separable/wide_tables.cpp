@@ -292,4 +292,24 @@ bool StripTables::add(int left) {
   return add_table([&](const Part& part, Window& window) { return window.set(strip * part.strips.pixels); });
 }
 
+std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int blocks, int lead) {
+  std::vector<std::uint16_t> halves;
+  for (int block = 0; block < blocks; ++block)
+    for (int row = 0; row < 8; ++row)
+      for (int k = 0; k < 8; ++k) {
+        const int tap = 8 * (block - 7) + k - row - lead;
+        halves.push_back(tap >= 0 && tap < static_cast<int>(taps.size())
+                             ? half_bits(taps[static_cast<std::size_t>(tap)])
+                             : std::uint16_t{0});
+      }
+  return halves;
+}
+
+std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int blocks, int limb) {
+  std::vector<std::uint16_t> weights = column_blocks(taps, blocks, 0);
+  for (std::uint16_t& weight : weights)
+    if (weight != 0) weight = static_cast<std::uint16_t>(limb << 8 | 1);
+  return weights;
+}
+
 }  // namespace convolve::cuda::wide

@@ -69,4 +69,11 @@ class StripTables {
   std::vector<std::byte> bytes_;
 };
 
+/// A column's taps, of which the first meets row `lead` of the first step, as products read them in shared memory:
+/// blocks of 8 rows by 8 columns, groups of 8 rows in reverse. So a block is that of the group before and the columns
+/// before as well, and all of them are no more than those of a row.
+std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int blocks, int lead);
+/// The same of a box, whose sums along rows are two limbs: bytes that weigh `limb` and 1.
+std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int blocks, int limb);
+
 }  // namespace convolve::cuda::wide

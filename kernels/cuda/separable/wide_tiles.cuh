@@ -21,6 +21,19 @@ namespace convolve::cuda::wide {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
+/// Reads a lane's piece of a row from shared memory.
+template <class S>
+__device__ __forceinline__ Piece<S::piece_words> read_piece(std::uint32_t from) {
+  if constexpr (S::piece_bytes == 16) {
+    const uint4 v = ptx::load_shared_four_words(from);
+    return {{v.x, v.y, v.z, v.w}};
+  } else {
+    const uint2 a = ptx::load_shared_two_words(from), b = ptx::load_shared_two_words(from + 8),
+                c = ptx::load_shared_two_words(from + 16);
+    return {{a.x, a.y, b.x, b.y, c.x, c.y}};
+  }
+}
+
 /// As Input.
 template <class S>
 struct TileInput {
@@ -68,7 +81,7 @@ struct TileInput {
       phase ^= 1;
     }
 #pragma unroll
-    for (int h = 0; h < 2; ++h) to[h] = read(piece + h * 8 * S::tile_pitch + p * 4 * S::piece_bytes);
+    for (int h = 0; h < 2; ++h) to[h] = read_piece<S>(piece + h * 8 * S::tile_pitch + p * 4 * S::piece_bytes);
   }
   /// Piece p has been taken.
   __device__ __forceinline__ void go_on(int p, bool more) {
@@ -76,16 +89,6 @@ struct TileInput {
   }
 
  private:
-  static __device__ __forceinline__ P read(std::uint32_t from) {
-    if constexpr (S::piece_bytes == 16) {
-      const uint4 v = ptx::load_shared_four_words(from);
-      return {{v.x, v.y, v.z, v.w}};
-    } else {
-      const uint2 a = ptx::load_shared_two_words(from), b = ptx::load_shared_two_words(from + 8),
-                  c = ptx::load_shared_two_words(from + 16);
-      return {{a.x, a.y, b.x, b.y, c.x, c.y}};
-    }
-  }
   /// Asks for the next tile, once all lanes have done with this one.
   __device__ __forceinline__ void load() {
     if (by_lanes) ptx::fence_shared_for_wgmma();  // tensor copies are of another proxy

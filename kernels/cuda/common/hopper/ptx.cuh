@@ -228,6 +228,12 @@ __device__ __forceinline__ void store_matrices_transposed(std::uint32_t row_of_l
                "r"(m[1]), "r"(m[2]), "r"(m[3])
                : "memory");
 }
+/// Loads an 8 x 8 matrix of halves, whose rows are at the addresses of the first eight lanes. PTX ISA, ldmatrix.
+__device__ __forceinline__ std::uint32_t load_block(std::uint32_t row_of_lane) {
+  std::uint32_t m;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0},[%1];" : "=r"(m) : "r"(row_of_lane) : "memory");
+  return m;
+}
 /// As wait_at_block_barrier(), of a barrier that is known at run time alone.
 __device__ __forceinline__ void wait_at_warpgroup_barrier(unsigned barrier) {
   asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory");

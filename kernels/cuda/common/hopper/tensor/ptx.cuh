@@ -51,6 +51,15 @@ __device__ __forceinline__ void arrive_at_barrier(std::uint32_t barrier, int thr
   asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0], %1;}" ::"r"(barrier), "r"(threads)
                : "memory");
 }
+/// Arrives at a barrier once `loaded` is in its register, for which arriving alone does not wait. `zero`: 0, as the
+/// assembler must not know. PTX ISA, mbarrier.arrive.
+__device__ __forceinline__ void arrive_behind_loads(std::uint32_t barrier, std::uint32_t loaded, unsigned zero) {
+  asm volatile(
+      "{.reg .b64 state; .reg .b32 at; and.b32 at, %1, %2; add.u32 at, at, %0;\n"
+      "mbarrier.arrive.shared.b64 state, [at];}" ::"r"(barrier),
+      "r"(loaded), "r"(zero)
+      : "memory");
+}
 /// Loads two words, or four, in a volatile statement. PTX ISA, ld.
 __device__ __forceinline__ uint2 load_shared_two_words(std::uint32_t from) {
   uint2 v;
