@@ -60,7 +60,7 @@ PlaneBytes place(const FrameLayout& layout, const PlaneLayout& plane, Placement 
   const int height = rows(plane);
   PlaneBytes p;
   // Where rows begin at multiples of 16 bytes, vectors of as many that begin within a row may be read whole.
-  const std::ptrdiff_t last = placement == Placement::aligned ? (row + 15) / 16 * 16 : row;
+  const std::ptrdiff_t last = (stride | begin) % 16 == 0 ? (row + 15) / 16 * 16 : row;
   p.bytes.resize(margin + begin + stride * (height - 1) + last + margin);
   for (std::byte& b : p.bytes) b = static_cast<std::byte>(random.next());
   const bool bottom_up = placement == Placement::bottom_up || placement == Placement::bottom_up_shifted;

@@ -165,7 +165,7 @@ class WidePlan final : public Plan {
     if (other_ && !(in_aligned && out_aligned)) return other_->enqueue(window, out, stream);
     if (!in_aligned)
       if (const char* error = aligned_.take(args_, stream)) return error;
-    if (!out_aligned) aligned_.set_out(args_);
+    if (!out_aligned) aligned_.set_out(args_, stream);
     if (kernel_.tile_row_bytes > 0) args_.plane[0].described = describe_rows(args_.plane[0]);
     if (kernel_.ring && !args_.plane[0].described) return other_->enqueue(window, out, stream);
     if (kernel_.out_rows > 0 && !describe_samples(args_.plane[0])) return "the driver describes no tensors";
