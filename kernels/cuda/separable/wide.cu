@@ -294,7 +294,7 @@ class WidePlan final : public Plan {
     const std::size_t luma_at = plane.turn == 0x3210 ? 0 : 1;
     StripPart luma = part;
     luma.strips = {1, 2 * part.strips.pixels, 2 * part.strips.piece_pixels, step_rows * kernel_.chunks, 8,
-                   2, part.strips.tiles};
+                   2, part.strips.tiles,      part.strips.start_products};
     luma.axis.width *= 2;
     luma.axis.ghost[0] = plane.ghost_byte[luma_at];
     part.strips.components = 2;

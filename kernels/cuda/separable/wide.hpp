@@ -109,8 +109,8 @@ struct Shape {
   static constexpr int slots = chunks + groups - (tiles ? 1 : 0), slot_bytes = step_rows * columns * 2;
   static constexpr int phases = 4;  ///< barriers that steps have in turn
   /// What sums of a column begin with: rows of a product of ones (send_starts() in wide_rows.cuh), or one number, which
-  /// is faster where there are no tiles (one H100, 2026-11-26).
-  static constexpr bool start_products = tiles && !boxes;
+  /// is faster where registers are short, of four components without tiles (one H100, 2026-11-26).
+  static constexpr bool start_products = (tiles || C <= 2) && !boxes;
   static constexpr int offsets_at = row_taps_bytes + columns * (start_products ? 32 : 4);  ///< of pieces, in a table
   static constexpr int table_bytes = offsets_at + pieces * 16;
   /// Products of a component that are sent at once: fewer take fewer registers.

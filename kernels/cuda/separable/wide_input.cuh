@@ -41,8 +41,8 @@ __device__ __forceinline__ std::uint32_t halves_of(const Piece<S::piece_words>& 
 template <class S, bool first>
 __device__ __forceinline__ Piece<S::piece_words> load_piece(const std::uint8_t* from, int at) {
   if constexpr (S::piece_bytes == 16) {
-    constexpr bool far = S::chunks == 2;  // the faster one (measured on one H100, 2026-11-26)
-    const uint4 v = first ? ptx::load_near_in_order<far>(from + at) : ptx::load_near<far>(from + at);
+    constexpr bool far = S::chunks == 2 && !first;  // the faster one (measured on one H100, 2026-11-26)
+    const uint4 v = first ? ptx::load_near_in_order(from + at) : ptx::load_near<far>(from + at);
     return {{v.x, v.y, v.z, v.w}};
   } else {
     const std::uint8_t* const four = from + (at & ~15);
@@ -50,7 +50,7 @@ __device__ __forceinline__ Piece<S::piece_words> load_piece(const std::uint8_t* 
     uint4 v;
     uint2 w;
     if constexpr (first)
-      v = ptx::load_near_in_order<false>(four), w = ptx::load_two_words_in_order(two);
+      v = ptx::load_near_in_order(four), w = ptx::load_two_words_in_order(two);
     else
       v = __ldg(reinterpret_cast<const uint4*>(four)), w = __ldg(reinterpret_cast<const uint2*>(two));
     return {{v.x, v.y, v.z, v.w, w.x, w.y}};

@@ -14,7 +14,8 @@ namespace convolve::cuda::wide {
 template <class S>
 constexpr Strips strips_of() {
   static_assert(S::memory <= 227 << 10);
-  return {S::C, S::pixels, S::piece_pixels, S::window, S::C == 4 ? 4 : S::pixels / 4, S::C, S::tiles};
+  return {S::C, S::pixels, S::piece_pixels,  S::window, S::C == 4 ? 4 : S::pixels / 4,
+          S::C, S::tiles,  S::start_products};
 }
 
 struct Kernel {

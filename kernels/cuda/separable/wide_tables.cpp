@@ -76,7 +76,7 @@ class Window {
     append(to, starts);
   }
   void append_starts(std::vector<std::byte>& to) const {
-    if (strips_.tiles) return append_start_products(to);
+    if (strips_.start_products) return append_start_products(to);
     std::vector<float> starts;
     for (int c = 0; c < strips_.components; ++c)
       for (int n = 0; n < strips_.pixels; ++n) starts.push_back(static_cast<float>(start(c, n)));

@@ -18,7 +18,8 @@ struct Strips {
   int components, pixels, piece_pixels, window;
   int run;  ///< pixels side by side that a lane of the column pass ends with
   int pixel_bytes;
-  bool tiles;  ///< no pieces of the frame stand beside it (wide_tiles.cuh); real sums begin with a product
+  bool tiles;           ///< no pieces of the frame stand beside it (wide_tiles.cuh)
+  bool start_products;  ///< sums begin with rows of a product
   int pieces() const { return window / piece_pixels; }
   std::size_t matrix_halves() const { return static_cast<std::size_t>(window) * static_cast<std::size_t>(pixels); }
 };

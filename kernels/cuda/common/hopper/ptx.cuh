@@ -57,19 +57,12 @@ __device__ __forceinline__ uint4 load_near(const void* from) {
 }
 /// The same in order, right behind pdl_wait(): ptxas (CUDA 13.0) moves loads by way of the read-only cache up past it,
 /// so that they see what was there before the launch before was over. PTX ISA, ld.
-template <bool far>
 __device__ __forceinline__ uint4 load_near_in_order(const void* from) {
   uint4 v;
-  if constexpr (far)
-    asm volatile("ld.global.L2::256B.v4.u32 {%0,%1,%2,%3},[%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(from)
-                 : "memory");
-  else
-    asm volatile("ld.global.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(from)
-                 : "memory");
+  asm volatile("ld.global.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(from)
+               : "memory");
   return v;
 }
 __device__ __forceinline__ uint2 load_two_words_in_order(const void* from) {
