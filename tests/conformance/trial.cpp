@@ -276,6 +276,27 @@ class Trial::Run {
     const char* error = plan_->enqueue(window_, output_.image, memory_.stream(stream));
     return error ? std::string("enqueue: ") + error : "";
   }
+  // Enqueues behind a plan that makes the input, as elements in a row do, and waits until all is done.
+  std::string enqueue_behind(convolve::Backend& backend) {
+    const std::unique_ptr<convolve::Plan> copy = backend.make_plan(identity());
+    std::vector<Resident> sources;
+    std::string wrong;
+    for (std::size_t t = 0; t < inputs_.size(); ++t) {
+      ImageBytes stale = trial_.input_[t];
+      sources.emplace_back(memory_, stale);
+      for (PlaneBytes& plane : stale)
+        for (std::byte& b : plane.bytes) b = ~b;
+      inputs_[t].upload(memory_, stale);
+    }
+    for (std::size_t t = 0; t < inputs_.size() && wrong.empty(); ++t) {
+      convolve::Window source;
+      source.depth = 1, source.image[0] = &sources[t].image;
+      if (const char* error = copy->enqueue(source, inputs_[t].image, memory_.stream(0))) wrong = error;
+    }
+    if (wrong.empty()) wrong = enqueue(0);
+    synchronize();
+    return wrong;
+  }
   // A CUDA context is lost with its first fault: nothing after it would mean anything.
   void synchronize() {
     const std::string fault = memory_.synchronize();
@@ -304,6 +325,16 @@ class Trial::Run {
   }
 
  private:
+  // A filter of one tap amid zeros, which leaves frames as they are.
+  convolve::PlanDesc identity() const {
+    convolve::TapArray taps{.depth = 1, .height = 15, .width = 15, .taps = {}};
+    for (int i = 0; i < 15 * 15; ++i) taps.taps.push_back(convolve::Tap::integer(i == 15 * 15 / 2));
+    convolve::PlanDesc desc{.layout = trial_.case_.desc.layout, .filter = convolve::Filter(taps, {})};
+    for (convolve::PlaneLayout& plane : desc.layout.plane)
+      for (convolve::Component& component : plane.component) component.bias = 0;
+    return desc;
+  }
+
   const Trial& trial_;
   Memory& memory_;
   std::unique_ptr<convolve::Plan> plan_;
@@ -324,6 +355,12 @@ std::string Trial::run(convolve::Backend& backend, Memory& memory, convolve::Alg
     run.synchronize();
     if (wrong.empty()) wrong = run.check_output();
     if (!wrong.empty()) wrong = "second frame: " + wrong;
+  }
+  if (wrong.empty() && memory.stream(0)) {
+    run.poison();
+    wrong = run.enqueue_behind(backend);
+    if (wrong.empty()) wrong = run.check_output();
+    if (!wrong.empty()) wrong = "behind another plan: " + wrong;
   }
   return run.described(wrong);
 } catch (const convolve::PlanError& error) {
