@@ -40,6 +40,7 @@ class CudaMemory final : public Memory {
     check(cudaStreamSynchronize(streams_[0]));
   }
   void* stream(int which) override { return streams_[which]; }
+  void copy_late(std::span<const LateCopy> copies) override { conformance::copy_late(copies, streams_[0]); }
   std::string synchronize() override {
     for (cudaStream_t stream : streams_)
       if (const cudaError_t error = cudaStreamSynchronize(stream); error != cudaSuccess)

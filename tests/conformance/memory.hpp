@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "late_copy.hpp"
+
 namespace conformance {
 
 class Memory {
@@ -23,6 +25,8 @@ class Memory {
   virtual void download(std::span<std::byte> to, const void* from) = 0;
   /// What plans are enqueued on: one of two, which run beside each other. Null for the host.
   virtual void* stream(int which) { return static_cast<void>(which), nullptr; }
+  /// Queues copies on stream 0 that are done late (late_copy.hpp). Not for the host.
+  virtual void copy_late(std::span<const LateCopy> copies) { static_cast<void>(copies); }
   /// Waits for both streams; empty, or what went wrong on the device.
   virtual std::string synchronize() { return {}; }
 };

@@ -276,24 +276,21 @@ class Trial::Run {
     const char* error = plan_->enqueue(window_, output_.image, memory_.stream(stream));
     return error ? std::string("enqueue: ") + error : "";
   }
-  // Enqueues behind a plan that makes the input, as elements in a row do, and waits until all is done.
-  std::string enqueue_behind(convolve::Backend& backend) {
-    const std::unique_ptr<convolve::Plan> copy = backend.make_plan(identity());
+  // Enqueues behind a writer of the input that is late, and waits until all is done.
+  std::string enqueue_behind_writer() {
     std::vector<Resident> sources;
-    std::string wrong;
+    std::vector<LateCopy> copies;
     for (std::size_t t = 0; t < inputs_.size(); ++t) {
       ImageBytes stale = trial_.input_[t];
       sources.emplace_back(memory_, stale);
-      for (PlaneBytes& plane : stale)
-        for (std::byte& b : plane.bytes) b = ~b;
+      for (std::size_t p = 0; p < stale.size(); ++p) {
+        for (std::byte& b : stale[p].bytes) b = ~b;
+        copies.push_back({inputs_[t].blocks[p].data(), sources[t].blocks[p].data(), stale[p].bytes.size()});
+      }
       inputs_[t].upload(memory_, stale);
     }
-    for (std::size_t t = 0; t < inputs_.size() && wrong.empty(); ++t) {
-      convolve::Window source;
-      source.depth = 1, source.image[0] = &sources[t].image;
-      if (const char* error = copy->enqueue(source, inputs_[t].image, memory_.stream(0))) wrong = error;
-    }
-    if (wrong.empty()) wrong = enqueue(0);
+    memory_.copy_late(copies);
+    const std::string wrong = enqueue(0);
     synchronize();
     return wrong;
   }
@@ -325,16 +322,6 @@ class Trial::Run {
   }
 
  private:
-  // A filter of one tap amid zeros, which leaves frames as they are.
-  convolve::PlanDesc identity() const {
-    convolve::TapArray taps{.depth = 1, .height = 15, .width = 15, .taps = {}};
-    for (int i = 0; i < 15 * 15; ++i) taps.taps.push_back(convolve::Tap::integer(i == 15 * 15 / 2));
-    convolve::PlanDesc desc{.layout = trial_.case_.desc.layout, .filter = convolve::Filter(taps, {})};
-    for (convolve::PlaneLayout& plane : desc.layout.plane)
-      for (convolve::Component& component : plane.component) component.bias = 0;
-    return desc;
-  }
-
   const Trial& trial_;
   Memory& memory_;
   std::unique_ptr<convolve::Plan> plan_;
@@ -358,9 +345,9 @@ std::string Trial::run(convolve::Backend& backend, Memory& memory, convolve::Alg
   }
   if (wrong.empty() && memory.stream(0)) {
     run.poison();
-    wrong = run.enqueue_behind(backend);
+    wrong = run.enqueue_behind_writer();
     if (wrong.empty()) wrong = run.check_output();
-    if (!wrong.empty()) wrong = "behind another plan: " + wrong;
+    if (!wrong.empty()) wrong = "behind a late writer: " + wrong;
   }
   return run.described(wrong);
 } catch (const convolve::PlanError& error) {

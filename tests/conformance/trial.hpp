@@ -27,7 +27,7 @@ class Trial {
  public:
   explicit Trial(const Case& c);
 
-  /// Runs an algorithm twice through one plan, and on streams once more behind a plan that makes the input. Empty, or
+  /// Runs an algorithm twice through one plan, and on CUDA once more behind a late writer of the input. Empty, or
   /// what is wrong with the first sample that is.
   std::string run(convolve::Backend& backend, Memory& memory, convolve::Algorithm algorithm) const;
   /// Empty where the plan is refused with a message that names an algorithm which serves the case.

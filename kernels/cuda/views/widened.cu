@@ -218,7 +218,7 @@ class WidenedPlan final : public Plan {
 
 std::optional<PlanDesc> as_widened(const PlanDesc& desc) {
   const int width = widest(desc.layout), sides = is_periodic(desc.border) ? 2 : 1;
-  if (desc.layout.type == SampleType::f32) return std::nullopt;
+  if (desc.layout.type == SampleType::f32 || width < whole_width) return std::nullopt;
   int spread = 1;
   bool whole = true;
   for (int p = 0; p < desc.layout.planes; ++p) {
