@@ -177,6 +177,7 @@ class CudaBackend final : public Backend {
       auto widened = make_plan_of_rows(*wide);
       if (is_faster_widened(desc, *plan, *widened)) return make_widened(device_, desc, *wide, std::move(widened));
     } catch (const std::bad_alloc&) {  // no memory for copies: the plan at hand needs none
+    } catch (const PlanError&) {       // nor is it too large
     }
     return plan;
   }

@@ -11,7 +11,9 @@
 namespace convolve::cuda {
 namespace {
 
-// Idle memory beyond this is freed before more is allocated: sums of frames of another size.
+// Idle memory beyond this is freed before more of a megabyte is allocated: sums of frames of another size. For a table
+// it stays, since that may be missing only as long as the last one's copy is under way, and to free waits for the
+// device.
 constexpr std::size_t megabyte = 1 << 20, most_idle = 64 * megabyte;
 constexpr const char* what = "device memory for the filter";
 
@@ -46,7 +48,7 @@ TablePool::Slot* TablePool::take(std::size_t bytes, bool with_host) {
   }
   std::size_t all = 0;
   for (const Slot* idle : idle_) all += idle->bytes;
-  if (all > most_idle) free_idle();
+  if (all > most_idle && room > megabyte) free_idle();
   try {
     return make(room, with_host);
   } catch (const std::bad_alloc&) {

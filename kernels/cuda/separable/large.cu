@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/device_array.hpp"
@@ -280,7 +281,10 @@ bool serves_separable_large(const Device& device, const PlanDesc& desc, const Ar
 std::unique_ptr<Plan> make_separable_large(const Device& device, const PlanDesc& desc, const Arithmetic& arithmetic) {
   LargeTaps taps;
   if (!find_taps(device, desc, arithmetic, taps)) return nullptr;
-  if (auto plan = make_separable_wide(device, desc, taps)) return plan;
+  try {
+    if (auto plan = make_separable_wide(device, desc, taps)) return plan;
+  } catch (const std::bad_alloc&) {  // what follows needs less memory
+  }
   if (!has_its_planes(device, desc, taps)) return nullptr;
   if (auto plan = make_separable_groups(device, desc, taps)) return plan;
   return std::make_unique<LargePlan>(device, desc, taps);

@@ -225,7 +225,9 @@ std::optional<PlanDesc> as_widened(const PlanDesc& desc) {
     const PlaneLayout& plane = desc.layout.plane[p];
     if (!plane.uniform() && !lies_as_packed_422(desc.layout)) return std::nullopt;
     for (int c = 0; c < plane.components; ++c) {
-      spread = std::max(spread, spread_of(plane.component[c], width));
+      const int own = spread_of(plane.component[c], width);
+      if (plane.component[c].width != ceil_div(width, own)) return std::nullopt;
+      spread = std::max(spread, own);
       if (has_ghost_cells(desc.border) && !is_sample(plane.component[c].ghost, desc.layout)) return std::nullopt;
       whole &= plane.component[c].width % 16 == 0;
     }

@@ -20,8 +20,8 @@
 namespace convolve::cuda {
 
 /// The case of such copies: the same but for the width. Null where all widths are multiples of 16 pixels, which suit
-/// all kernels, of frames of less than 64 pixels a row, and where what is beside the frame is no sample (ghost cells
-/// between two code values).
+/// all kernels, of frames of less than 64 pixels a row, where a plane's width is no half or quarter of the frame's, and
+/// where what is beside the frame is no sample (ghost cells between two code values).
 std::optional<PlanDesc> as_widened(const PlanDesc& desc);
 
 /// Whether the copies cost less than what they save: `plan` is that of `desc`, `widened` that of as_widened(desc),
