@@ -335,7 +335,8 @@ double cost_of(int side, bool two_bytes, bool slow) {
 }
 
 // How these sums are rounded. The gain is off by 2^-23 of itself at most. Quotients by an odd divisor are 1 / (2 *
-// divisor) from a tie at least, which that does not amount to below 2^22; the reciprocal of a power of two is exact.
+// divisor) from a tie at least, which the gain's error does not reach while sums are below 2^22; the reciprocal of a
+// power of two is exact.
 Rounding rounding_of(const Quantization& q, const BlockEpilogue& epilogue, double max_sum) {
   if (epilogue.epilogue == Epilogue::saturate) return Rounding::saturation;
   const double divisor = q.divisor, offset = q.offset.wide.front();

@@ -17,7 +17,7 @@ Kernel kernel_by_ring() {
           S::groups,
           1,
           S::memory,
-          S::pairs,
+          false,
           false,
           true,
           S::stage_row,

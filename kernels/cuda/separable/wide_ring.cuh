@@ -21,8 +21,7 @@
 namespace convolve::cuda::wide {
 
 template <PlaneMix mix, int chunks>
-using RingShape =
-    Shape<mix == PlaneMix::none ? 4 : max_components_of(mix), chunks, 3, mix == PlaneMix::none, false, true>;
+using RingShape = Shape<max_components_of(mix), chunks, 3, false, false, true>;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
