@@ -71,8 +71,8 @@ class CentreTap : public testing::Test {
     const unsigned most = (1u << (bits + shift)) - 1;
     // Of mask 0 noise, else nothing but black and white.
     for (Sample& sample : in) sample = static_cast<Sample>(mask ? random_() % 2 * most : random_() & most);
-    const FilteredFrame found = filter_frame(Algorithm::separable, Filter(unsharp.taps), unsharp.kernel, width, height,
-                                             zeros, std::move(in), bits, shift);
+    const FilteredFrame found = filter_frame(algorithm_, Filter(unsharp.taps), unsharp.kernel, width, height, zeros,
+                                             std::move(in), bits, shift);
     described_ = found.described;
     return found.difference;
   }
@@ -105,6 +105,7 @@ class CentreTap : public testing::Test {
     }
   }
 
+  Algorithm algorithm_ = Algorithm::separable;
   std::mt19937 random_{1};
   std::string described_;
 };
@@ -132,6 +133,24 @@ TEST_F(CentreTap, IsRightForWordsOfEachSizeAndAmount) {
     check_words(33, 5, 1, false);
     for (const int side : {3, 5, 7, 8, 9})
       for (const double amount : {-2.0, 1.0, 40.0}) check_words(side, side, amount, true);
+  }
+}
+
+// All taps at once: the centre tap may have more bits than the others.
+TEST_F(CentreTap, IsRightBesideTapsOfOneByte) {
+  algorithm_ = Algorithm::direct;
+  for (const cpu::SimdTarget& target : cpu::simd_targets()) {
+    if (!target.available) continue;
+    ASSERT_TRUE(cpu::force_simd_target(target.name));
+    for (const int side : {3, 5, 7, 9}) {
+      for (const double amount : {-1.0, 0.25, 1.0, 3.0, 40.0}) check(side, side, amount, false);
+      for (const double amount : {-20.0, -2.0, 1.0, 2.0, 7.0}) check(side, side, amount, true);
+      if (std::string(target.name) == "vnni") {
+        const bool small = side == 3;  // of which real taps of one byte are near enough
+        EXPECT_LE(difference(Unsharp(side, side, small ? 41 : 1, small), {0}, 0), small ? 0 : 1);
+        EXPECT_NE(described_.find("8-bit dot products, with a centre tap"), std::string::npos) << described_;
+      }
+    }
   }
 }
 

@@ -35,10 +35,11 @@ std::optional<IntegerTaps> taps_of(const FrameLayout& layout, Accumulator accumu
 }
 
 std::optional<IntegerTaps> byte_taps_of(Accumulator accumulator, const std::vector<double>& taps,
-                                        cpu::ByteTaps preferred) {
+                                        cpu::ByteTaps preferred, std::optional<std::size_t> wide = std::nullopt) {
   const Arithmetic arithmetic{.accumulator = accumulator, .coefficients = taps};
   const FrameLayout layout = gray();
-  return cpu::make_byte_taps(arithmetic, layout, Border::replicate, make_component_groups(layout).front(), preferred);
+  return cpu::make_byte_taps(arithmetic, layout, Border::replicate, make_component_groups(layout).front(), preferred,
+                             wide);
 }
 
 // The largest difference that any bytes make: all that pull it one way are 255, all others 0.
@@ -133,6 +134,22 @@ TEST(ByteTaps, OfExactFiltersAreTheirOwn) {
   EXPECT_EQ(taps->taps, (std::vector<std::int32_t>{1, -2, 127}));
   EXPECT_EQ(taps->divisor, 1);
   EXPECT_FALSE(byte_taps_of(Accumulator::exact, {1, 128}, cpu::ByteTaps::small));
+}
+
+// As bytes alone these real taps would be 127 and -1 to -10, which is too far off.
+TEST(ByteTaps, MayHaveOneOfSixteenBits) {
+  const std::vector<double> taps{-0.0235, -0.0512, -0.0391, 1.6913, -0.1523, -0.2117, -0.1146, -0.0989};
+  EXPECT_FALSE(byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::nearest));
+  EXPECT_FALSE(byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::nearest, 2));
+  const auto wide = byte_taps_of(Accumulator::single, taps, cpu::ByteTaps::nearest, 3);
+  ASSERT_TRUE(wide);
+  EXPECT_LE(worst_error(*wide, taps), cpu::max_byte_error + 1e-9);
+  EXPECT_GT(wide->taps[3], 127);
+  for (std::size_t i = 0; i < taps.size(); ++i) EXPECT_LE(std::abs(wide->taps[i]), i == 3 ? 32767 : 127);
+
+  EXPECT_TRUE(byte_taps_of(Accumulator::exact, {-1, 32767, 127}, cpu::ByteTaps::nearest, 1));
+  EXPECT_FALSE(byte_taps_of(Accumulator::exact, {-1, 32768, 127}, cpu::ByteTaps::nearest, 1));
+  EXPECT_FALSE(byte_taps_of(Accumulator::exact, {-1, 300, 128}, cpu::ByteTaps::nearest, 1));
 }
 
 // In steps of 1/127 the smaller tap is half a step off, about one code value; in steps of 1/32767 it is 129.0039 steps,

@@ -256,6 +256,25 @@ namespace convolve::cpu {
 
 HWY_EXPORT(DotFilters);
 
+namespace {
+
+bool make_loaded(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group,
+                 dot::LoadedForm form, const std::optional<IntegerTaps>& taps) {
+  if (!taps || !make_dot_loaded_windows(engine, desc, arithmetic, group, *taps, form)) return false;
+  engine.staging = make_copy_staging(desc, group);
+  return true;
+}
+
+bool make_beside_wide_centre(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
+                             const ComponentGroup& group) {
+  if (group.components > 1 || desc.filter.depth() > 1 || desc.filter.width() != desc.filter.height()) return false;
+  const std::size_t centre = arithmetic.coefficients.size() / 2;
+  return make_loaded(engine, desc, arithmetic, group, dot::LoadedForm::wide_centre,
+                     make_byte_taps(arithmetic, desc.layout, desc.border, group, ByteTaps::nearest, centre));
+}
+
+}  // namespace
+
 bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic, const ComponentGroup& group) {
   using namespace dot;
   const bool vnni = use_vnni();
@@ -274,12 +293,11 @@ bool make_dot_direct(Engine& engine, const PlanDesc& desc, const Arithmetic& ari
   std::optional<Arrangement> arrangement;
   if (taps && arranges) arrangement = arrange_bytes(taps->taps, width);
   const bool pairs = !taps || (arranges ? !arrangement : needs_pairs(*taps, width, vnni));
+  if (pairs && vnni && make_beside_wide_centre(engine, desc, arithmetic, group)) return true;
   if (pairs) taps = make_integer_taps(arithmetic, desc.layout, desc.border, group, vnni ? max_two_byte_tap : 32767);
   if (!taps) return false;
-  if (make_dot_loaded_windows(engine, desc, arithmetic, group, *taps, pairs)) {
-    engine.staging = make_copy_staging(desc, group);
+  if (make_loaded(engine, desc, arithmetic, group, pairs ? LoadedForm::two_bytes : LoadedForm::one_byte, taps))
     return true;
-  }
   const int in_group = taps_in_group(pairs);
   const int groups = arrangement ? arrangement->groups : (width + in_group - 1) / in_group;
   engine.name = name_of(vnni, pairs);

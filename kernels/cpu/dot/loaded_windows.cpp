@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/dot/loaded_taps.hpp"
 #include "cpu/dot/packing.hpp"
 #include "cpu/simd/highway.hpp"
 #include "cpu/simd/targets.hpp"
@@ -23,21 +24,14 @@
 #define CONVOLVE_DOT_LOADED_WINDOWS_CPP_ONCE
 namespace convolve::cpu::dot {
 
-// Taps of 8 bits, in the numbers of one limb.
-struct LimbTaps {
-  std::vector<std::int32_t> along;  // [row][group of four columns]
-  std::vector<std::int32_t> down;   // of a last column that has no group along the row: groups of four rows
-  std::int32_t last[2] = {};        // its last tap, at each of a lane's bytes that it is multiplied with
-};
-
 struct LoadedTaps {
   std::vector<LimbTaps> limbs;  // of two, low bytes first
   BlockEpilogue epilogue;
 };
 
 struct LoadedFunctions {
-  int (*block_rows)(int side, bool two_bytes) = nullptr;
-  decltype(Kernel::run) (*filter)(int side, bool two_bytes, Rounding how) = nullptr;
+  int (*block_rows)(int side, LoadedForm form) = nullptr;
+  decltype(Kernel::run) (*filter)(int side, LoadedForm form, Rounding how) = nullptr;
 };
 
 }  // namespace convolve::cpu::dot
@@ -48,16 +42,16 @@ namespace convolve::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX3
 namespace {
 
-using dot::LimbTaps, dot::LoadedTaps;
+using dot::LimbTaps, dot::LoadedForm, dot::LoadedTaps;
 
 // That are summed up at a time: more would not stay in registers, but where a row is finished soon after it begins.
-constexpr int rows_of(int side, bool two_bytes) {
-  if (two_bytes) return 2;
+constexpr int rows_of(int side, LoadedForm form) {
+  if (form == LoadedForm::two_bytes) return 2;
   return side == 3 || side == 5 ? 8 : 4;
 }
 // A block is as many times these rows.
-constexpr int parts_of(bool two_bytes) {
-  return two_bytes ? 2 : 1;
+constexpr int parts_of(LoadedForm form) {
+  return form == LoadedForm::two_bytes ? 2 : 1;
 }
 // Of each row; of taps of 16 bits those of the high and of the low bytes.
 template <int Rows, int Limbs>
@@ -138,8 +132,21 @@ HWY_INLINE void AddFour(Ints (&sum)[Limbs][vectors], const Ints (&window)[vector
   }
 }
 
+// Adds a centre tap of 16 bits. Windows have its sample in byte `At` of a lane, which becomes a word.
+template <int At, int Limbs>
+HWY_INLINE void AddCentre(Ints (&sum)[Limbs][vectors], const Ints (&window)[vectors], const LimbTaps* limbs) {
+  const Tag<std::int32_t> di;
+  const Ints tap = hn::Set(di, limbs->centre), low_bytes = hn::Set(di, 0x00ff00ff);
+  CONVOLVE_UNROLL
+  for (int p = 0; p < vectors; ++p) {
+    const auto odd = hn::ShiftRight<8>(hn::BitCast(Tag<std::uint16_t>(), window[p]));
+    sum[0][p] =
+        Dot<dot::Form<true, true>>(sum[0][p], At % 2 ? hn::BitCast(di, odd) : hn::And(window[p], low_bytes), tap);
+  }
+}
+
 // The products of ring row `r` along the row, into output rows First to Last.
-template <int Groups, int First, int Last, int Rows, int Limbs>
+template <int Side, bool Centred, int Groups, int First, int Last, int Rows, int Limbs>
 HWY_INLINE Ints AddAlong(Sums<Rows, Limbs>& sum, const std::uint8_t* q, const LimbTaps* limbs, int r) {
   Ints window[vectors];
   CONVOLVE_UNROLL
@@ -147,7 +154,10 @@ HWY_INLINE Ints AddAlong(Sums<Rows, Limbs>& sum, const std::uint8_t* q, const Li
     CONVOLVE_UNROLL
     for (int p = 0; p < vectors; ++p) window[p] = LoadWindow(q + 4 * g + p);
     CONVOLVE_UNROLL
-    for (int i = First; i <= Last; ++i) AddFour(sum[i], window, limbs, &LimbTaps::along, (r - i) * Groups + g);
+    for (int i = First; i <= Last; ++i) {
+      AddFour(sum[i], window, limbs, &LimbTaps::along, (r - i) * Groups + g);
+      if (Centred && i == r - Side / 2 && g == Side / 2 / 4) AddCentre<Side / 2 % 4>(sum[i], window, limbs);
+    }
   }
   return window[vectors - 1];
 }
@@ -198,14 +208,14 @@ HWY_INLINE void AddLast(Ints (&sum)[Limbs][vectors], const ColumnWindows& window
 }
 
 // Ring rows from R on of a filter with such a column; what is above them is of this column.
-template <int Side, int R, int Rows, int Limbs, Rounding How>
+template <int Side, bool Centred, int R, int Rows, int Limbs, Rounding How>
 HWY_INLINE void AddColumnRows(const Walk<Rows, Limbs, How>& w, Sums<Rows, Limbs>& sum, const ColumnWindows& above,
                               const ColumnPairs& two_above, const ColumnPairs& one_above) {
   if constexpr (R < Side + Rows - 1) {
     constexpr int first = std::max(R - Side + 1, 0), last = std::min(R, Rows - 1);
     const std::uint8_t* const q = w.row(R);
     if constexpr (R < Rows) w.begin(sum[R]);
-    const Ints before = AddAlong<Side / 4, first, last, Rows, Limbs>(sum, q, w.limbs, R);
+    const Ints before = AddAlong<Side, Centred, Side / 4, first, last, Rows, Limbs>(sum, q, w.limbs, R);
     const ColumnWindows here{LoadWindow(q + Side - 1), LoadWindow(q + Side)};
     ColumnPairs pairs{before, before};
     if constexpr (R > 0) pairs = {InTurns(above.first, before), InTurns(above.second, here.first)};
@@ -214,25 +224,26 @@ HWY_INLINE void AddColumnRows(const Walk<Rows, Limbs, How>& w, Sums<Rows, Limbs>
       AddLast(sum[first], here, w.limbs);
       w.finish(first, sum[first]);
     }
-    AddColumnRows<Side, R + 1>(w, sum, here, one_above, pairs);
+    AddColumnRows<Side, Centred, R + 1>(w, sum, here, one_above, pairs);
   }
 }
 
 // Ring rows from R on of a filter without one.
-template <int Side, int R, int Rows, int Limbs, Rounding How>
+template <int Side, bool Centred, int R, int Rows, int Limbs, Rounding How>
 HWY_INLINE void AddRows(const Walk<Rows, Limbs, How>& w, Sums<Rows, Limbs>& sum) {
   if constexpr (R < Side + Rows - 1) {
     constexpr int first = std::max(R - Side + 1, 0), last = std::min(R, Rows - 1);
     if constexpr (R < Rows) w.begin(sum[R]);
-    AddAlong<(Side + 1) / 4, first, last, Rows, Limbs>(sum, w.row(R), w.limbs, R);
+    AddAlong<Side, Centred, (Side + 1) / 4, first, last, Rows, Limbs>(sum, w.row(R), w.limbs, R);
     if constexpr (R >= Side - 1) w.finish(first, sum[first]);
-    AddRows<Side, R + 1>(w, sum);
+    AddRows<Side, Centred, R + 1>(w, sum);
   }
 }
 
-template <int Side, bool TwoBytes, Rounding How>
+template <int Side, LoadedForm Form, Rounding How>
 void FilterLoaded(const Kernel& kernel, const Block& block) {
-  constexpr int Limbs = TwoBytes ? 2 : 1, Rows = rows_of(Side, TwoBytes), Parts = parts_of(TwoBytes);
+  constexpr int Limbs = Form == LoadedForm::two_bytes ? 2 : 1, Rows = rows_of(Side, Form), Parts = parts_of(Form);
+  constexpr bool centred = Form == LoadedForm::wide_centre;
   const auto& k = *static_cast<const LoadedTaps*>(kernel.packed.get());
   const Ending ending(kernel.quantization, k.epilogue.phases[0], How);
   Out<Rows> out[Parts];
@@ -245,33 +256,41 @@ void FilterLoaded(const Kernel& kernel, const Block& block) {
       Sums<Rows, Limbs> sum;
       if constexpr (Side % 4 == 1) {
         const Ints none = hn::Zero(Tag<std::int32_t>());
-        AddColumnRows<Side, 0>(walk, sum, {none, none}, {none, none}, {none, none});
+        AddColumnRows<Side, centred, 0>(walk, sum, {none, none}, {none, none}, {none, none});
       } else {
-        AddRows<Side, 0>(walk, sum);
+        AddRows<Side, centred, 0>(walk, sum);
       }
     }
   }
 }
 
-template <int Side, bool TwoBytes>
+template <int Side, LoadedForm Form>
 decltype(Kernel::run) LoadedFilterOf(Rounding how) {
-  if (how == Rounding::saturation) return TwoBytes ? nullptr : FilterLoaded<Side, false, Rounding::saturation>;
-  return how == Rounding::once ? FilterLoaded<Side, TwoBytes, Rounding::once>
-                               : FilterLoaded<Side, TwoBytes, Rounding::twice>;
+  if (how == Rounding::saturation)
+    return Form == LoadedForm::one_byte ? FilterLoaded<Side, LoadedForm::one_byte, Rounding::saturation> : nullptr;
+  return how == Rounding::once ? FilterLoaded<Side, Form, Rounding::once> : FilterLoaded<Side, Form, Rounding::twice>;
 }
 
 template <int Side>
-decltype(Kernel::run) LoadedFilterOf(bool two_bytes, Rounding how) {
-  return two_bytes ? LoadedFilterOf<Side, true>(how) : LoadedFilterOf<Side, false>(how);
+decltype(Kernel::run) LoadedFilterOf(LoadedForm form, Rounding how) {
+  switch (form) {
+    case LoadedForm::one_byte:
+      return LoadedFilterOf<Side, LoadedForm::one_byte>(how);
+    case LoadedForm::wide_centre:
+      return LoadedFilterOf<Side, LoadedForm::wide_centre>(how);
+    case LoadedForm::two_bytes:
+      return LoadedFilterOf<Side, LoadedForm::two_bytes>(how);
+  }
+  return nullptr;
 }
 
-decltype(Kernel::run) LoadedFilterOf(int side, bool two_bytes, Rounding how) {
-  if (side < 6) return side == 3 ? LoadedFilterOf<3>(two_bytes, how) : LoadedFilterOf<5>(two_bytes, how);
-  return side == 7 ? LoadedFilterOf<7>(two_bytes, how) : LoadedFilterOf<9>(two_bytes, how);
+decltype(Kernel::run) LoadedFilterOf(int side, LoadedForm form, Rounding how) {
+  if (side < 6) return side == 3 ? LoadedFilterOf<3>(form, how) : LoadedFilterOf<5>(form, how);
+  return side == 7 ? LoadedFilterOf<7>(form, how) : LoadedFilterOf<9>(form, how);
 }
 
-int BlockRowsOf(int side, bool two_bytes) {
-  return rows_of(side, two_bytes) * parts_of(two_bytes);
+int BlockRowsOf(int side, LoadedForm form) {
+  return rows_of(side, form) * parts_of(form);
 }
 
 }  // namespace
@@ -295,43 +314,11 @@ HWY_EXPORT(DotLoadedWindows);
 namespace dot {
 namespace {
 
-// Taps of 8 bits, [row][column], in the order in which the kernel takes them.
-LimbTaps pack_limb(const std::vector<std::int32_t>& taps, int side) {
-  const auto byte = [&](int row, int column) {
-    return column < side ? static_cast<std::uint32_t>(taps[static_cast<std::size_t>(row) * side + column]) & 0xff : 0;
-  };
-  const bool column = side % 4 == 1;
-  LimbTaps limb;
-  for (int row = 0; row < side; ++row)
-    for (int k = 0; k < (column ? side - 1 : side); k += 4) {
-      std::uint32_t word = 0;
-      for (int i = 0; i < 4; ++i) word |= byte(row, k + i) << 8 * i;
-      limb.along.push_back(static_cast<std::int32_t>(word));
-    }
-  if (!column) return limb;
-  for (int row = 0; row + 4 <= side; row += 4) {
-    std::uint32_t word = 0;
-    for (int i = 0; i < 4; ++i) word |= byte(row + i, side - 1) << 8 * i;
-    limb.down.push_back(static_cast<std::int32_t>(word));
-  }
-  for (int i = 0; i < 2; ++i) limb.last[i] = static_cast<std::int32_t>(byte(side - 1, side - 1) << 16 * i);
-  return limb;
-}
-
-std::vector<LimbTaps> pack_limbs(const std::vector<std::int32_t>& taps, int side, bool two_bytes) {
-  if (!two_bytes) return {pack_limb(taps, side)};
-  std::vector<std::int32_t> low, high;
-  for (const std::int32_t tap : taps) {
-    low.push_back(static_cast<std::int8_t>(tap & 0xff));
-    high.push_back((tap - low.back()) / 256);
-  }
-  return {pack_limb(low, side), pack_limb(high, side)};
-}
-
 // Instructions for 16 samples, on the scale of the other engines. `slow`: eight rows take longer than four would.
-double cost_of(int side, bool two_bytes, bool slow) {
+double cost_of(int side, LoadedForm form, bool slow) {
   const double dots = side % 4 == 1 ? side * (side / 4) + side / 4 + 1 : side * ((side + 1) / 4);
-  return (two_bytes ? 2.0 : 0.95) * dots + (slow ? 6.5 : 2.5);
+  return (form == LoadedForm::two_bytes ? 2.0 : 0.95) * dots + (form == LoadedForm::wide_centre ? 1 : 0) +
+         (slow ? 6.5 : 2.5);
 }
 
 // How these sums are rounded. The gain is off by 2^-23 of itself at most. Quotients by an odd divisor are 1 / (2 *
@@ -348,7 +335,7 @@ Rounding rounding_of(const Quantization& q, const BlockEpilogue& epilogue, doubl
 }  // namespace dot
 
 bool make_dot_loaded_windows(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
-                             const ComponentGroup& group, const IntegerTaps& taps, bool two_bytes) {
+                             const ComponentGroup& group, const IntegerTaps& taps, dot::LoadedForm form) {
   using namespace dot;
   const LoadedFunctions functions = HWY_DYNAMIC_DISPATCH(DotLoadedWindows)();
   const int side = desc.filter.width();
@@ -362,16 +349,17 @@ bool make_dot_loaded_windows(Engine& engine, const PlanDesc& desc, const Arithme
   for (const int tap : taps.taps) max_sum += std::abs(tap) * 255.0;
   BlockEpilogue epilogue(q, group, static_cast<double>(taps.sum), max_sum / q.divisor);
   if (epilogue.epilogue == Epilogue::division || q.max != 255) return false;
-  kernel.run = functions.filter(side, two_bytes, rounding_of(q, epilogue, max_sum));
+  kernel.run = functions.filter(side, form, rounding_of(q, epilogue, max_sum));
   if (!kernel.run) return false;
-  engine.name = name_of(true, two_bytes);
-  engine.cost = cost_of(side, two_bytes, side == 3 && group.stride != 1 && !arithmetic.exact_taps);
+  engine.name = form == LoadedForm::wide_centre ? "8-bit dot products, with a centre tap"
+                                                : name_of(true, form == LoadedForm::two_bytes);
+  engine.cost = cost_of(side, form, side == 3 && group.stride != 1 && !arithmetic.exact_taps);
   engine.element_size = 1;
-  engine.block_rows = engine.ahead_rows = functions.block_rows(side, two_bytes);
+  engine.block_rows = engine.ahead_rows = functions.block_rows(side, form);
   engine.block_samples = max_samples;
   engine.copies_passthrough = true;
   engine.reads_past = side + 1;
-  kernel.packed = std::make_shared<LoadedTaps>(LoadedTaps{pack_limbs(taps.taps, side, two_bytes), std::move(epilogue)});
+  kernel.packed = std::make_shared<LoadedTaps>(LoadedTaps{pack_limbs(taps.taps, side, form), std::move(epilogue)});
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "cpu/dot/loaded_taps.hpp"
 #include "cpu/engine/integer_taps.hpp"
 
 namespace convolve::cpu {
@@ -19,12 +20,9 @@ enum class Rounding : std::uint8_t { saturation, once, twice };
 
 }  // namespace dot
 
-/// The largest tap of 16 bits that is two taps of 8 bits, with signs: 256 * high + low.
-inline constexpr int max_two_byte_tap = 127 * 256 + 127;
-
-/// Whether it serves these taps on this target, AVX-512 with dot-product instructions. `two_bytes`: taps have 16 bits,
-/// max_two_byte_tap at the most, else 8. `engine` is then complete, but for its staging.
+/// Whether it serves these taps on this target, AVX-512 with dot-product instructions; those of two bytes are
+/// max_two_byte_tap at the most. `engine` is then complete, but for its staging.
 bool make_dot_loaded_windows(Engine& engine, const PlanDesc& desc, const Arithmetic& arithmetic,
-                             const ComponentGroup& group, const IntegerTaps& taps, bool two_bytes);
+                             const ComponentGroup& group, const IntegerTaps& taps, dot::LoadedForm form);
 
 }  // namespace convolve::cpu

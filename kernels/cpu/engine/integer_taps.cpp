@@ -62,7 +62,7 @@ std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const
 
 namespace {
 
-constexpr int largest_byte_tap = 127;
+constexpr int largest_byte_tap = 127, largest_wide_tap = 32767;
 
 // Taps over `divisor`, rounded so that their sum is the nearest there is to that of the taps.
 struct RoundedTaps {
@@ -97,20 +97,29 @@ struct RoundedTaps {
 }  // namespace
 
 std::optional<IntegerTaps> make_byte_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
-                                          const ComponentGroup& group, ByteTaps preferred) {
-  if (arithmetic.accumulator != Accumulator::single)
-    return make_integer_taps(arithmetic, layout, border, group, largest_byte_tap);
-  const std::vector<double>& taps = arithmetic.coefficients;
-  double peak = 0, sum = 0;
-  for (const double tap : taps) {
-    peak = std::max(peak, std::abs(tap));
-    sum += tap;
+                                          const ComponentGroup& group, ByteTaps preferred,
+                                          std::optional<std::size_t> wide) {
+  const auto largest_tap = [&](std::size_t i) { return i == wide ? largest_wide_tap : largest_byte_tap; };
+  const auto fit = [&](const auto& integers) {
+    for (std::size_t i = 0; i < integers.size(); ++i)
+      if (std::abs(integers[i]) > largest_tap(i)) return false;
+    return true;
+  };
+  if (arithmetic.accumulator != Accumulator::single) {
+    auto exact = make_integer_taps(arithmetic, layout, border, group, wide ? largest_wide_tap : largest_byte_tap);
+    return exact && fit(exact->taps) ? exact : std::nullopt;
   }
-  if (peak == 0 || !holds_bytes(layout, border, group)) return std::nullopt;
+  const std::vector<double>& taps = arithmetic.coefficients;
   // Divisors so far apart that taps are rounded anew, up to the largest that there is; in a time that does not grow.
   constexpr double most_divisor = 1 << 24;
+  double largest = most_divisor, magnitude = 0, sum = 0;
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    if (taps[i] != 0) largest = std::min(largest, std::floor((largest_tap(i) + 0.5) / std::abs(taps[i])));
+    magnitude += std::abs(taps[i]);
+    sum += taps[i];
+  }
+  if (magnitude == 0 || !holds_bytes(layout, border, group)) return std::nullopt;
   const bool small = preferred == ByteTaps::small;
-  const double largest = std::min(std::floor((largest_byte_tap + 0.5) / peak), most_divisor);
   const int tries = std::clamp(50000 / static_cast<int>(taps.size()), 8, 300);
   const double step = std::max(1.0, std::floor(largest * (small ? 0.6 : 0.15) / tries));
   IntegerTaps result;
@@ -121,8 +130,7 @@ std::optional<IntegerTaps> make_byte_taps(const Arithmetic& arithmetic, const Fr
     // ones.
     const double weight = small ? divisor * divisor : 1, most = std::min(max_byte_error, least / weight);
     const RoundedTaps rounded(taps, sum, divisor, most);
-    const auto fits = [](double tap) { return std::abs(tap) <= largest_byte_tap; };
-    if (rounded.error >= most || !std::all_of(rounded.taps.begin(), rounded.taps.end(), fits)) continue;
+    if (rounded.error >= most || !fit(rounded.taps)) continue;
     least = rounded.error * weight;
     result.taps.assign(rounded.taps.begin(), rounded.taps.end());
     result.divisor = divisor;

@@ -8,6 +8,7 @@
 // to taps of one byte, by less than a code value.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -41,11 +42,12 @@ std::optional<IntegerTaps> make_integer_taps(const Arithmetic& arithmetic, const
 /// where many or large ones need a sum or a product more, small ones.
 enum class ByteTaps : std::uint8_t { nearest, small };
 
-/// The same for taps of one byte, of magnitude 127 at the most. Real taps become integers over a whole divisor, of
-/// which the sum is that of the taps, as nearly as may be: what is level stays level. Of many divisors one is taken
-/// that moves no result by more than max_byte_error.
+/// The same for taps of one byte, of magnitude 127 at the most, but for the one at `wide`, which has 16 bits. Real taps
+/// become integers over a whole divisor, of which the sum is that of the taps, as nearly as may be: what is level stays
+/// level. Of many divisors one is taken that moves no result by more than max_byte_error.
 std::optional<IntegerTaps> make_byte_taps(const Arithmetic& arithmetic, const FrameLayout& layout, Border border,
-                                          const ComponentGroup& group, ByteTaps preferred);
+                                          const ComponentGroup& group, ByteTaps preferred,
+                                          std::optional<std::size_t> wide = std::nullopt);
 
 /// Sets the kernel's shape, and a quantization that takes the sums of these taps.
 void set_shape_and_quantization(Kernel& kernel, const PlanDesc& desc, const Arithmetic& arithmetic,
