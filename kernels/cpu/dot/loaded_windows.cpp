@@ -175,18 +175,13 @@ struct ColumnWindows {
 HWY_INLINE Ints InTurns(Ints a, Ints b) {
   return Ints{_mm512_mask_blend_epi8(0xAAAAAAAAAAAAAAAAu, a.raw, b.raw)};
 }
-// The high words of both, as LowWords() has the low ones.
-HWY_INLINE Ints HighWords(Ints a, Ints b) {
-  const __m512i down = _mm512_set4_epi32(0x0f0e0f0e, 0x0b0a0b0a, 0x07060706, 0x03020302);
-  return Ints{_mm512_mask_shuffle_epi8(b.raw, 0x3333333333333333u, a.raw, down)};
-}
 
 // Adds the last column of the four ring rows that end with R.
 template <int Side, int R, int Rows, int Limbs>
 HWY_INLINE void AddDown(Sums<Rows, Limbs>& sum, const ColumnPairs& above, const ColumnPairs& pairs,
                         const LimbTaps* limbs) {
-  const Ints window[vectors] = {LowWords(above.even, pairs.even), LowWords(above.odd, pairs.odd),
-                                HighWords(above.even, pairs.even), HighWords(above.odd, pairs.odd)};
+  const Ints window[vectors] = {JoinLow(above.even, pairs.even), JoinLow(above.odd, pairs.odd),
+                                JoinHigh(above.even, pairs.even), JoinHigh(above.odd, pairs.odd)};
   CONVOLVE_UNROLL
   for (int g = 0; g < Side / 4; ++g) {
     const int i = R - 3 - 4 * g;
