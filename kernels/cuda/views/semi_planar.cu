@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(threads) move_kernel(const __grid_constant__ A
     *reinterpret_cast<uint4*>(packed) = {in_turn<Sample>(a.x, b.x, 0), in_turn<Sample>(a.x, b.x, 1),
                                          in_turn<Sample>(a.y, b.y, 0), in_turn<Sample>(a.y, b.y, 1)};
   } else {
-    const uint4 v = __ldg(reinterpret_cast<const uint4*>(packed));
+    const uint4 v = *reinterpret_cast<const uint4*>(packed);  // not __ldg(): see pdl_wait()
     const auto half = [&](int from) {
       return uint2{every_second<Sample>(v.x, v.y, from), every_second<Sample>(v.z, v.w, from)};
     };

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(threads) copy_kernel(const __grid_constant__ A
       if constexpr (back)
         *reinterpret_cast<uint4*>(in_frame) = *reinterpret_cast<const uint4*>(in_copy);
       else
-        *reinterpret_cast<uint4*>(in_copy) = __ldg(reinterpret_cast<const uint4*>(in_frame));
+        *reinterpret_cast<uint4*>(in_copy) = *reinterpret_cast<const uint4*>(in_frame);  // not __ldg(): see pdl_wait()
     } else {
 #pragma unroll
       for (int i = 0; i < count; ++i)
