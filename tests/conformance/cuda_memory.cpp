@@ -25,9 +25,14 @@ class CudaMemory final : public Memory {
     for (cudaStream_t stream : streams_) cudaStreamDestroy(stream);
   }
 
-  void* allocate(std::size_t size) override {
+  void* allocate(std::size_t size, bool in_vectors) override {
+    const std::size_t room = in_vectors ? (size + vector_bytes - 1) / vector_bytes * vector_bytes : size;
     void* data = nullptr;
-    check(cudaMalloc(&data, size));
+    check(cudaMalloc(&data, room));
+    if (room > size) {
+      check(cudaMemsetAsync(static_cast<std::byte*>(data) + size, 0, room - size, streams_[0]));
+      check(cudaStreamSynchronize(streams_[0]));
+    }
     return data;
   }
   void release(void* data) override { cudaFree(data); }
@@ -40,7 +45,10 @@ class CudaMemory final : public Memory {
     check(cudaStreamSynchronize(streams_[0]));
   }
   void* stream(int which) override { return streams_[which]; }
-  void copy_late(std::span<const LateCopy> copies) override { conformance::copy_late(copies, streams_[0]); }
+  void copy_late(std::span<const LateCopy> copies) override {
+    conformance::copy_late(copies, streams_[0]);
+    check(cudaGetLastError());
+  }
   std::string synchronize() override {
     for (cudaStream_t stream : streams_)
       if (const cudaError_t error = cudaStreamSynchronize(stream); error != cudaSuccess)

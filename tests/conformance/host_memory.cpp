@@ -10,7 +10,7 @@ namespace {
 
 class HostMemory final : public Memory {
  public:
-  void* allocate(std::size_t size) override { return ::operator new(size, alignment); }
+  void* allocate(std::size_t size, bool) override { return ::operator new(size, alignment); }
   void release(void* data) override { ::operator delete(data, alignment); }
   void upload(void* to, std::span<const std::byte> from) override { std::memcpy(to, from.data(), from.size()); }
   void download(std::span<std::byte> to, const void* from) override { std::memcpy(to.data(), from, to.size()); }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Memory: where a backend's frames live, as far as the tests need to know. Blocks are exactly as large as asked, so
-// that the sanitizers see any access past an end.
+// that the sanitizers see any access past an end; but for planes whose rows begin at multiples of 16 bytes, of which
+// the CUDA backend reads whole vectors (PlaneView).
 #pragma once
 
 #include <cstddef>
@@ -15,11 +16,13 @@
 
 namespace conformance {
 
+inline constexpr int vector_bytes = 16;
+
 class Memory {
  public:
   virtual ~Memory() = default;
-  /// Aligned to 256 bytes.
-  virtual void* allocate(std::size_t size) = 0;
+  /// Aligned to 256 bytes. `in_vectors`: of a plane whose rows begin at multiples of vector_bytes.
+  virtual void* allocate(std::size_t size, bool in_vectors) = 0;
   virtual void release(void* data) = 0;
   virtual void upload(void* to, std::span<const std::byte> from) = 0;
   virtual void download(std::span<std::byte> to, const void* from) = 0;
@@ -41,7 +44,8 @@ std::unique_ptr<Memory> cuda_memory();
 /// One block.
 class Block {
  public:
-  Block(Memory& memory, std::size_t size) : memory_(&memory), data_(memory.allocate(size)) {}
+  Block(Memory& memory, std::size_t size, bool in_vectors = false)
+      : memory_(&memory), data_(memory.allocate(size, in_vectors)) {}
   ~Block() {
     if (data_) memory_->release(data_);
   }

@@ -20,7 +20,7 @@ struct Resident {
 
   Resident(Memory& memory, const ImageBytes& bytes) {
     for (std::size_t p = 0; p < bytes.size(); ++p) {
-      blocks.emplace_back(memory, bytes[p].bytes.size());
+      blocks.emplace_back(memory, bytes[p].bytes.size(), (bytes[p].first | bytes[p].stride) % vector_bytes == 0);
       image.plane[p] = {static_cast<std::byte*>(blocks[p].data()) + bytes[p].first, bytes[p].stride};
     }
     upload(memory, bytes);

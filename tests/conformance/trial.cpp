@@ -59,9 +59,7 @@ PlaneBytes place(const FrameLayout& layout, const PlaneLayout& plane, Placement 
   }
   const int height = rows(plane);
   PlaneBytes p;
-  // Where rows begin at multiples of 16 bytes, vectors of as many that begin within a row may be read whole.
-  const std::ptrdiff_t last = (stride | begin) % 16 == 0 ? (row + 15) / 16 * 16 : row;
-  p.bytes.resize(margin + begin + stride * (height - 1) + last + margin);
+  p.bytes.resize(margin + begin + stride * (height - 1) + row + margin);
   for (std::byte& b : p.bytes) b = static_cast<std::byte>(random.next());
   const bool bottom_up = placement == Placement::bottom_up || placement == Placement::bottom_up_shifted;
   p.first = margin + begin + (bottom_up ? stride * (height - 1) : 0);
@@ -276,8 +274,10 @@ class Trial::Run {
     const char* error = plan_->enqueue(window_, output_.image, memory_.stream(stream));
     return error ? std::string("enqueue: ") + error : "";
   }
-  // Enqueues behind a writer of the input that is late, and waits until all is done.
+  // Enqueues behind a writer of the input that is late, and waits until all is done. The frame before has other
+  // samples, so that the plan's own memory holds what is wrong as well, should that be read too early.
   std::string enqueue_behind_writer() {
+    static_assert(most_late_copies >= std::size_t{convolve::max_depth} * convolve::max_planes);
     std::vector<Resident> sources;
     std::vector<LateCopy> copies;
     for (std::size_t t = 0; t < inputs_.size(); ++t) {
@@ -289,8 +289,12 @@ class Trial::Run {
       }
       inputs_[t].upload(memory_, stale);
     }
+    std::string wrong = enqueue(0);
+    synchronize();
+    if (!wrong.empty()) return wrong;
+    poison();
     memory_.copy_late(copies);
-    const std::string wrong = enqueue(0);
+    wrong = enqueue(0);
     synchronize();
     return wrong;
   }
@@ -344,7 +348,6 @@ std::string Trial::run(convolve::Backend& backend, Memory& memory, convolve::Alg
     if (!wrong.empty()) wrong = "second frame: " + wrong;
   }
   if (wrong.empty() && memory.stream(0)) {
-    run.poison();
     wrong = run.enqueue_behind_writer();
     if (wrong.empty()) wrong = run.check_output();
     if (!wrong.empty()) wrong = "behind a late writer: " + wrong;
