@@ -156,7 +156,7 @@ class CudaBackend final : public Backend {
     // What is the fastest for the whole frame need not be for a part, and to time that takes long.
     if (desc.algorithm == Algorithm::fastest) parts.algorithm = Algorithm::automatic;
     return make_area_plan(make_whole_plan(desc), parts,
-                          [this](const PlanDesc& of_part) { return make_plan_of_rows(of_part); });
+                          [this](const PlanDesc& of_part) { return make_plan_of_rows(device_, of_part); });
   }
 
   std::unique_ptr<RegionPlan> make_region_plan(const RegionDesc& desc) override {
@@ -168,14 +168,21 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  std::unique_ptr<Plan> make_whole_plan(const PlanDesc& desc) {
-    auto plan = make_plan_of_rows(desc);
-    if (desc.algorithm != Algorithm::automatic || !is_worth_widening(desc, *plan)) return plan;
+  std::unique_ptr<Plan> make_whole_plan(const PlanDesc& desc) const {
+    // A bank is not timed.
+    return desc.algorithm == Algorithm::fastest && desc.bank.empty() ? make_fastest(desc)
+                                                                     : make_plan_of_frames(device_, desc);
+  }
+
+  /// The plan of an algorithm by name, or that of `auto`, of copies of the frames where those cost less.
+  std::unique_ptr<Plan> make_plan_of_frames(const Device& device, const PlanDesc& desc) const {
+    auto plan = make_plan_of_rows(device, desc);
+    if (!is_free_choice(desc.algorithm) || !is_worth_widening(desc, *plan)) return plan;
     const std::optional<PlanDesc> wide = as_widened(desc);
     if (!wide) return plan;
     try {
-      auto widened = make_plan_of_rows(*wide);
-      if (is_faster_widened(desc, *plan, *widened)) return make_widened(device_, desc, *wide, std::move(widened));
+      auto widened = make_plan_of_rows(device, *wide);
+      if (is_faster_widened(desc, *plan, *widened)) return make_widened(device, desc, *wide, std::move(widened));
     } catch (const std::bad_alloc&) {  // no memory for copies: the plan at hand needs none
     } catch (const PlanError&) {       // nor is it too large
     }
@@ -183,21 +190,20 @@ class CudaBackend final : public Backend {
   }
 
   /// The plan whose kernels take rows as they are.
-  std::unique_ptr<Plan> make_plan_of_rows(const PlanDesc& desc) {
-    if (!desc.bank.empty()) return make_bank_plan(desc);
-    return desc.algorithm == Algorithm::fastest ? make_fastest(desc) : make_plan_on(device_, desc);
+  std::unique_ptr<Plan> make_plan_of_rows(const Device& device, const PlanDesc& desc) const {
+    return desc.bank.empty() ? make_plan_on(device, desc) : make_bank_plan(device, desc);
   }
 
-  std::unique_ptr<Plan> make_bank_plan(const PlanDesc& desc) {
+  std::unique_ptr<Plan> make_bank_plan(const Device& device, const PlanDesc& desc) const {
     std::string why;
     if (is_free_choice(desc.algorithm)) {
       // The last algorithm of the table that serves banks is the fastest, and the first serves most of them.
       for (auto row = table.rbegin(); row != table.rend(); ++row)
-        if (row->serves_bank && row->serves_bank(device_, desc, why)) return row->make_bank(device_, desc);
+        if (row->serves_bank && row->serves_bank(device, desc, why)) return row->make_bank(device, desc);
       throw PlanError("no CUDA algorithm serves this bank: " + why);
     }
     const Row* row = find(desc.algorithm);
-    if (row && serves_case(*row, device_, desc, why)) return row->make_bank(device_, desc);
+    if (row && serves_case(*row, device, desc, why)) return row->make_bank(device, desc);
     throw PlanError(refusal(desc, why));
   }
 
@@ -252,7 +258,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Plan> make_candidate(const Device& device, const PlanDesc& desc, Algorithm algorithm) const {
     PlanDesc one = desc;
     one.algorithm = algorithm;
-    if (algorithm == Algorithm::automatic) return make_plan_on(device, one);
+    if (algorithm == Algorithm::automatic) return make_plan_of_frames(device, one);
     std::string why;
     return make_if_served(*find(algorithm), device, one, why);
   }
@@ -260,7 +266,7 @@ class CudaBackend final : public Backend {
   /// The plan of the algorithm that was the fastest when the case was timed; where nothing could be timed, that of the
   /// table.
   std::unique_ptr<Plan> make_fastest(const PlanDesc& desc) const {
-    const std::vector<Algorithm> candidates = fastest_candidates(desc);
+    const std::vector<Algorithm> candidates = fastest_candidates(algorithms_, desc);
     std::vector<double> times;
     std::string why_not = "no algorithm could run";
     try {
@@ -283,30 +289,24 @@ class CudaBackend final : public Backend {
     return std::make_unique<ChosenPlan>(std::move(plan), [why_not] { return "fastest: not timed, " + why_not; });
   }
 
-  std::vector<Algorithm> fastest_candidates(const PlanDesc& desc) const {
-    std::vector<Algorithm> candidates(algorithms_.begin(), algorithms_.end());
-    // For these frames `auto` makes views, which none of the algorithms alone is.
-    if (is_packed_422(desc.layout) || is_triple(desc)) candidates.push_back(Algorithm::automatic);
-    return candidates;
-  }
-
   /// Seconds a frame; infinity for what does not serve the case, or failed. Throws where the frames cannot be had.
   std::vector<double> time_candidates(const PlanDesc& desc, const std::vector<Algorithm>& candidates) const {
     Device device = device_;
     device.tables = std::make_shared<TablePool>();  // its slots are used on the timer's stream
     std::optional<FrameTimer> timer;                // made where the case is new
-    return TimedCases::of_process().times(text_of_case(desc), candidates.size(), [&](std::size_t i) -> double {
-      constexpr double never = std::numeric_limits<double>::infinity();
-      if (!timer) timer.emplace(desc.layout, desc.filter.depth());
-      try {
-        const auto plan = make_candidate(device, desc, candidates[i]);
-        return plan ? (*timer)(*plan) : never;
-      } catch (const PlanError&) {
-        return never;
-      } catch (const std::bad_alloc&) {
-        return never;
-      }
-    });
+    return TimedCases::of_process().times(text_of_case(desc, candidates), candidates.size(),
+                                          [&](std::size_t i) -> double {
+                                            constexpr double never = std::numeric_limits<double>::infinity();
+                                            if (!timer) timer.emplace(desc.layout, desc.filter.depth());
+                                            try {
+                                              const auto plan = make_candidate(device, desc, candidates[i]);
+                                              return plan ? (*timer)(*plan) : never;
+                                            } catch (const PlanError&) {
+                                              return never;
+                                            } catch (const std::bad_alloc&) {
+                                              return never;
+                                            }
+                                          });
   }
 
   std::string refusal(const PlanDesc& desc, const std::string& why) const {

@@ -12,6 +12,9 @@
 
 #include "convolve/fastest.hpp"
 #include "cuda/choice.hpp"
+#include "cuda/views/packed_422.hpp"
+#include "cuda/views/triples.hpp"
+#include "cuda/views/widened.hpp"
 
 namespace convolve::cuda {
 namespace {
@@ -149,7 +152,13 @@ std::string timing_text(Algorithm algorithm, double seconds) {
   return text.str();
 }
 
-std::string text_of_case(const PlanDesc& desc) {
+std::vector<Algorithm> fastest_candidates(std::span<const Algorithm> algorithms, const PlanDesc& desc) {
+  std::vector<Algorithm> candidates(algorithms.begin(), algorithms.end());
+  if (is_packed_422(desc.layout) || is_triple(desc) || as_widened(desc)) candidates.push_back(Algorithm::automatic);
+  return candidates;
+}
+
+std::string text_of_case(const PlanDesc& desc, std::span<const Algorithm> candidates) {
   int device = 0;
   check(cudaGetDevice(&device), what);
   const Filter& filter = desc.filter;
@@ -164,7 +173,7 @@ std::string text_of_case(const PlanDesc& desc) {
        << " rank " << kind.rank << (combines_frames(filter) ? " over time" : "")
        << (filter.frame_factors().empty() ? "" : " factors") << " sums " << static_cast<int>(kind.accumulator)
        << (exact ? " integers" : "") << (small ? " of 8 bits" : "")
-       << (exact && filter.exact()->divisor == 1 ? " whole" : "");
+       << (exact && filter.exact()->divisor == 1 ? " whole" : "") << " candidates " << candidates.size();
   return text.str();
 }
 

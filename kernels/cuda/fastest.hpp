@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,12 @@ class FrameTimer {
 /// "matrix 8.1 us", for descriptions.
 std::string timing_text(Algorithm algorithm, double seconds);
 
+/// What is timed: all algorithms of the backend, and `auto` for frames of which it may make views or wider copies, as
+/// none of the algorithms alone does.
+std::vector<Algorithm> fastest_candidates(std::span<const Algorithm> algorithms, const PlanDesc& desc);
+
 /// All that a filter's speed on the current device depends on, as text: two that have the same text are one case to
 /// Algorithm::fastest.
-std::string text_of_case(const PlanDesc& desc);
+std::string text_of_case(const PlanDesc& desc, std::span<const Algorithm> candidates);
 
 }  // namespace convolve::cuda

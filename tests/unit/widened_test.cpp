@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which frames CUDA's copies of whole vectors are made of, and how wide those are.
+// Which frames CUDA's copies of whole vectors are made of, how wide those are, and that Algorithm::fastest times them.
 #include "cuda/views/widened.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <optional>
 #include <vector>
+
+#include "cuda/fastest.hpp"
 
 namespace {
 
@@ -64,6 +66,14 @@ TEST(Widened, WholeAndSmallFramesAndFractionsAreLeftAsTheyAre) {
   EXPECT_TRUE(as_widened(desc));
   desc.layout.plane[0].component[0].ghost = 0.5;
   EXPECT_FALSE(as_widened(desc));
+}
+
+TEST(Widened, FastestTimesWhatAutoMayMakeOfCopies) {
+  const std::vector<Algorithm> algorithms{Algorithm::tiled, Algorithm::matrix};
+  std::vector<Algorithm> and_auto = algorithms;
+  and_auto.push_back(Algorithm::automatic);
+  EXPECT_EQ(cuda::fastest_candidates(algorithms, desc_of({1366, 683, 683})), and_auto);
+  EXPECT_EQ(cuda::fastest_candidates(algorithms, desc_of({1920, 960})), algorithms);
 }
 
 }  // namespace
