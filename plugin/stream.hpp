@@ -79,10 +79,12 @@ class Stream {
   void update_qos(GstEvent* event) { quality_.update(event); }
   void forget_regions() { process_.forget_regions(); }
   void hold_regions_anew() { process_.hold_regions_anew(); }
-  /// Where downstream has left caps that upstream still sends: whether upstream, which hears of it too, can follow.
+  /// For when downstream no longer takes the caps that upstream still sends: whether upstream, which is told of it too,
+  /// has others that this element could take instead.
   bool upstream_can_follow() const;
-  /// Counts something that is on the way in caps that downstream has left. Where upstream_can_follow() that is no
-  /// fault, up to the number of frames that a queue of GStreamer's holds: returns whether it is none.
+  /// Called for a frame, query or event in caps that downstream no longer takes. Returns true, and counts it, where
+  /// that is to be expected: upstream_can_follow(), and no more have come so than a queue of GStreamer's holds frames.
+  /// False: it is an error.
   bool excuse_left_caps();
   /// Notes that caps have been settled with downstream.
   void note_caps();
