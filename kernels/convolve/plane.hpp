@@ -69,6 +69,11 @@ struct FrameLayout {
 
 /// Where one plane of one frame lies. `stride` is signed: bottom-up images have a negative one. Backends accept
 /// any address and any stride that is a multiple of the sample's size.
+///
+/// Backends write samples alone. What is beside an input's samples need not be readable, with one exception: where its
+/// address and stride are both multiples of 16 bytes, the CUDA backend may read to the end of every vector of 16 bytes
+/// that begins within a row, up to 15 bytes behind the last sample, of the row that is last in memory as of all others.
+/// Results do not depend on what is there.
 struct PlaneView {
   void* data = nullptr;
   std::ptrdiff_t stride = 0;

@@ -78,7 +78,7 @@ constexpr int bank_stream_blocks(int bytes, BankPlanes planes, BankTaps taps) {
   if (planes == BankPlanes::three || (is_packed_422(planes) && taps == BankTaps::any)) return 3;
   return planes == BankPlanes::four || is_packed_422(planes) ? 4 : 5;
 }
-/// Which row is asked for meanwhile, of those after the row that is under way.
+/// While row i is filtered, row i + 1 is loaded, and row i + 1 + this is brought to the cache.
 constexpr int bank_stream_further(int components) {
   return components == 3 ? 4 : 2;
 }

@@ -85,6 +85,13 @@ void launch_pdl(int capability, void (*kernel)(Args), unsigned blocks, dim3 thre
 #ifdef __CUDACC__
 /// Lets the next launch of the stream start its blocks, and waits until all that the stream did before this launch is
 /// done and can be seen.
+///
+/// Frames, and memory that another launch of the plan writes, are read by plain loads where nothing else comes between
+/// the wait and the load. ptxas takes what is read by way of the read-only cache (__ldg(), ld.global.nc) for constant
+/// and may move the load up past the wait, as CUDA 13.0 did in one kernel. Where a kernel takes that way all the same,
+/// its machine code has to be looked at: tests/gpu/early_loads.py does. Tables may be read before the wait that the
+/// stream copied before the plan's first launch. A thread that does not come here touches a frame only behind one that
+/// did, at a barrier.
 __device__ __forceinline__ void pdl_wait() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
