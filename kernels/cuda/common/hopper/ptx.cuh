@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "cuda/common/hopper/operands.cuh"
 #include "cuda/common/ptx.cuh"
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -110,17 +111,13 @@ __device__ __forceinline__ void store_matrices(std::uint32_t row_of_lane, const 
 
 // sum = left * right + (adds ? sum : 0), 64 rows by 64 columns; the left matrix is in registers as for mma of a warp,
 // each warp with 16 rows. Sums lie as those of wgmma_u8_s8(). PTX ISA, wgmma.mma_async.
-#define CONVOLVE_SUMS(i)                                                                                              \
-  "+r"(sum[(i)]), "+r"(sum[(i) + 1]), "+r"(sum[(i) + 2]), "+r"(sum[(i) + 3]), "+r"(sum[(i) + 4]), "+r"(sum[(i) + 5]), \
-      "+r"(sum[(i) + 6]), "+r"(sum[(i) + 7])
-#define CONVOLVE_PRODUCT(types)                                                                                  \
-  asm volatile(                                                                                                  \
-      "{.reg .pred p; .reg .b64 b; setp.ne.b32 p, %38, 0; mov.b64 b, {%36,%37};\n"                               \
-      "wgmma.mma_async.sync.aligned.m64n64k32.s32." types                                                        \
-      " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27," \
-      "%28,%29,%30,%31},{%32,%33,%34,%35},b,p;}"                                                                 \
-      : CONVOLVE_SUMS(0), CONVOLVE_SUMS(8), CONVOLVE_SUMS(16), CONVOLVE_SUMS(24)                                 \
-      : "r"(left.x), "r"(left.y), "r"(left.z), "r"(left.w), "r"(right.low), "r"(right.high),                     \
+#define CONVOLVE_PRODUCT(types)                                                                   \
+  asm volatile(                                                                                   \
+      "{.reg .pred p; .reg .b64 b; setp.ne.b32 p, %38, 0; mov.b64 b, {%36,%37};\n"                \
+      "wgmma.mma_async.sync.aligned.m64n64k32.s32." types " {" CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 \
+      "},{%32,%33,%34,%35},b,p;}"                                                                 \
+      : CONVOLVE_16_SUMS("+r", 0), CONVOLVE_16_SUMS("+r", 16)                                     \
+      : "r"(left.x), "r"(left.y), "r"(left.z), "r"(left.w), "r"(right.low), "r"(right.high),      \
         "r"(static_cast<int>(adds)))
 
 /// 32 columns of signed bytes by 32 rows of unsigned ones.
@@ -134,17 +131,8 @@ __device__ __forceinline__ void wgmma_s8_s8_registers(int (&sum)[32], const uint
   CONVOLVE_PRODUCT("s8.s8");
 }
 #undef CONVOLVE_PRODUCT
-#undef CONVOLVE_SUMS
 
 // Products of halves of other widths.
-#define CONVOLVE_SUMS(i)                                                                                              \
-  "+f"(sum[(i)]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3]), "+f"(sum[(i) + 4]), "+f"(sum[(i) + 5]), \
-      "+f"(sum[(i) + 6]), "+f"(sum[(i) + 7]), "+f"(sum[(i) + 8]), "+f"(sum[(i) + 9]), "+f"(sum[(i) + 10]),            \
-      "+f"(sum[(i) + 11]), "+f"(sum[(i) + 12]), "+f"(sum[(i) + 13]), "+f"(sum[(i) + 14]), "+f"(sum[(i) + 15])
-#define CONVOLVE_NAMES_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
-#define CONVOLVE_NAMES_16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-#define CONVOLVE_NAMES_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
-#define CONVOLVE_NAMES_48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define CONVOLVE_PRODUCT(columns, names, left_names, low_name, high_name, adds_name, ...)                             \
   asm volatile("{.reg .pred p; .reg .b64 b; setp.ne.b32 p, " adds_name ", 0; mov.b64 b, {" low_name "," high_name     \
                "};\n"                                                                                                 \
@@ -158,22 +146,23 @@ __device__ __forceinline__ void wgmma_s8_s8_registers(int (&sum)[32], const uint
 /// wgmma.mma_async.
 __device__ __forceinline__ void multiply_halves(float (&sum)[16], const uint4& left, MatrixDescriptor right,
                                                 bool adds) {
-  CONVOLVE_PRODUCT("32", CONVOLVE_NAMES_0, "%16,%17,%18,%19", "%20", "%21", "%22", CONVOLVE_SUMS(0));
+  CONVOLVE_PRODUCT("32", CONVOLVE_NAMES_0, "%16,%17,%18,%19", "%20", "%21", "%22", CONVOLVE_16_SUMS("+f", 0));
 }
 __device__ __forceinline__ void multiply_halves(float (&sum)[32], const uint4& left, MatrixDescriptor right,
                                                 bool adds) {
-  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32,%33,%34,%35", "%36", "%37", "%38", CONVOLVE_SUMS(0),
-                   CONVOLVE_SUMS(16));
+  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32,%33,%34,%35", "%36", "%37", "%38",
+                   CONVOLVE_16_SUMS("+f", 0), CONVOLVE_16_SUMS("+f", 16));
 }
 __device__ __forceinline__ void multiply_halves(float (&sum)[48], const uint4& left, MatrixDescriptor right,
                                                 bool adds) {
   CONVOLVE_PRODUCT("96", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32, "%48,%49,%50,%51", "%52", "%53", "%54",
-                   CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32));
+                   CONVOLVE_16_SUMS("+f", 0), CONVOLVE_16_SUMS("+f", 16), CONVOLVE_16_SUMS("+f", 32));
 }
 __device__ __forceinline__ void multiply_halves(float (&sum)[64], const uint4& left, MatrixDescriptor right,
                                                 bool adds) {
   CONVOLVE_PRODUCT("128", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32 CONVOLVE_NAMES_48, "%64,%65,%66,%67",
-                   "%68", "%69", "%70", CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32), CONVOLVE_SUMS(48));
+                   "%68", "%69", "%70", CONVOLVE_16_SUMS("+f", 0), CONVOLVE_16_SUMS("+f", 16),
+                   CONVOLVE_16_SUMS("+f", 32), CONVOLVE_16_SUMS("+f", 48));
 }
 #undef CONVOLVE_PRODUCT
 #define CONVOLVE_PRODUCT(columns, names, left_low, left_high, low_name, high_name, adds_name, ...)                   \
@@ -187,25 +176,21 @@ __device__ __forceinline__ void multiply_halves(float (&sum)[64], const uint4& l
 /// The same, the left matrix in shared memory.
 __device__ __forceinline__ void multiply_halves(float (&sum)[32], MatrixDescriptor left, MatrixDescriptor right,
                                                 bool adds) {
-  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32", "%33", "%34", "%35", "%36", CONVOLVE_SUMS(0),
-                   CONVOLVE_SUMS(16));
+  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32", "%33", "%34", "%35", "%36",
+                   CONVOLVE_16_SUMS("+f", 0), CONVOLVE_16_SUMS("+f", 16));
 }
 __device__ __forceinline__ void multiply_halves(float (&sum)[48], MatrixDescriptor left, MatrixDescriptor right,
                                                 bool adds) {
   CONVOLVE_PRODUCT("96", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32, "%48", "%49", "%50", "%51", "%52",
-                   CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32));
+                   CONVOLVE_16_SUMS("+f", 0), CONVOLVE_16_SUMS("+f", 16), CONVOLVE_16_SUMS("+f", 32));
 }
 __device__ __forceinline__ void multiply_halves(float (&sum)[64], MatrixDescriptor left, MatrixDescriptor right,
                                                 bool adds) {
   CONVOLVE_PRODUCT("128", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32 CONVOLVE_NAMES_48, "%64", "%65", "%66",
-                   "%67", "%68", CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32), CONVOLVE_SUMS(48));
+                   "%67", "%68", CONVOLVE_16_SUMS("+f", 0), CONVOLVE_16_SUMS("+f", 16), CONVOLVE_16_SUMS("+f", 32),
+                   CONVOLVE_16_SUMS("+f", 48));
 }
 #undef CONVOLVE_PRODUCT
-#undef CONVOLVE_NAMES_48
-#undef CONVOLVE_NAMES_32
-#undef CONVOLVE_NAMES_16
-#undef CONVOLVE_NAMES_0
-#undef CONVOLVE_SUMS
 
 /// Waits until no more than the last group of products is under way. PTX ISA, wgmma.wait_group.
 __device__ __forceinline__ void wait_for_products_but_last() {

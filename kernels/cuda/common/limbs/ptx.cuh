@@ -5,6 +5,7 @@
 // common/hopper/ptx.cuh.
 #pragma once
 
+#include "cuda/common/hopper/operands.cuh"
 #include "cuda/common/hopper/ptx.cuh"
 
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -16,14 +17,6 @@ __device__ __forceinline__ void hide_behind_memory(std::int32_t& value) {
   asm volatile("" : "+r"(value)::"memory");
 }
 
-#define CONVOLVE_SUMS(i)                                                                                              \
-  "+r"(sum[(i)]), "+r"(sum[(i) + 1]), "+r"(sum[(i) + 2]), "+r"(sum[(i) + 3]), "+r"(sum[(i) + 4]), "+r"(sum[(i) + 5]), \
-      "+r"(sum[(i) + 6]), "+r"(sum[(i) + 7]), "+r"(sum[(i) + 8]), "+r"(sum[(i) + 9]), "+r"(sum[(i) + 10]),            \
-      "+r"(sum[(i) + 11]), "+r"(sum[(i) + 12]), "+r"(sum[(i) + 13]), "+r"(sum[(i) + 14]), "+r"(sum[(i) + 15])
-#define CONVOLVE_NAMES_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
-#define CONVOLVE_NAMES_16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-#define CONVOLVE_NAMES_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
-#define CONVOLVE_NAMES_48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define CONVOLVE_PRODUCT(columns, names, left_low, left_high, low_name, high_name, ...)                        \
   asm volatile("{.reg .b64 a, b; mov.b64 a, {" left_low "," left_high "}; mov.b64 b, {" low_name "," high_name \
                "};\n"                                                                                          \
@@ -34,16 +27,17 @@ __device__ __forceinline__ void hide_behind_memory(std::int32_t& value) {
 /// sum += left * right: 64 rows of 32 bytes, by 32 rows of as many columns as twice the sums. PTX ISA,
 /// wgmma.mma_async.
 __device__ __forceinline__ void multiply_bytes(std::int32_t (&sum)[32], MatrixDescriptor left, MatrixDescriptor right) {
-  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32", "%33", "%34", "%35", CONVOLVE_SUMS(0),
-                   CONVOLVE_SUMS(16));
+  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32", "%33", "%34", "%35", CONVOLVE_16_SUMS("+r", 0),
+                   CONVOLVE_16_SUMS("+r", 16));
 }
 __device__ __forceinline__ void multiply_bytes(std::int32_t (&sum)[48], MatrixDescriptor left, MatrixDescriptor right) {
   CONVOLVE_PRODUCT("96", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32, "%48", "%49", "%50", "%51",
-                   CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32));
+                   CONVOLVE_16_SUMS("+r", 0), CONVOLVE_16_SUMS("+r", 16), CONVOLVE_16_SUMS("+r", 32));
 }
 __device__ __forceinline__ void multiply_bytes(std::int32_t (&sum)[64], MatrixDescriptor left, MatrixDescriptor right) {
   CONVOLVE_PRODUCT("128", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16 CONVOLVE_NAMES_32 CONVOLVE_NAMES_48, "%64", "%65", "%66",
-                   "%67", CONVOLVE_SUMS(0), CONVOLVE_SUMS(16), CONVOLVE_SUMS(32), CONVOLVE_SUMS(48));
+                   "%67", CONVOLVE_16_SUMS("+r", 0), CONVOLVE_16_SUMS("+r", 16), CONVOLVE_16_SUMS("+r", 32),
+                   CONVOLVE_16_SUMS("+r", 48));
 }
 #undef CONVOLVE_PRODUCT
 #define CONVOLVE_PRODUCT(columns, names, left_names, low_name, high_name, ...)                                \
@@ -55,18 +49,13 @@ __device__ __forceinline__ void multiply_bytes(std::int32_t (&sum)[64], MatrixDe
 
 /// The same, the left matrix in registers.
 __device__ __forceinline__ void multiply_bytes(std::int32_t (&sum)[16], const uint4& left, MatrixDescriptor right) {
-  CONVOLVE_PRODUCT("32", CONVOLVE_NAMES_0, "%16,%17,%18,%19", "%20", "%21", CONVOLVE_SUMS(0));
+  CONVOLVE_PRODUCT("32", CONVOLVE_NAMES_0, "%16,%17,%18,%19", "%20", "%21", CONVOLVE_16_SUMS("+r", 0));
 }
 __device__ __forceinline__ void multiply_bytes(std::int32_t (&sum)[32], const uint4& left, MatrixDescriptor right) {
-  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32,%33,%34,%35", "%36", "%37", CONVOLVE_SUMS(0),
-                   CONVOLVE_SUMS(16));
+  CONVOLVE_PRODUCT("64", CONVOLVE_NAMES_0 CONVOLVE_NAMES_16, "%32,%33,%34,%35", "%36", "%37", CONVOLVE_16_SUMS("+r", 0),
+                   CONVOLVE_16_SUMS("+r", 16));
 }
 #undef CONVOLVE_PRODUCT
-#undef CONVOLVE_NAMES_48
-#undef CONVOLVE_NAMES_32
-#undef CONVOLVE_NAMES_16
-#undef CONVOLVE_NAMES_0
-#undef CONVOLVE_SUMS
 
 }  // namespace convolve::cuda::ptx
 
