@@ -162,10 +162,9 @@ class WidePlan final : public Plan {
       out_aligned &= aligned(out.plane[p], 16);
     }
     if (other_ && !(in_aligned && out_aligned)) return other_->enqueue(window, out, stream);
-    if (!in_aligned)
-      if (const char* error = aligned_.take(args_, stream)) return error;
+    if (const char* error = in_aligned ? nullptr : aligned_.take(args_, stream)) return error;
     if (!out_aligned) aligned_.set_out(args_, stream);
-    if (kernel_.tile_row_bytes > 0) args_.plane[0].described = describe_rows(args_.plane[0]);
+    for (int p = 0; p < args_.planes && kernel_.tile_row_bytes > 0; ++p) describe_rows(p);
     if (kernel_.ring && !args_.plane[0].described) return other_->enqueue(window, out, stream);
     if (kernel_.out_rows > 0 && !describe_samples(args_.plane[0])) return "the driver describes no tensors";
     launch_pdl(90, kernel_.kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args_,
@@ -183,10 +182,12 @@ class WidePlan final : public Plan {
   }
 
  private:
-  /// Describes a plane to tensor copies; false where rows are bottom-up, or the driver cannot.
-  bool describe_rows(const Plane& plane) noexcept {
-    return describe_tensor(args_.rows, TensorUnit::word, plane.in, plane.row_bytes, plane.height, plane.in_stride,
-                           kernel_.tile_row_bytes, kernel_.tile_rows);
+  /// Describes a plane to tensor copies, but where rows are bottom-up, or the driver cannot.
+  void describe_rows(int p) noexcept {
+    Plane& plane = args_.plane[p];
+    plane.described =
+        describe_tensor(args_.rows[p], TensorUnit::word, plane.in, plane.row_bytes, plane.height, plane.in_stride,
+                        kernel_.tile_row_bytes, kernel_.tile_rows, kernel_.tile_row_bytes == swizzled_row);
   }
   /// Describes what is made of a plane, but for a last vector that is not whole; false where the driver cannot.
   bool describe_samples(Plane& plane) noexcept {
@@ -211,8 +212,7 @@ class WidePlan final : public Plan {
   }
   void set_size(Plane& to, const PlanDesc& desc, int components, int width, int height) const {
     const Strips& strips = kernel_.of(components);
-    to.components = components, to.width = width, to.height = height;
-    to.row_bytes = to.width * to.components;
+    to.components = components, to.width = width, to.height = height, to.row_bytes = width * components;
     to.strips = ceil_div(to.width, strips.pixels);
     to.before = before_of(kernel_, strips, desc.filter.centre_x());
     const int last = to.width + to.before - strips.window;  // pixel of a strip whose window ends within the frame

@@ -19,6 +19,9 @@
 namespace convolve::cuda::wide {
 
 constexpr int step_rows = 64;
+/// Bytes of a row of tiles that lie swizzled (map.hpp), since they have no room for a pitch without bank conflicts: a
+/// lane has 32 of them, and 16 of two rows of four lanes are in different banks.
+constexpr int swizzled_row = 128;
 
 constexpr int pieces_ahead(int components, int chunks, bool pairs) {
   if (components == 1) return chunks;
@@ -28,8 +31,10 @@ constexpr int pieces_ahead(int components, int chunks, bool pairs) {
 }
 
 /// Whether rows of a strip's window come to shared memory, as a tile of 16 rows that a warp has for itself
-/// (wide_tiles.cuh). Measured on one H100, 2026-11-26.
-constexpr bool has_tiles(int components, int chunks) {
+/// (wide_tiles.cuh). Of one component not where blocks are one warpgroup, beside planes of two. Measured on one H100,
+/// 2026-11-26.
+constexpr bool has_tiles(int components, int chunks, int groups) {
+  if (components == 1) return chunks == 2 && groups > 1;
   return (components == 3 && chunks < 5) || (components == 4 && chunks == 2);
 }
 
@@ -60,11 +65,14 @@ template <int components, int chunks_, int most_groups, bool pairs_ = false, boo
 struct Shape {
   static constexpr int C = components, chunks = chunks_, groups = most_groups;
   static constexpr int pixels = C == 1 ? 64 : 32, columns = C * pixels;  ///< of a strip; bytes of its rows
+  static constexpr bool ring = ring_, tiles = ring || has_tiles(C, chunks, groups);
+  static constexpr bool swizzled = C == 1 && tiles;
   /// What a lane loads of a row at once, as halves four pixels a product. Four lanes load neighbours.
-  static constexpr int piece_bytes = C == 3 ? 24 : 16, piece_words = piece_bytes / 4, piece_pixels = piece_bytes / C;
+  static constexpr int piece_bytes = C == 1 ? (swizzled ? 32 : 16) : C == 3 ? 24 : 16;
+  static constexpr int piece_words = piece_bytes / 4, piece_pixels = piece_bytes / C;
   static constexpr int products_of_piece = piece_pixels / 4;
   /// Pieces that are loaded ahead, as many as there are registers for: they divide the pieces of a window.
-  static constexpr int ahead = boxes_ && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
+  static constexpr int ahead = swizzled ? 1 : boxes_ && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
   static constexpr int of_pieces = 4 * piece_pixels, of_turns = of_pieces * ahead;
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;
@@ -72,7 +80,7 @@ struct Shape {
   /// Whether the first pieces are asked for before the launch before this one is over: where multiprocessors hold
   /// several blocks, of which one may wait for that while another works, or one copy asks for them (measured on one
   /// H100, 2026-11-26).
-  static constexpr bool prefetches = (groups == 2 && C == 1) || has_tiles(C, chunks);
+  static constexpr bool prefetches = tiles && !ring;
   static constexpr bool boxes = boxes_;  ///< taps are equal, and sums exact
   static constexpr int limb = limb_of(chunks);
   using Sum = std::conditional_t<boxes, std::int32_t, float>;  ///< of the column pass
@@ -84,9 +92,9 @@ struct Shape {
   static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * row_tap_bytes : 0;
   static constexpr int row_taps_bytes =
       luma_taps_bytes + (boxes ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
-  static constexpr bool ring = ring_, tiles = ring || has_tiles(C, chunks);
   /// Rows of a tile lie so that lanes read them without bank conflicts: 8 bytes of four rows at a time, or 16 of two.
   static constexpr int tile_row = window * C, tile_pitch = C == 4 ? tile_row + 64 : tile_row;  ///< bytes
+  static_assert(!tiles || swizzled == (tile_pitch == swizzled_row));
   static constexpr int tile_bytes = 16 * tile_pitch;
   /// What comes to a ring at once is a stage: all rows of a step, of so many bytes that lanes read them without bank
   /// conflicts. As many are under way as there is memory for (one H100, 2026-11-26: the more, the faster).
@@ -106,7 +114,7 @@ struct Shape {
   /// first level cache the frame.
   static constexpr bool reads_early = tiles && !ring && groups < 4;
   /// Of V, 64 rows each: a step writes where a step `groups` before has read.
-  static constexpr int slots = chunks + groups - (tiles ? 1 : 0), slot_bytes = step_rows * columns * 2;
+  static constexpr int slots = chunks + groups - (tiles && !swizzled ? 1 : 0), slot_bytes = step_rows * columns * 2;
   static constexpr int phases = 4;  ///< barriers that steps have in turn
   /// What sums of a column begin with: rows of a product of ones (send_starts() in wide_rows.cuh), or one number, which
   /// is faster where registers are short, of four components without tiles (one H100, 2026-11-26).
@@ -114,7 +122,7 @@ struct Shape {
   static constexpr int offsets_at = row_taps_bytes + columns * (start_products ? 32 : 4);  ///< of pieces, in a table
   static constexpr int table_bytes = offsets_at + pieces * 16;
   /// Products of a component that are sent at once: fewer take fewer registers.
-  static constexpr int products_at_once = C == 3 && tiles && !boxes ? 1 : products_of_piece;
+  static constexpr int products_at_once = !tiles || boxes || C == 4 ? products_of_piece : C == 3 ? 1 : 4;
   static constexpr int column_bytes = column_blocks_of(chunks) * 128;
   static constexpr int repeated_bytes = 16 * columns;  ///< of a ring: a group of 8 rows of V that are alike
   static constexpr int memory = staged_bytes + table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8 +
@@ -183,10 +191,10 @@ struct Args {
   const uint4* column_taps;
   int planes, centre_y;
   float gain, centre;
-  std::int32_t start;   ///< of boxes: what sums begin with,
-  float whole;          ///< and what is added to quotients, so that their lower bits are integers
-  CUtensorMap rows;     ///< of tiles: the plane as words
-  CUtensorMap samples;  ///< of tiles of samples: the plane that is made, as bytes
+  std::int32_t start;            ///< of boxes: what sums begin with,
+  float whole;                   ///< and what is added to quotients, so that their lower bits are integers
+  CUtensorMap rows[max_planes];  ///< of tiles: the planes as words
+  CUtensorMap samples;           ///< of tiles of samples: the plane that is made, as bytes
 };
 
 }  // namespace convolve::cuda::wide

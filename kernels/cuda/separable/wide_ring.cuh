@@ -72,7 +72,7 @@ struct Ring {
       ptx::init_barrier(full + 8 * i, 1);
       ptx::init_barrier(empty + 8 * i, 4);
     }
-    ptx::prefetch_tensor_map(args.rows);
+    ptx::prefetch_tensor_map(args.rows[0]);
   }
   /// One thread asks for the first stages.
   __device__ __forceinline__ void load_first() const {
@@ -139,7 +139,7 @@ struct Ring {
     const int x = window + stage * S::stage_row;
     if (x + S::stage_row <= 0 || x >= plane.row_bytes) return ptx::arrive_at_barrier(barrier);
     ptx::expect_bytes(barrier, S::stage_bytes);
-    ptx::copy_box(memory + to * S::stage_bytes, args.rows, x / 4, row_of(step), barrier);
+    ptx::copy_box(memory + to * S::stage_bytes, args.rows[0], x / 4, row_of(step), barrier);
   }
 };
 

@@ -24,7 +24,10 @@ namespace convolve::cuda::wide {
 /// Reads a lane's piece of a row from shared memory.
 template <class S>
 __device__ __forceinline__ Piece<S::piece_words> read_piece(std::uint32_t from) {
-  if constexpr (S::piece_bytes == 16) {
+  if constexpr (S::swizzled) {
+    const uint4 v = ptx::load_shared_four_words(from), w = ptx::load_shared_four_words(from ^ 16);
+    return {{v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w}};
+  } else if constexpr (S::piece_bytes == 16) {
     const uint4 v = ptx::load_shared_four_words(from);
     return {{v.x, v.y, v.z, v.w}};
   } else {
@@ -38,23 +41,23 @@ __device__ __forceinline__ Piece<S::piece_words> read_piece(std::uint32_t from) 
 template <class S>
 struct TileInput {
   using P = Piece<S::piece_words>;
-  const Args& args;
   const Plane& plane;
-  int window;            ///< the byte of a row with which the strip's window begins
-  int next_y;            ///< the first row of this warp's next tile
-  std::uint32_t tile;    ///< of this warp, in shared memory
-  std::uint32_t piece;   ///< the lane's first one of it
-  std::uint32_t copied;  ///< the barrier of the tile's copies, at which all lanes arrive
+  const CUtensorMap& rows;  ///< the plane
+  int window;               ///< the byte of a row with which the strip's window begins
+  int next_y;               ///< the first row of this warp's next tile
+  std::uint32_t tile;       ///< of this warp, in shared memory
+  std::uint32_t piece;      ///< the lane's first one of it
+  std::uint32_t copied;     ///< the barrier of the tile's copies, at which all lanes arrive
   unsigned phase = 0;
   bool wraps;             ///< beside the frame is what is on its other side
   bool by_lanes = false;  ///< the tile comes by copies of lanes
 
   __device__ __forceinline__ TileInput(const Args& args, const Plane& plane, int left, int lane, std::uint32_t memory,
                                        std::uint32_t)
-      : args(args), plane(plane), window((left - plane.before) * S::C) {
+      : plane(plane), rows(args.rows[&plane - args.plane]), window((left - plane.before) * S::C) {
     const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0);
     tile = memory + warp * S::tile_bytes;
-    piece = tile + (lane >> 2) * S::tile_pitch + (lane & 3) * S::piece_bytes;
+    piece = place_of(lane >> 2, (lane & 3) * S::piece_bytes);
     copied = memory + 4 * S::groups * S::tile_bytes + warp * 8;
     wraps = plane.wraps && (window < 0 || window + S::tile_row > plane.row_bytes);
   }
@@ -67,11 +70,11 @@ struct TileInput {
     if ((threadIdx.x & 31) != 0) return;
     ptx::init_barrier(copied, 32);
     ptx::publish_barriers();
-    if (plane.described) ptx::prefetch_tensor_map(args.rows);
+    if (plane.described) ptx::prefetch_tensor_map(rows);
   }
   __device__ __forceinline__ void prefetch_first() const {
     if (plane.described && (threadIdx.x & 31) == 0)
-      ptx::prefetch_box(args.rows, window / 4, max(0, min(next_y, plane.height - 1)));
+      ptx::prefetch_box(rows, window / 4, max(0, min(next_y, plane.height - 1)));
   }
   __device__ __forceinline__ void load_first() { load(); }
   /// Piece p of a window.
@@ -89,6 +92,10 @@ struct TileInput {
   }
 
  private:
+  /// Where 16 bytes of a row of the tile are.
+  __device__ __forceinline__ std::uint32_t place_of(int row, int at) const {
+    return tile + row * S::tile_pitch + (S::swizzled ? at ^ (row & 7) * 16 : at);
+  }
   /// Asks for the next tile, once all lanes have done with this one.
   __device__ __forceinline__ void load() {
     if (by_lanes) ptx::fence_shared_for_wgmma();  // tensor copies are of another proxy
@@ -98,7 +105,7 @@ struct TileInput {
     if ((threadIdx.x & 31) != 0) return;
     ptx::arrive_at_barrier(copied, 31);
     ptx::expect_bytes(copied, S::tile_bytes);
-    ptx::copy_box(tile, args.rows, window / 4, next_y, copied);
+    ptx::copy_box(tile, rows, window / 4, next_y, copied);
   }
   /// Eight lanes a row.
   __device__ __forceinline__ void copy_vectors() const {
@@ -115,8 +122,7 @@ struct TileInput {
         int x = window + at;
         if (wraps) x += x < 0 ? plane.row_bytes : x >= plane.row_bytes ? -plane.row_bytes : 0;
         if (at >= S::tile_row || x < 0 || x >= plane.row_bytes) continue;
-        const std::uint32_t to = tile + row * S::tile_pitch + at;
-        ptx::copy_async_past_l1(to, from + x);
+        ptx::copy_async_past_l1(place_of(row, at), from + x);
       }
     }
     ptx::arrive_after_copies(copied);

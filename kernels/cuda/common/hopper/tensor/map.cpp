@@ -27,7 +27,7 @@ auto encoder() noexcept {
 }  // namespace
 
 bool describe_tensor(CUtensorMap& map, TensorUnit unit, const std::uint8_t* first, int row_bytes, int rows,
-                     std::ptrdiff_t stride, int box_row_bytes, int box_rows) noexcept {
+                     std::ptrdiff_t stride, int box_row_bytes, int box_rows, bool swizzled) noexcept {
   static const auto encode = encoder();
   if (!encode || stride <= 0) return false;
   const int bytes = static_cast<int>(unit);
@@ -37,8 +37,8 @@ bool describe_tensor(CUtensorMap& map, TensorUnit unit, const std::uint8_t* firs
   const cuuint32_t steps[] = {1, 1};
   const auto type = unit == TensorUnit::byte ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_UINT32;
   return encode(&map, type, 2, const_cast<std::uint8_t*>(first), sizes, strides, box, steps,
-                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+                CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 }  // namespace convolve::cuda
