@@ -185,9 +185,9 @@ class WidePlan final : public Plan {
   /// Describes a plane to tensor copies, but where rows are bottom-up, or the driver cannot.
   void describe_rows(int p) noexcept {
     Plane& plane = args_.plane[p];
-    plane.described =
-        describe_tensor(args_.rows[p], TensorUnit::word, plane.in, plane.row_bytes, plane.height, plane.in_stride,
-                        kernel_.tile_row_bytes, kernel_.tile_rows, kernel_.tile_row_bytes == swizzled_row);
+    const int tile_row = plane.components == 2 ? kernel_.second_tile_row_bytes : kernel_.tile_row_bytes;
+    plane.described = describe_tensor(args_.rows[p], TensorUnit::word, plane.in, plane.row_bytes, plane.height,
+                                      plane.in_stride, tile_row, kernel_.tile_rows, tile_row == swizzled_row);
   }
   /// Describes what is made of a plane, but for a last vector that is not whole; false where the driver cannot.
   bool describe_samples(Plane& plane) noexcept {

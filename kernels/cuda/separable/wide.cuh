@@ -53,10 +53,8 @@ struct Worker {
   __device__ __forceinline__ void wait_for_rows(int step) const {
     if (step >= 0) ptx::wait_for_phase(made + step % S::phases * 8, step / S::phases & 1);
   }
-  /// This warp has made its V of a step. Waits for all that the step's column pass takes in; a warpgroup alone waits
-  /// for its warps.
+  /// This warp has made its V of a step. Waits for all that the step's column pass takes in.
   __device__ __forceinline__ void hand_on_rows(int step) const {
-    if constexpr (S::groups == 1) return ptx::wait_at_warpgroup_barrier(1);
     __syncwarp();
     if (lane == 0) ptx::arrive_at_barrier(made + step % S::phases * 8);
     wait_for_rows(step);
@@ -84,7 +82,7 @@ struct Worker {
     ptx::wgmma_wait();
     sums.hold_all();
     // What was in the slot has been read before V of the step before was made, or by this warpgroup.
-    if constexpr (S::groups > 1) wait_for_rows(step - 1);
+    wait_for_rows(step - 1);
     if constexpr (S::slots < S::chunks + S::groups) ptx::wait_at_warpgroup_barrier(1 + (threadIdx.x >> 7));
     // Blocks of 8 columns of the lane's row, or that 8 below.
     sums.store(ring + slot * S::slot_bytes + (2 * warp + (lane >> 3 & 1)) * (16 * S::columns) + (lane >> 4) * 128 +
@@ -155,9 +153,7 @@ template <class S, class In, class Out>
 __device__ __forceinline__ void filter_block(const Args& args, const Plane& plane, std::uint8_t* memory) {
   const int group = __shfl_sync(~0u, threadIdx.x >> 7, 0), block = blockIdx.x - plane.first_block;
   const int band = block / plane.strips, strip = block - band * plane.strips, left = strip * S::pixels;
-  // A warpgroup alone is number 0. With it `top` depends on the warp, and what follows is in registers of lanes: else
-  // the compiler spills (CUDA 13.0).
-  const int top = (band + (S::groups == 1 ? group : 0)) * plane.steps * step_rows;
+  const int top = band * plane.steps * step_rows;
   if (plane.copied) return copy_block<S>(plane, left, top);
   const uint4* const table = plane.row_taps + plane.table_of(strip) * (S::table_bytes / 16);
   Worker<S, In> worker(args, plane, ptx::address_in_shared(memory), left);
@@ -224,22 +220,20 @@ __global__ void __launch_bounds__(128 * groups_of(mix, chunks), resident_of(mix,
     wide_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) std::uint8_t memory[];
-  int p = 0;
-  if constexpr (!knows_planes(mix, chunks))
-    while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
-  if constexpr (mix == PlaneMix::four || mix == PlaneMix::three || mix == PlaneMix::none) {
-    filter_plane<ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), boxes>>(args, args.plane[p],
-                                                                                                  memory);
-  } else if constexpr (mix == PlaneMix::one_and_two) {
+  if constexpr (mix == PlaneMix::one_and_two) {
     if (static_cast<int>(blockIdx.x) < args.plane[1].first_block)
-      filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
+      filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
     else
-      filter_plane<ShapeOf<mix, chunks, 2, boxes>>(args, args.plane[knows_planes(mix, chunks) ? 1 : p], memory);
-  } else if (args.planes == 1) {
-    filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
-  } else {
+      filter_plane<ShapeOf<mix, chunks, 2, boxes>>(args, args.plane[1], memory);
+  } else if constexpr (mix == PlaneMix::one) {
+    // What is read of a plane at a place of run time is slow.
+    if (args.planes == 1) return filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
+    int p = 0;
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
     filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
+  } else {
+    filter_plane<ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), boxes>>(args, args.plane[0],
+                                                                                                  memory);
   }
 #endif
 }

@@ -8,6 +8,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -23,19 +24,18 @@ constexpr int step_rows = 64;
 /// lane has 32 of them, and 16 of two rows of four lanes are in different banks.
 constexpr int swizzled_row = 128;
 
+/// Pieces that lanes have under way, as many as there are registers for, where there are no tiles.
 constexpr int pieces_ahead(int components, int chunks, bool pairs) {
   if (components == 1) return chunks;
-  if (components == 2) return chunks == 2 ? 3 : chunks == 3 ? 5 : chunks == 4 ? 7 : 3;
-  if (components == 3) return chunks == 2 ? 3 : chunks == 3 ? 5 : chunks == 4 ? 1 : 3;
-  return chunks == 2 ? 6 : chunks < 5 ? 5 : pairs ? 3 : 6;
+  if (components == 2) return chunks == 4 ? 7 : 3;
+  if (components == 3) return 3;
+  return chunks < 5 ? 5 : pairs ? 3 : 6;
 }
 
 /// Whether rows of a strip's window come to shared memory, as a tile of 16 rows that a warp has for itself
-/// (wide_tiles.cuh). Of one component not where blocks are one warpgroup, beside planes of two. Measured on one H100,
-/// 2026-11-26.
-constexpr bool has_tiles(int components, int chunks, int groups) {
-  if (components == 1) return chunks == 2 && groups > 1;
-  return (components == 3 && chunks < 5) || (components == 4 && chunks == 2);
+/// (wide_tiles.cuh). Measured on one H100, 2026-11-26.
+constexpr bool has_tiles(int components, int chunks) {
+  return components < 3 ? chunks < 4 : components == 3 ? chunks < 5 : chunks == 2;
 }
 
 /// Whether samples go from shared memory to the frame, as tiles of a warp's rows of a step: of three components, of
@@ -65,14 +65,14 @@ template <int components, int chunks_, int most_groups, bool pairs_ = false, boo
 struct Shape {
   static constexpr int C = components, chunks = chunks_, groups = most_groups;
   static constexpr int pixels = C == 1 ? 64 : 32, columns = C * pixels;  ///< of a strip; bytes of its rows
-  static constexpr bool ring = ring_, tiles = ring || has_tiles(C, chunks, groups);
-  static constexpr bool swizzled = C == 1 && tiles;
+  static constexpr bool ring = ring_, tiles = ring || has_tiles(C, chunks);
+  static constexpr bool swizzled = C == 1 && chunks == 2;
   /// What a lane loads of a row at once, as halves four pixels a product. Four lanes load neighbours.
   static constexpr int piece_bytes = C == 1 ? (swizzled ? 32 : 16) : C == 3 ? 24 : 16;
   static constexpr int piece_words = piece_bytes / 4, piece_pixels = piece_bytes / C;
   static constexpr int products_of_piece = piece_pixels / 4;
-  /// Pieces that are loaded ahead, as many as there are registers for: they divide the pieces of a window.
-  static constexpr int ahead = swizzled ? 1 : boxes_ && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
+  /// Pieces that are loaded ahead. They divide those of a window.
+  static constexpr int ahead = tiles ? 1 : boxes_ && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
   static constexpr int of_pieces = 4 * piece_pixels, of_turns = of_pieces * ahead;
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;
@@ -112,9 +112,9 @@ struct Shape {
   static constexpr int staged_bytes = tiles_bytes + 4 * groups * out_bytes;  ///< before the tables
   /// Whether what a centre tap meets is asked for before the row pass: no registers hold pieces under way, nor has the
   /// first level cache the frame.
-  static constexpr bool reads_early = tiles && !ring && groups < 4;
+  static constexpr bool reads_early = tiles && !ring && (C == 1 || groups < 4);
   /// Of V, 64 rows each: a step writes where a step `groups` before has read.
-  static constexpr int slots = chunks + groups - (tiles && !swizzled ? 1 : 0), slot_bytes = step_rows * columns * 2;
+  static constexpr int slots = chunks + groups - (tiles && C > 2 ? 1 : 0), slot_bytes = step_rows * columns * 2;
   static constexpr int phases = 4;  ///< barriers that steps have in turn
   /// What sums of a column begin with: rows of a product of ones (send_starts() in wide_rows.cuh), or one number, which
   /// is faster where registers are short, of four components without tiles (one H100, 2026-11-26).
@@ -122,7 +122,8 @@ struct Shape {
   static constexpr int offsets_at = row_taps_bytes + columns * (start_products ? 32 : 4);  ///< of pieces, in a table
   static constexpr int table_bytes = offsets_at + pieces * 16;
   /// Products of a component that are sent at once: fewer take fewer registers.
-  static constexpr int products_at_once = !tiles || boxes || C == 4 ? products_of_piece : C == 3 ? 1 : 4;
+  static constexpr int products_at_once =
+      boxes ? products_of_piece : std::min(products_of_piece, tiles&& C == 3 ? 1 : 4);
   static constexpr int column_bytes = column_blocks_of(chunks) * 128;
   static constexpr int repeated_bytes = 16 * columns;  ///< of a ring: a group of 8 rows of V that are alike
   static constexpr int memory = staged_bytes + table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8 +
@@ -133,17 +134,16 @@ struct Shape {
   }
 };
 
-/// Warpgroups of a block: as many as registers allow, or one, where planes of two sizes are to be dealt out. Measured
-/// on one H100, 2026-11-26.
-constexpr int groups_of(PlaneMix mix, [[maybe_unused]] int chunks) {
-  if (mix == PlaneMix::one_and_two && chunks < 4) return 1;
-  if (mix == PlaneMix::three && chunks < 4) return 4;
-  return mix == PlaneMix::one && chunks == 2 ? 2 : 3;
+/// Warpgroups of a block: as many as registers allow, or two, of two blocks on a multiprocessor. Measured on one H100,
+/// 2026-11-26.
+constexpr int groups_of(PlaneMix mix, int chunks) {
+  if (chunks > 3) return 3;
+  if (mix == PlaneMix::one_and_two || (mix == PlaneMix::one && chunks == 2)) return 2;
+  return mix == PlaneMix::one || mix == PlaneMix::three ? 4 : 3;
 }
 /// Blocks that a multiprocessor holds.
 constexpr int resident_of(PlaneMix mix, int chunks) {
-  if (mix == PlaneMix::one && chunks == 2) return 2;
-  return groups_of(mix, chunks) > 1 ? 1 : chunks == 2 ? 4 : 3;
+  return groups_of(mix, chunks) == 2 ? 2 : 1;
 }
 /// Where boxes are faster than by running sums (one H100, 2026-11-26).
 constexpr bool is_faster_for_boxes(PlaneMix mix, int chunks) {
@@ -151,12 +151,6 @@ constexpr bool is_faster_for_boxes(PlaneMix mix, int chunks) {
 }
 template <PlaneMix mix, int chunks, int components, bool boxes = false>
 using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMix::none, boxes>;
-
-/// Whether the compiler knows which plane a block works on: what is read of a plane at a place of run time is slow, but
-/// where registers are short it takes fewer of them (measured on one H100, 2026-11-26).
-constexpr bool knows_planes(PlaneMix mix, int chunks) {
-  return chunks > 3 || mix != PlaneMix::one_and_two;
-}
 
 struct Plane {
   const std::uint8_t* in;

@@ -26,6 +26,7 @@ struct Kernel {
   int tile_row_bytes = 0, tile_rows = 0;  ///< of tiles, or of a ring's stages, as they are copied
   int out_rows = 0;                       ///< of tiles of samples
   Strips strips[2];                       ///< of one component, or all; of two
+  int second_tile_row_bytes = 0;          ///< of planes of two components
   const Strips& of(int components) const { return strips[strips[1].components == components]; }
 };
 /// Of boxes: wide_boxes.cu.
@@ -54,7 +55,8 @@ Kernel kernel_of() {
             First::tiles ? First::tile_pitch : 0,
             16,
             First::out_bytes ? First::out_rows : 0,
-            {strips_of<First>(), strips_of<Second>()}};
+            {strips_of<First>(), strips_of<Second>()},
+            Second::tiles ? Second::tile_pitch : 0};
   }
 }
 template <PlaneMix mix, bool boxes>
