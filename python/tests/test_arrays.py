@@ -116,11 +116,29 @@ def test_input_is_only_read_and_out_is_filled():
     (dict(image=np.zeros((4, 4), np.uint8), kernel=[[1]], algorithm="tiled"), ValueError, "direct"),
     (dict(image=np.zeros((4, 4), np.uint16), kernel=[[1]], bits=17), ValueError, "17"),
     (dict(image=np.zeros((4, 4), np.uint8), kernel=[[1]], out=np.zeros((4, 5), np.uint8)), ValueError, "4, 4)"),
+    (dict(image=np.zeros((4, 4), np.uint8), kernel=[[1]], out=[[0] * 4] * 4), TypeError, "list"),
+    (dict(image=np.zeros((4, 4), np.uint8), kernel=[[1]], threads=-1), ValueError, "threads is -1"),
+    (dict(image=np.zeros((4, 4), np.uint8), kernel=[[10 ** 400]]), ValueError, "largest float"),
 ])
 def test_errors_name_what_is_wrong(arguments, error, names):
     with pytest.raises(error) as raised:
         videoconvolve.filter2d(**arguments)
     assert names in str(raised.value)
+
+
+def test_out_may_not_be_read_only():
+    image = random((8, 8), np.uint8)
+    out = np.zeros_like(image)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="may only be read"):
+        videoconvolve.filter2d(image, [[1]], out=out)
+
+
+@pytest.mark.parametrize("tap, nearest", [(Fraction(1e-9), 1e-9), (Fraction(1, 3 * 10 ** 20), 0.0), (10 ** 20, 1e20),
+                                          (Fraction(10 ** 30, 10 ** 30 + 1), 1.0), (-2 ** 63, -2.0 ** 63)])
+def test_taps_of_more_than_64_bits_are_floats(tap, nearest):
+    image = random((8, 8), np.float32)
+    np.testing.assert_array_equal(videoconvolve.filter2d(image, [[tap, 1]]), videoconvolve.filter2d(image, [[nearest, 1.0]]))
 
 
 def test_out_may_not_be_the_input():

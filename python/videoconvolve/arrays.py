@@ -51,7 +51,7 @@ def filter2d(image: Any, kernel: npt.ArrayLike, *, operation: str = "correlate",
             of tensor.permute(1, 2, 0) are; rows may lie anywhere.
         kernel: shape (rows, columns); ints, floats or fractions.Fraction, in host memory. The centre of n taps is tap
             n // 2. Ints and fractions give the exactly rounded sum where its magnitude fits 24 bits; other results are
-            within one code value of the exact one.
+            within one code value of the exact one, those of fractions whose terms take more than 64 bits too.
         operation, scale, normalize, bias, border_mode, border_value, bits, algorithm, threads, out: as in filter3d.
 
     Returns:
@@ -137,11 +137,17 @@ def _filter_host(frames: npt.NDArray[Any], taps: npt.NDArray[Any], options: _Opt
     _check_frames(frames.shape, frames.dtype, axes_before)
     if out is None:
         out = np.empty(frames.shape, frames.dtype)
+    elif not isinstance(out, np.ndarray):
+        raise TypeError(f"out is a {type(out).__name__}; a NumPy array is needed, which the result is written to")
+    elif not out.flags.writeable:
+        raise ValueError("out may only be read; an array that may be written is needed")
     elif out.shape != frames.shape or out.dtype != frames.dtype or not out.flags.c_contiguous:
         raise ValueError(f"out is {out.dtype} of shape {out.shape}; a C-contiguous array of {frames.dtype} of shape "
                          f"{frames.shape} is needed")
     elif np.may_share_memory(out, frames):
         raise ValueError("out shares memory with the frames; they are filtered into another array")
+    if options.threads < 0:
+        raise ValueError(f"threads is {options.threads}; it is 0, for one a core, or more")
     source = _with_all_axes(frames, axes_before)
     if not _rows_contiguous(source):
         source = np.ascontiguousarray(source)
@@ -208,13 +214,15 @@ def _arguments(taps: npt.NDArray[Any], options: _Options, dtype: np.dtype[Any]) 
 
 
 def _tap(tap: Any) -> Any:
-    """A tap as the binding takes it: int, float, or numerator and denominator."""
-    if isinstance(tap, numbers.Integral):
-        return int(tap)
-    if isinstance(tap, numbers.Rational):
-        return (int(tap.numerator), int(tap.denominator))
+    """A tap as the binding takes it: int, float, or numerator and denominator. Those have 64 bits there; what needs more,
+    as Fraction(1e-9) does, is the nearest float."""
+    if isinstance(tap, numbers.Rational) and max(abs(int(tap.numerator)), int(tap.denominator)) < 1 << 63:
+        return int(tap) if isinstance(tap, numbers.Integral) else (int(tap.numerator), int(tap.denominator))
     if isinstance(tap, numbers.Real):
-        return float(tap)
+        try:
+            return float(tap)
+        except OverflowError as error:
+            raise ValueError("a tap is beyond 1.8e308, the largest float") from error
     raise TypeError(f"a tap is {tap!r}; taps are ints, floats or fractions, in rows of equal length")
 
 
