@@ -239,7 +239,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   // FALSE would reach the application as the error "not negotiated". These caps are not refused: the source pad was
   // stopped while they were settled, or downstream changed its mind while the window drained, which upstream hears of
   // as well. The next frame, or one that comes after a flush, settles them.
-  if (!GST_PAD_IS_FLUSHING(trans->srcpad) && (self.failed() || !self.stream.excuse_left_caps())) return FALSE;
+  if (!GST_PAD_IS_FLUSHING(trans->srcpad) && (self.failed() || !self.stream.excuse_new_caps())) return FALSE;
   gst_base_transform_reconfigure_src(trans);
   return TRUE;
 }
@@ -273,6 +273,7 @@ void add_latency(const Stream& stream, GstQuery* query) {
 
 gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) element_of(trans).stream.update_qos(event);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) element_of(trans).stream.note_downstream_asks();
   return GST_BASE_TRANSFORM_CLASS(gst_video_convolve_parent_class)->src_event(trans, event);
 }
 

@@ -301,7 +301,8 @@ void Stream::reset() {
   in_force_.reset();
   refused_.reset();
   refusal_.clear();
-  skipped_ = depth_grew_ = allocation_is_stale_ = false;
+  skipped_ = depth_grew_ = allocation_is_stale_ = caps_are_agreed_ = false;
+  times_followed_ = times_asked_;
   downstream_answered_upstream_ = downstream_takes_video_meta_ = false;
   passthrough_began_while_playing_ = asked_for_downstream_layout_ = false;
   interval_ = {};

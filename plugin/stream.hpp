@@ -82,10 +82,14 @@ class Stream {
   /// For when downstream no longer takes the caps that upstream still sends: whether upstream, which is told of it too,
   /// has others that this element could take instead.
   bool upstream_can_follow() const;
-  /// Called for a frame, query or event in caps that downstream no longer takes. Returns true, and counts it, where
-  /// that is to be expected: upstream_can_follow(), and no more have come so than a queue of GStreamer's holds frames.
-  /// False: it is an error.
+  /// Notes that downstream asked for other caps. Any thread.
+  void note_downstream_asks() { ++times_asked_; }
+  /// Called for a frame, query or event in caps that downstream no longer takes: it took them before, or asked for
+  /// others. Returns true, and counts it, where that is to be expected: upstream_can_follow(), and no more have come so
+  /// than a queue of GStreamer's holds frames. False: it is an error.
   bool excuse_left_caps();
+  /// The same of caps that have just come, which downstream never took. It is only as it asked that they came.
+  bool excuse_new_caps();
   /// Notes that caps have been settled with downstream.
   void note_caps();
   /// Whether downstream has left the caps that upstream sends.
@@ -109,6 +113,8 @@ class Stream {
   /// upstream will change them.
   GstFlowReturn reconfigure();
   bool downstream_refuses(GstPad* caps_of) const;
+  bool downstream_asks() const { return times_asked_ != times_followed_; }
+  bool count_left_caps();
   bool goes_on_in_left_caps() const;
   GstFlowReturn renegotiate();
   void sync_controllers(GstBuffer* frame);
@@ -136,9 +142,11 @@ class Stream {
   bool treated_ = false;  ///< the next output's frame has samples in regions
   FrameInterval interval_;
   static constexpr int most_frames_in_left_caps = 200;
-  bool caps_are_agreed_ = false;  ///< they have reached downstream, which took them
-  int frames_in_left_caps_ = 0;   ///< since downstream last agreed on caps
-  bool skipped_ = false;          ///< an output was dropped, so the next is a discontinuity
+  bool caps_are_agreed_ = false;          ///< they have reached downstream, which took them
+  int frames_in_left_caps_ = 0;           ///< since downstream last agreed on caps
+  std::atomic<unsigned> times_asked_{0};  ///< for other caps, by downstream
+  unsigned times_followed_ = 0;           ///< of these: those before downstream last agreed on caps
+  bool skipped_ = false;                  ///< an output was dropped, so the next is a discontinuity
 
   std::shared_ptr<const Recipe> in_force_;  ///< the last one that plans were made of
   std::shared_ptr<const Recipe> refused_;   ///< published, but no plan could be made of it for this format

@@ -138,9 +138,11 @@ GstFlowReturn Stream::reconfigure() {
   // meanwhile: a queue downstream has each ALLOCATION query wait until it is empty.
   bool left = false, settled = true;
   for (int times = 0; times < 2 && settled; ++times) {
+    const unsigned asked = times_asked_;  // what is asked from here on is still to be followed
     if (!gst_pad_needs_reconfigure(trans_->srcpad) && process_.has_format()) {
       caps_are_agreed_ = true;
       frames_in_left_caps_ = 0;
+      times_followed_ = asked;
       return GST_FLOW_OK;
     }
     left = downstream_left_caps() && excuse_left_caps();
@@ -186,6 +188,15 @@ bool Stream::upstream_can_follow() const {
 }
 
 bool Stream::excuse_left_caps() {
+  return (caps_are_agreed_ || downstream_asks()) && count_left_caps();
+}
+
+// Caps that were settled before say nothing of these.
+bool Stream::excuse_new_caps() {
+  return downstream_asks() && count_left_caps();
+}
+
+bool Stream::count_left_caps() {
   if (frames_in_left_caps_ >= most_frames_in_left_caps || !upstream_can_follow()) return false;
   ++frames_in_left_caps_;
   return true;

@@ -40,6 +40,12 @@ class Source {
     if (gst_pad_needs_reconfigure(pad_)) negotiate();
     return push();
   }
+  /// Sends caps of this format, whatever downstream takes.
+  void insist_on(const std::string& format) {
+    const Owned<GstCaps> caps(gst_caps_fixate(caps_of(format).release()));
+    CHECK(gst_video_info_from_caps(&info_, caps.get()), "no caps of a frame");
+    gst_pad_push_event(pad_, gst_event_new_caps(caps.get()));
+  }
   GstPad* pad() const { return pad_; }
   void end() { gst_pad_push_event(pad_, gst_event_new_eos()); }
 
@@ -212,6 +218,24 @@ ELEMENT_TEST_ROWS(caps_that_upstream_cannot_change_are_refused_at_once, std::siz
   const GstFlowReturn flow = stage.source.push();
   CHECK(flow == GST_FLOW_NOT_NEGOTIATED, "%s: upstream gets %s", filters[row], gst_flow_get_name(flow));
   CHECK(stage.bus.errors().empty(), "%s: an error of the element's own", filters[row]);
+}
+
+// Downstream asked for nothing, so that nobody will follow: upstream says what it might send, and sends what it has, as
+// a decoder does.
+ELEMENT_TEST_ROWS(caps_that_downstream_never_took_are_refused_at_once, 2 * std::size(filters)) {
+  const bool is_first = row < static_cast<int>(std::size(filters));
+  const char* filter = filters[row % std::size(filters)];
+  Stage stage(filter, "GRAY8,I420", "GRAY8");
+  if (is_first) {
+    gst_element_set_state(stage.element.get(), GST_STATE_READY);
+    gst_element_set_state(stage.element.get(), GST_STATE_PLAYING);
+    gst_pad_push_event(stage.source.pad(), gst_event_new_stream_start("test"));
+  } else {
+    for (int i = 0; i < 4; ++i) CHECK(stage.source.push() == GST_FLOW_OK, "frame %d is refused", i);
+  }
+  stage.source.insist_on("I420");
+  const GstFlowReturn flow = stage.source.push();
+  CHECK(flow == GST_FLOW_NOT_NEGOTIATED, "%s: upstream gets %s", filter, gst_flow_get_name(flow));
 }
 
 ELEMENT_TEST(upstream_that_could_follow_and_does_not_is_refused_in_the_end) {
