@@ -207,6 +207,24 @@ TEST_F(WordTaps, SplitPairsWhereThatSavesSegments) {
   EXPECT_EQ(dot::make_word_taps({60, 60, 0, 60, 60, 0, 0, 0, 0}, 3, 3, true)->split_pairs(), 0) << "whole pairs fit";
 }
 
+// What costs least in itself may have more segments than there is a kernel for.
+TEST_F(WordTaps, HaveAsManySegmentsAsAKernelTakes) {
+  const std::vector<std::int32_t> taps{90,   -103, 81,  86, -115, 7,   -53, -16, 86,   -40, -54, -18, 15,
+                                       -101, -121, 111, 9,  53,   -56, 46,  42,  -122, 91,  119, -81};
+  const auto k = dot::make_word_taps(taps, 5, 5, true);
+  ASSERT_TRUE(k);
+  EXPECT_EQ(k->segments(), dot::most_segments(5));
+  expect_sums(*k, nullptr, taps, 5, 1, 0);
+  int served = 0;
+  for (const int side : {3, 5, 7})
+    for (int draws = 0; draws < 100; ++draws)
+      if (const auto any = dot::make_word_taps(draw(side, -127, 127), side, side, true)) {
+        ++served;
+        EXPECT_LE(any->segments(), dot::most_segments(side));
+      }
+  EXPECT_GT(served, 100);
+}
+
 TEST_F(WordTaps, EndSegmentsWhereTheyAreFull) {
   EXPECT_EQ(dot::make_word_taps({100, 100, 57, 0, 0, 0, 0, 0, 0}, 3, 3, true)->segments(), 1);
   EXPECT_EQ(dot::make_word_taps({100, 100, 58, 0, 0, 0, 0, 0, 0}, 3, 3, true)->segments(), 2);

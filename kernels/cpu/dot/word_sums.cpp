@@ -43,8 +43,8 @@ namespace {
 
 using dot::windows_of, dot::WordFilter;
 
-constexpr int most_unrolled = 12;  // segments
-constexpr int parts = 2;           // of a block, of `rows` each
+constexpr int most_unrolled = dot::most_segments(7);
+constexpr int parts = 2;  // of a block, of `rows` each
 
 // What the kernel needs all the way. Stores of bytes may change anything, so that what is used after them is copied.
 struct Frame {
@@ -193,9 +193,9 @@ decltype(Kernel::run) WordFilterOf(std::integer_sequence<int, Segments...>, int 
 
 template <WordForm Form>
 decltype(Kernel::run) WordFilterOf(int side, int segments) {
-  if (side == 3) return WordFilterOf<3, Form>(std::make_integer_sequence<int, 4>(), segments);
-  if (side == 5) return WordFilterOf<5, Form>(std::make_integer_sequence<int, 8>(), segments);
-  return WordFilterOf<7, Form>(std::make_integer_sequence<int, 12>(), segments);
+  if (side == 3) return WordFilterOf<3, Form>(std::make_integer_sequence<int, dot::most_segments(3)>(), segments);
+  if (side == 5) return WordFilterOf<5, Form>(std::make_integer_sequence<int, dot::most_segments(5)>(), segments);
+  return WordFilterOf<7, Form>(std::make_integer_sequence<int, dot::most_segments(7)>(), segments);
 }
 
 // Null: of so many segments there is none.

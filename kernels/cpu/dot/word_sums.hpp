@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// word_sums: 3x3, 5x5 and 7x7 filters of one component in multiply-adds of bytes whose sums stay in 16 bits, and are
-// divided there.
+// word_sums: 3x3, 5x5 and 7x7 filters of components that have the same levels, in multiply-adds of bytes whose sums
+// stay in 16 bits, and are divided there.
 #pragma once
 
 #include "cpu/engine/integer_taps.hpp"

@@ -55,8 +55,15 @@ constexpr bool loops(int width) {
 }
 constexpr int segments_at_a_time = 8;
 
+/// The most segments that a kernel for so many columns takes.
+constexpr int most_segments(int width) {
+  if (loops(width)) return max_word_segments;
+  return width > 5 ? 12 : width > 3 ? 8 : 4;
+}
+
 struct WordTaps {
-  /// Of one parity: bit i of `ends` says that a segment ends behind step i.
+  /// Of one parity: bit i of `ends` says that a segment ends behind step i. One that ends with a part of a split pair,
+  /// within its step, has no bit.
   struct Parity {
     std::vector<TapPair> pairs;       ///< [window][row]
     std::vector<TapPair> parts;       ///< of a pair that two segments share, what the earlier one has of it
@@ -83,7 +90,7 @@ struct WordTaps {
 
 /// The taps of a filter, [row][column]: of an odd number of columns, 15x15 at the most, none of a magnitude above 127.
 /// Windows come in the order that costs least, of some where there are many. `splits`: pairs may be split, for which
-/// the kernel of a loop has no steps. Nothing where segments are too many.
+/// the kernel of a loop has no steps. Nothing where every order and way to split has more than most_segments(width).
 std::optional<WordTaps> make_word_taps(const std::vector<std::int32_t>& taps, int height, int width, bool splits);
 
 /// How often segments are averaged, two by two, until there is one: an average of two is rounded up, one with nothing
