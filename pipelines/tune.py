@@ -90,12 +90,26 @@ def declared_properties():
     return [told for told in (describe(spec, element) for spec in own) if told]
 
 
+def array_end(text):
+    """Where the first bracket of an array is closed; the end of the text where it is not."""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "<") - (character == ">")
+        if depth == 0 and character == ">":
+            return at + 1
+    return len(text)
+
+
 def check(told, text):
     """Raises Refused where the value cannot be read, which gst_parse_launch() says in its own words, or where GObject
     would clamp it without a word."""
     name = told["name"]
+    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in text):
+        raise Refused(f"{name}: the text holds characters that no text of GObject's has")
     if told["kind"] == "string":
         return
+    if told["kind"] == "array" and array_end(text) < len(text.rstrip()):
+        raise Refused(f'{name}: GStreamer drops "{text[array_end(text):].strip()}", behind the bracket that closes the array')
     if told["kind"] in ("int", "float"):
         try:
             number = int(text, 0) if told["kind"] == "int" else float(text)
@@ -290,7 +304,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             changes = json.loads(self.rfile.read(length))
             if not isinstance(changes, dict):
                 raise ValueError
-        except ValueError:
+        except (ValueError, RecursionError):
             self.close_connection = True
             self._send(400, "text/plain", b"POST /set takes a JSON object of at most 1 MiB: names and values as text\n")
             return
