@@ -31,7 +31,9 @@ using namespace wide;
 /// Pixels from the beginning of a window to that of its strip. Of packed 4:2:2, pairs and luma alike.
 int before_of(const Kernel& kernel, const Strips& strips, int centre_x) {
   if (kernel.pairs) return step_rows / 2 * (kernel.chunks - 1);
-  const int unit = strips.components == 3 ? 2 * strips.piece_pixels : strips.piece_pixels;  // a multiple of 16 bytes
+  // Lanes load multiples of 16 bytes. Tensor copies take up to half as long again where they begin within a sector of
+  // 32 bytes (one H100, 2026-11-26).
+  const int unit = strips.tiles ? 32 : strips.components == 3 ? 2 * strips.piece_pixels : strips.piece_pixels;
   return (centre_x + unit - 1) / unit * unit;
 }
 bool takes_in(const Kernel& kernel, const Filter& filter) {
@@ -48,25 +50,29 @@ Kernel kernel_for(PlaneMix mix, const Filter& filter) {
     if (const Kernel kernel = kernel_of<false>(mix, chunks); takes_in(kernel, filter)) return kernel;
   return {};
 }
-Kernel box_kernel_for(PlaneMix mix, const Filter& filter, bool read_as_floats) {
-  for (int chunks = 2; chunks <= 5; ++chunks) {
-    if (filter.width() > most_box_width(chunks) || read_as_floats != (limb_of(chunks) == 128)) continue;
-    if (const Kernel kernel = box_kernel_of(mix, chunks); takes_in(kernel, filter)) return kernel;
-  }
-  return {};
-}
-
 /// Rows from the first of the steps that a step of output takes in to the output's. By a ring steps begin with the
 /// frame.
 int above_of(const Kernel& kernel, const Filter& filter) {
   return kernel.ring ? ceil_div(filter.centre_y(), step_rows) * step_rows : filter.centre_y();
 }
-/// The kernel by a ring that serves a filter beside `kernel`.
-Kernel ring_kernel_for(PlaneMix mix, const PlanDesc& desc, const Kernel& kernel) {
-  const Kernel ring = ring_kernel_of(mix, kernel.chunks);
+/// The kernel by a ring of so many chunks, where it serves a case.
+Kernel ring_kernel_for(const PlanDesc& desc, int chunks, bool boxes) {
+  const Kernel ring = ring_kernel_of(plane_mix(desc.layout), chunks, boxes);
   if (!ring.kernel || desc.border != Border::replicate || !takes_in(ring, desc.filter)) return {};
   const int lead = above_of(ring, desc.filter) - desc.filter.centre_y();
   return lead + step_rows - 1 + desc.filter.height() <= step_rows * ring.chunks ? ring : Kernel{};
+}
+/// The smallest kernel for a box. Where running sums are faster than registers, a ring is faster than these from the
+/// size on that only it takes in (one H100, 2026-11-26).
+Kernel box_kernel_for(const PlanDesc& desc, bool read_as_floats) {
+  for (int chunks = 2; chunks <= 5; ++chunks) {
+    if (desc.filter.width() > most_box_width(chunks) || read_as_floats != (limb_of(chunks) == 128)) continue;
+    const Kernel kernel = box_kernel_of(plane_mix(desc.layout), chunks);
+    if (takes_in(kernel, desc.filter)) return kernel;
+    const bool largest = std::min(desc.filter.width(), desc.filter.height()) > step_rows * (chunks - 2) + 1;
+    if (const Kernel ring = ring_kernel_for(desc, chunks, true); ring.kernel && largest) return ring;
+  }
+  return {};
 }
 
 /// Whether samples stay within what they may be off by where taps are added up and rounded once more. Those of boxes
@@ -247,10 +253,10 @@ class WidePlan final : public Plan {
   /// The column's taps, and of each plane those of its strips and a row of ghost cells.
   void set_tables(const Device& device, const PlanDesc& desc, const LargeTaps& taps, int scale) {
     Joined joined;
-    const std::size_t column = joined.add(
-        kernel_.boxes
-            ? box_column_blocks(taps.column, column_blocks_of(kernel_.chunks), limb_of(kernel_.chunks))
-            : column_blocks(taps.column, column_blocks_of(kernel_.chunks), args_.centre_y - desc.filter.centre_y()));
+    const int blocks = column_blocks_of(kernel_.chunks), lead = args_.centre_y - desc.filter.centre_y();
+    const std::size_t column =
+        joined.add(kernel_.boxes ? box_column_blocks(taps.column, blocks, limb_of(kernel_.chunks), lead)
+                                 : column_blocks(taps.column, blocks, lead));
     std::size_t rows[max_planes], ghosts[max_planes];
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
@@ -328,17 +334,12 @@ bool folds_once(const PlanDesc& desc) {
   return true;
 }
 
-/// True for packed 4:2:2 of whole pairs.
-bool has_pairs(const FrameLayout& layout) {
-  return lies_as_packed_422(layout) && layout.plane[0].component[luma_index(layout.plane[0])].width % 2 == 0;
-}
-
-/// True where the planes are as the kernel finds them: packed 4:2:2, any of one component each, one of one and one of
-/// two, one alone.
+/// True where the planes are as the kernel finds them: packed 4:2:2 of whole pairs, any of one component each, one of
+/// one and one of two, one alone.
 bool has_its_planes(const FrameLayout& layout) {
   switch (plane_mix(layout)) {
     case PlaneMix::none:
-      return has_pairs(layout);
+      return lies_as_packed_422(layout) && layout.plane[0].component[luma_index(layout.plane[0])].width % 2 == 0;
     case PlaneMix::one:
       return true;
     case PlaneMix::one_and_two:
@@ -348,6 +349,17 @@ bool has_its_planes(const FrameLayout& layout) {
       return layout.planes == 1;
   }
   return false;
+}
+
+/// The plan by a kernel, or by a ring with that one for frames that a ring does not serve; `other` where the kernel has
+/// no tables for all strips.
+std::unique_ptr<Plan> make_plan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps,
+                                std::unique_ptr<Plan> other) {
+  auto plan = std::make_unique<WidePlan>(device, desc, kernel, taps, std::move(other));
+  if (!plan->served()) return plan->take_other();
+  const Kernel ring = ring_kernel_for(desc, kernel.chunks, kernel.boxes);
+  if (kernel.ring || !ring.kernel || ring.memory > device.shared_bytes) return plan;
+  return make_plan(device, desc, ring, taps, std::move(plan));
 }
 
 }  // namespace
@@ -365,36 +377,22 @@ bool serves_separable_wide(const Device& device, const PlanDesc& desc, const Lar
   return true;
 }
 
-bool serves_separable_wide_box(const Device& device, const PlanDesc& desc, bool read_as_floats) {
-  if (device.capability != 90 || !has_its_planes(desc.layout) || !folds_once(desc)) return false;
-  const Kernel kernel = box_kernel_for(plane_mix(desc.layout), desc.filter, read_as_floats);
-  return kernel.kernel && kernel.memory <= device.shared_bytes;
-}
-
 std::unique_ptr<Plan> make_separable_wide_box(const Device& device, const PlanDesc& desc, const BoxQuotient& quotient,
                                               std::unique_ptr<Plan> other) {
-  if (!serves_separable_wide_box(device, desc, quotient.read_as_floats)) return other;
+  if (device.capability != 90 || !has_its_planes(desc.layout) || !folds_once(desc)) return other;
+  const Kernel kernel = box_kernel_for(desc, quotient.read_as_floats);
+  if (!kernel.kernel || kernel.memory > device.shared_bytes) return other;
   LargeTaps taps;
   taps.column.assign(static_cast<std::size_t>(desc.filter.height()), 1);
   taps.row.assign(static_cast<std::size_t>(desc.filter.width()), 1);
   taps.numbers = LargeNumbers::limbs;
   taps.gain = quotient.gain, taps.whole = quotient.whole, taps.beside = quotient.start;
-  const Kernel kernel = box_kernel_for(plane_mix(desc.layout), desc.filter, quotient.read_as_floats);
-  auto plan = std::make_unique<WidePlan>(device, desc, kernel, taps, std::move(other));
-  if (!plan->served()) return plan->take_other();
-  return plan;
+  return make_plan(device, desc, kernel, taps, std::move(other));
 }
 
 std::unique_ptr<Plan> make_separable_wide(const Device& device, const PlanDesc& desc, const LargeTaps& taps) {
   if (!serves_separable_wide(device, desc, taps)) return nullptr;
-  const PlaneMix mix = plane_mix(desc.layout);
-  const Kernel kernel = kernel_for(mix, desc.filter), ring = ring_kernel_for(mix, desc, kernel);
-  auto plan = std::make_unique<WidePlan>(device, desc, kernel, taps);
-  if (!plan->served()) return nullptr;
-  if (!ring.kernel || ring.memory > device.shared_bytes) return plan;
-  auto by_ring = std::make_unique<WidePlan>(device, desc, ring, taps, std::move(plan));
-  if (!by_ring->served()) return by_ring->take_other();
-  return by_ring;
+  return make_plan(device, desc, kernel_for(plane_mix(desc.layout), desc.filter), taps, nullptr);
 }
 
 }  // namespace convolve::cuda

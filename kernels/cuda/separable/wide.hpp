@@ -101,8 +101,9 @@ struct Shape {
   static constexpr int stage_row = C == 3 ? 288 : 192, stage_bytes = step_rows * stage_row;
   static constexpr int stages = window * C / stage_row, pieces_of_stage = pieces / stages;
   static constexpr int ring_stages = C == 3 ? 5 : 6;
-  static constexpr int read_ahead = 2;                       ///< pieces in registers, so that stages are empty early
-  static constexpr bool left_in_registers = ring && C == 4;  ///< the column's, which saves reads of shared memory
+  static constexpr int read_ahead = 2;  ///< pieces in registers, so that stages are empty early
+  /// The column's, which saves reads of shared memory, but boxes no time (one H100, 2026-11-26).
+  static constexpr bool left_in_registers = ring && C == 4 && !boxes;
   static constexpr int tiles_bytes = ring    ? ring_stages * stage_bytes
                                      : tiles ? 4 * groups * tile_bytes + (4 * groups * 8 + 127) / 128 * 128
                                              : 0;

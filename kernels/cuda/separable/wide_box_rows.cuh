@@ -25,6 +25,12 @@ __device__ __forceinline__ void store_limbs(const std::int32_t (&sum)[n], std::u
   store_sums(sum, at, [](std::int32_t first, std::int32_t second) { return pack_limbs<limb>(first, second); });
 }
 
+template <int limb, int n>
+__device__ __forceinline__ void store_repeated_limbs(const std::int32_t (&sum)[n], int half, std::uint32_t at) {
+  store_repeated(sum, half, at,
+                 [](std::int32_t first, std::int32_t second) { return pack_limbs<limb>(first, second); });
+}
+
 /// Word j of a piece's component c: four pixels.
 template <class S>
 __device__ __forceinline__ std::uint32_t bytes_of(const Piece<S::piece_words>& v, int j, int c) {
@@ -103,6 +109,10 @@ struct BoxRowSums : SumsOfComponents<S, std::int32_t> {
 #pragma unroll
     for (int c = 0; c < S::C; ++c) store_limbs<S::limb>(sum[c], at + c * S::pixels * 16);
   }
+  __device__ __forceinline__ void store_repeated(int half, std::uint32_t at) const {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c) store_repeated_limbs<S::limb>(sum[c], half, at + c * S::pixels * 16);
+  }
 };
 
 /// Of packed 4:2:2, as PairSums.
@@ -149,6 +159,11 @@ struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
     store_limbs<S::limb>(luma, at);
 #pragma unroll
     for (int c = 0; c < 2; ++c) store_limbs<S::limb>(chroma[c], at + (2 + c) * S::pixels * 16);
+  }
+  __device__ __forceinline__ void store_repeated(int half, std::uint32_t at) const {
+    store_repeated_limbs<S::limb>(luma, half, at);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) store_repeated_limbs<S::limb>(chroma[c], half, at + (2 + c) * S::pixels * 16);
   }
 };
 

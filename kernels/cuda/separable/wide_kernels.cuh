@@ -32,7 +32,7 @@ struct Kernel {
 /// Of boxes: wide_boxes.cu.
 Kernel box_kernel_of(PlaneMix mix, int chunks);
 /// Of frames whose border repeats the edge, where rows come to a ring: wide_ring.cu. Null where others are as fast.
-Kernel ring_kernel_of(PlaneMix mix, int chunks);
+Kernel ring_kernel_of(PlaneMix mix, int chunks, bool boxes);
 
 template <PlaneMix mix, int chunks, bool boxes>
 Kernel kernel_of() {

@@ -8,17 +8,17 @@
 namespace convolve::cuda::wide {
 namespace {
 
-template <PlaneMix mix>
+template <PlaneMix mix, bool boxes = false>
 Kernel kernel_by_ring() {
   constexpr int chunks = 5;
-  using S = RingShape<mix, chunks>;
-  return {wide_ring_kernel<mix, chunks>,
+  using S = RingShape<mix, chunks, boxes>;
+  return {wide_ring_kernel<mix, chunks, boxes>,
           chunks,
           S::groups,
           1,
           S::memory,
-          false,
-          false,
+          S::pairs,
+          boxes,
           true,
           S::stage_row,
           step_rows,
@@ -28,10 +28,12 @@ Kernel kernel_by_ring() {
 
 }  // namespace
 
-Kernel ring_kernel_of(PlaneMix mix, int chunks) {
+Kernel ring_kernel_of(PlaneMix mix, int chunks, bool boxes) {
   if (chunks != 5) return {};
-  if (mix == PlaneMix::four) return kernel_by_ring<PlaneMix::four>();
-  return mix == PlaneMix::three ? kernel_by_ring<PlaneMix::three>() : Kernel{};
+  if (mix == PlaneMix::four) return boxes ? kernel_by_ring<PlaneMix::four, true>() : kernel_by_ring<PlaneMix::four>();
+  if (mix == PlaneMix::three)
+    return boxes ? kernel_by_ring<PlaneMix::three, true>() : kernel_by_ring<PlaneMix::three>();
+  return mix == PlaneMix::none && boxes ? kernel_by_ring<PlaneMix::none, true>() : Kernel{};
 }
 
 }  // namespace convolve::cuda::wide

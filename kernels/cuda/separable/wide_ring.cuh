@@ -20,8 +20,9 @@
 
 namespace convolve::cuda::wide {
 
-template <PlaneMix mix, int chunks>
-using RingShape = Shape<max_components_of(mix), chunks, 3, false, false, true>;
+template <PlaneMix mix, int chunks, bool boxes = false>
+using RingShape =
+    Shape<mix == PlaneMix::none ? 4 : max_components_of(mix), chunks, 3, mix == PlaneMix::none, boxes, true>;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -100,7 +101,7 @@ struct Ring {
     if (of_stage == 0) ptx::wait_for_phase(full + barrier_of(group, stage), phase);
 #pragma unroll
     for (int h = 0; h < 2; ++h)
-      to[h] = read_piece<S>(rows[h] + place_of(stage) * S::stage_bytes + of_stage * 4 * S::piece_bytes);
+      to[h] = read_in_order(rows[h] + place_of(stage) * S::stage_bytes + of_stage * 4 * S::piece_bytes);
   }
   /// Where piece p, which has been read, was a stage's last one: asks for what follows in its place. Waits until the
   /// piece is in registers, for which arriving at a barrier does not.
@@ -120,6 +121,17 @@ struct Ring {
   }
 
  private:
+  /// Reads a lane's piece of a row, in the order of the program: once a stage's last piece is there, all others are.
+  static __device__ __forceinline__ P read_in_order(std::uint32_t from) {
+    if constexpr (S::piece_bytes == 16) {
+      const uint4 v = ptx::load_shared_four_words_in_order(from);
+      return {{v.x, v.y, v.z, v.w}};
+    } else {
+      const uint2 a = ptx::load_shared_two_words_in_order(from), b = ptx::load_shared_two_words_in_order(from + 8),
+                  c = ptx::load_shared_two_words_in_order(from + 16);
+      return {{a.x, a.y, b.x, b.y, c.x, c.y}};
+    }
+  }
   static __device__ __forceinline__ constexpr int barrier_of(int group, int stage) {
     return 8 * (group * S::stages + stage);
   }
@@ -225,10 +237,12 @@ struct RingWorker {
     }
   }
   /// Sends the products of the rows of some steps, of which `step`, in `slot`, is the first.
-  __device__ __forceinline__ void send_columns(float (&sum)[S::columns / 2], int step, int slot) const {
+  __device__ __forceinline__ void send_columns(typename S::Sum (&sum)[S::columns / 2], int step, int slot,
+                                               std::int32_t start) const {
     constexpr int of_product = 32 * S::columns;
 #pragma unroll
-    for (int i = 0; i < S::columns / 2; ++i) sum[i] = 0;
+    for (int i = 0; i < S::columns / 2; ++i) sum[i] = S::boxes ? start : 0;
+    if constexpr (S::boxes) hold(sum);
     const MatrixDescriptor left = describe_matrix(column_taps, 128, 128);
     uint4 in_registers[2][4];
     std::uint32_t behind = 0;
@@ -242,7 +256,9 @@ struct RingWorker {
       const MatrixDescriptor right = describe_matrix(from, bytes / 2, 128);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        if constexpr (S::left_in_registers)
+        if constexpr (S::boxes)
+          ptx::multiply_bytes(sum, moved(left, (4 * s + i) * 256), moved(right, i * bytes));
+        else if constexpr (S::left_in_registers)
           ptx::multiply_halves(sum, in_registers[s % 2][i], moved(right, i * bytes), s + i > 0);
         else
           ptx::multiply_halves(sum, moved(left, (4 * s + i) * 256), moved(right, i * bytes), s + i > 0);
@@ -291,8 +307,8 @@ __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& pl
       worker.wait_for_rows(steps.count - 1);
     const int first = step - (S::chunks - 1), ready = first + steps.above;
     if (ready >= 0) {
-      float sum[S::columns / 2];
-      worker.send_columns(sum, first, S::slot_after(slot, S::slots - S::chunks + 1));
+      typename S::Sum sum[S::columns / 2];
+      worker.send_columns(sum, first, S::slot_after(slot, S::slots - S::chunks + 1), args.start);
       const int row = top + ready * step_rows;
       typename Out::Words of_frame = {};
       if (samples.reads) samples.load(of_frame, row);
@@ -308,12 +324,12 @@ __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& pl
 
 #endif
 
-template <PlaneMix mix, int chunks>
-__global__ void __launch_bounds__(128 * RingShape<mix, chunks>::groups)
+template <PlaneMix mix, int chunks, bool boxes = false>
+__global__ void __launch_bounds__(128 * RingShape<mix, chunks, boxes>::groups)
     wide_ring_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) std::uint8_t memory[];
-  using S = RingShape<mix, chunks>;
+  using S = RingShape<mix, chunks, boxes>;
   static_assert(S::read_ahead < S::pieces_of_stage);  // behind the first piece no stage is empty
   filter_by_ring<S, std::conditional_t<S::out_bytes != 0, TileSamples<S>, Samples<S>>>(args, args.plane[0], memory);
 #endif

@@ -19,9 +19,15 @@ __device__ __forceinline__ void hold(Sum (&sum)[n]) {
 #pragma unroll
   for (int i = 0; i < n; ++i) ptx::hide_behind_memory(sum[i]);
 }
-/// Begins sums with those of a table in shared memory, whose bits are floats or, of boxes, integers.
-template <class Sum, int n>
+/// Begins sums with those of a table in shared memory, whose bits are floats or, of boxes, integers: of those by a
+/// ring, whose border has no ghost cells, zeros.
+template <class S, class Sum, int n>
 __device__ __forceinline__ void start_sums(Sum (&sum)[n], std::uint32_t starts, int lane) {
+  if constexpr (S::boxes && S::ring) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) sum[i] = 0;
+    return hold(sum);
+  }
   const auto start = [](float bits) {
     if constexpr (std::is_integral_v<Sum>)
       return __float_as_int(bits);
@@ -92,7 +98,7 @@ struct SumsOfComponents {
       ptx::wgmma_commit();
     } else {
 #pragma unroll
-      for (int c = 0; c < S::C; ++c) start_sums(sum[c], starts + c * S::pixels * 4, lane);
+      for (int c = 0; c < S::C; ++c) start_sums<S>(sum[c], starts + c * S::pixels * 4, lane);
     }
   }
   __device__ __forceinline__ void hold_all() {
@@ -166,9 +172,9 @@ struct SumsOfPairs {
       for (int c = 0; c < 2; ++c) send_starts(chroma[c], ones, starts + (2 + c) * S::pixels * 32);
       ptx::wgmma_commit();
     } else {
-      start_sums(luma, starts, lane);
+      start_sums<S>(luma, starts, lane);
 #pragma unroll
-      for (int c = 0; c < 2; ++c) start_sums(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
+      for (int c = 0; c < 2; ++c) start_sums<S>(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
     }
   }
   static __device__ __forceinline__ constexpr bool has_luma(int p) {

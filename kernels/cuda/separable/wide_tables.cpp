@@ -305,8 +305,8 @@ std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int bl
   return halves;
 }
 
-std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int blocks, int limb) {
-  std::vector<std::uint16_t> weights = column_blocks(taps, blocks, 0);
+std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int blocks, int limb, int lead) {
+  std::vector<std::uint16_t> weights = column_blocks(taps, blocks, lead);
   for (std::uint16_t& weight : weights)
     if (weight != 0) weight = static_cast<std::uint16_t>(limb << 8 | 1);
   return weights;

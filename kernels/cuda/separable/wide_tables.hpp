@@ -75,6 +75,6 @@ class StripTables {
 /// before as well, and all of them are no more than those of a row.
 std::vector<std::uint16_t> column_blocks(const std::vector<double>& taps, int blocks, int lead);
 /// The same of a box, whose sums along rows are two limbs: bytes that weigh `limb` and 1.
-std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int blocks, int limb);
+std::vector<std::uint16_t> box_column_blocks(const std::vector<double>& taps, int blocks, int limb, int lead);
 
 }  // namespace convolve::cuda::wide

@@ -72,6 +72,22 @@ __device__ __forceinline__ uint4 load_shared_four_words(std::uint32_t from) {
   return v;
 }
 
+/// The same, in the order of the program: volatile statements keep theirs until the assembler, which then moves loads
+/// but for volatile ones (CUDA 13.0). PTX ISA, ld.volatile.
+__device__ __forceinline__ uint2 load_shared_two_words_in_order(std::uint32_t from) {
+  uint2 v;
+  asm volatile("ld.volatile.shared.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "r"(from) : "memory");
+  return v;
+}
+__device__ __forceinline__ uint4 load_shared_four_words_in_order(std::uint32_t from) {
+  uint4 v;
+  asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3},[%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(from)
+               : "memory");
+  return v;
+}
+
 /// Stores two words, in a volatile statement. PTX ISA, st.
 __device__ __forceinline__ void store_shared_two_words(std::uint32_t to, std::uint32_t first, std::uint32_t second) {
   asm volatile("st.shared.v2.u32 [%0],{%1,%2};" ::"r"(to), "r"(first), "r"(second) : "memory");
