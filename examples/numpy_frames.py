@@ -23,8 +23,13 @@ pipeline = Gst.parse_launch(f"{source} ! video/x-raw,format=GRAY8 ! videoconvolv
 if len(sys.argv) > 1:  # not in the text above, which blanks and quotation marks of a path would end
     pipeline.get_by_name("file").set_property("location", str(pathlib.Path(sys.argv[1]).resolve()))
 pipeline.set_state(Gst.State.PLAYING)
-sink = pipeline.get_by_name("out")
-while sample := sink.pull_sample():
+sink, bus, message = pipeline.get_by_name("out"), pipeline.get_bus(), None
+while not sink.is_eos():
+    sample = sink.try_pull_sample(Gst.SECOND // 5)  # pull_sample() waits on where an error ends the stream before its end
+    if not sample:
+        if message := bus.pop_filtered(Gst.MessageType.ERROR):
+            break
+        continue
     shape = sample.get_caps().get_structure(0)
     width, height = shape.get_value("width"), shape.get_value("height")
     buffer = sample.get_buffer()
@@ -35,7 +40,7 @@ while sample := sink.pull_sample():
     frame = numpy.frombuffer(view.data, numpy.uint8).reshape(height, stride)[:, :width]
     print(f"{buffer.pts / Gst.SECOND:.3f} s: mean {frame.mean():.2f}")
     buffer.unmap(view)
-message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+message = message or bus.pop_filtered(Gst.MessageType.ERROR)
 pipeline.set_state(Gst.State.NULL)
 if message:
     sys.exit(message.parse_error()[0].message)
