@@ -13,6 +13,9 @@ namespace {
 
 // Samples: a strip is no narrower, however many rows its ring has.
 constexpr int least_strip = 512;
+// Bytes: rows that lie a multiple of this apart, as those of frames of 2048 and 4096 columns do, compete for the same
+// sets of the first level cache. They are copied into a ring of another pitch, where others are read in place.
+constexpr int colliding_pitch = 2048;
 // A thread is woken for this much work at least: samples x Engine::cost.
 constexpr double least_work = 2e6;
 // A thread takes this part of what it was dealt and has not begun: others may steal the rest. Where a ring is filled
@@ -69,7 +72,9 @@ void RowPlan::plan_part(Part& part, std::size_t& bytes) {
   part.strip = std::min(g.width, ((g.width + strips - 1) / strips + step - 1) / step * step);
 
   const std::size_t elements = static_cast<std::size_t>(part.strip + halo) * g.components + row_slack;
-  part.in_place = e.reads_past >= 0 && g.stride == 1;
+  // Rows mostly lie as far apart as they are long. Those of filters of one row are read once.
+  const bool collide = static_cast<std::ptrdiff_t>(g.width) * g.components * sample_size_ % colliding_pitch == 0;
+  part.in_place = e.reads_past >= 0 && g.stride == 1 && !(collide && e.kernel.height > 1);
   part.staged_pixels = part.in_place ? std::min(part.strip, 2 * in_place_step + e.reads_past) : part.strip;
   const std::size_t staged = static_cast<std::size_t>(part.staged_pixels + halo) * g.components + row_slack;
   // Off multiples of 4 KiB, where the rows of a column would compete for the same cache sets.
