@@ -153,7 +153,7 @@ class WidePlan final : public Plan {
       plane.first_block = static_cast<int>(checked_blocks(blocks));
       blocks += std::int64_t{plane.strips} * ceil_div(steps_of(plane.height), steps);
     }
-    blocks_ = checked_blocks(blocks);
+    blocks_ = checked_blocks(kernel.strips[0].edges ? deal_edge_strips(args_, device.multiprocessors) : blocks);
     set_tables(device, desc, taps, scale);
     allow_shared_memory(kernel.kernel, kernel.memory);
     if (has_strips_ && !other_) aligned_.reserve(device, args_);
@@ -298,8 +298,8 @@ class WidePlan final : public Plan {
     if (!kernel_.pairs) return {part};
     const std::size_t luma_at = plane.turn == 0x3210 ? 0 : 1;
     StripPart luma = part;
-    luma.strips = {1, 2 * part.strips.pixels, 2 * part.strips.piece_pixels, step_rows * kernel_.chunks, 8,
-                   2, part.strips.tiles,      part.strips.start_products};
+    luma.strips.components = 1, luma.strips.pixel_bytes = 2, luma.strips.run = 8;
+    luma.strips.pixels *= 2, luma.strips.piece_pixels *= 2, luma.strips.window = step_rows * kernel_.chunks;
     luma.axis.width *= 2;
     luma.axis.ghost[0] = plane.ghost_byte[luma_at];
     part.strips.components = 2;

@@ -50,6 +50,12 @@ constexpr int column_blocks_of(int chunks) {
   return 8 * chunks + 7;
 }
 
+/// Of packed 4:2:2 by a ring: blocks of 8 by 8 of luma's taps, 7 for each of the distances from 32 pixels of the window
+/// to 32 of the strip.
+constexpr int band_blocks_of(int chunks) {
+  return 7 * (2 * chunks - 1);
+}
+
 /// Of boxes: a sum along a row is so many times its upper limb, and its lower one.
 constexpr int limb_of(int chunks) {
   return chunks < 4 ? 128 : 255;
@@ -89,7 +95,12 @@ struct Shape {
   static constexpr int first_luma = chunks - 1, luma_pieces = 2 * chunks;
   /// The row's taps are halves; those of boxes are bytes, of 32 pixels a product.
   static constexpr int row_tap_bytes = boxes ? 1 : 2;
-  static constexpr int luma_taps_bytes = pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * row_tap_bytes : 0;
+  /// Of a ring of pairs, blocks of 8 by 8 of luma's taps are there once each, and taps beside the frame meet its first
+  /// and last pixels in a product of their own (PairSums in wide_rows.cuh).
+  static constexpr bool edges = ring_ && pairs && !boxes;
+  static constexpr int luma_taps_bytes = edges   ? band_blocks_of(chunks) * 128
+                                         : pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * row_tap_bytes
+                                                 : 0;
   static constexpr int row_taps_bytes =
       luma_taps_bytes + (boxes ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
   /// Rows of a tile lie so that lanes read them without bank conflicts: 8 bytes of four rows at a time, or 16 of two.
@@ -120,7 +131,8 @@ struct Shape {
   /// What sums of a column begin with: rows of a product of ones (send_starts() in wide_rows.cuh), or one number, which
   /// is faster where registers are short, of four components without tiles (one H100, 2026-11-26).
   static constexpr bool start_products = (tiles || C <= 2) && !boxes;
-  static constexpr int offsets_at = row_taps_bytes + columns * (start_products ? 32 : 4);  ///< of pieces, in a table
+  static constexpr int start_bytes = edges ? 16 : start_products ? 32 : 4;   ///< of a column
+  static constexpr int offsets_at = row_taps_bytes + columns * start_bytes;  ///< of pieces, in a table
   static constexpr int table_bytes = offsets_at + pieces * 16;
   /// Products of a component that are sent at once: fewer take fewer registers.
   static constexpr int products_at_once =
@@ -190,6 +202,8 @@ struct Args {
   float whole;                   ///< and what is added to quotients, so that their lower bits are integers
   CUtensorMap rows[max_planes];  ///< of tiles: the planes as words
   CUtensorMap samples;           ///< of tiles of samples: the plane that is made, as bytes
+  /// Where strips with tables of their own have blocks apart, which take longer: the first of these, and their steps.
+  int edge_block, edge_steps;
 };
 
 }  // namespace convolve::cuda::wide

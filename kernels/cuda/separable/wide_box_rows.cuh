@@ -100,6 +100,9 @@ struct BoxRowSums : SumsOfComponents<S, std::int32_t> {
   static __device__ __forceinline__ constexpr bool sends(int p) {
     return Part::first_product(p) >= 0;
   }
+  static __device__ __forceinline__ constexpr bool waits_for_more(int) {
+    return false;
+  }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor right = describe_matrix(table, 16 * S::pixels, 128);
 #pragma unroll
@@ -148,6 +151,9 @@ struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
   /// Measured: pieces without products wait as all do.
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
+  }
+  static __device__ __forceinline__ constexpr bool waits_for_more(int) {
+    return false;
   }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, 16 * S::pixels, 128);

@@ -14,8 +14,8 @@ namespace convolve::cuda::wide {
 template <class S>
 constexpr Strips strips_of() {
   static_assert(S::memory <= 227 << 10);
-  return {S::C, S::pixels, S::piece_pixels,  S::window, S::C == 4 ? 4 : S::pixels / 4,
-          S::C, S::tiles,  S::start_products};
+  return {S::C, S::pixels, S::piece_pixels,   S::window, S::C == 4 ? 4 : S::pixels / 4,
+          S::C, S::tiles,  S::start_products, S::edges};
 }
 
 struct Kernel {
@@ -33,6 +33,20 @@ struct Kernel {
 Kernel box_kernel_of(PlaneMix mix, int chunks);
 /// Of frames whose border repeats the edge, where rows come to a ring: wide_ring.cu. Null where others are as fast.
 Kernel ring_kernel_of(PlaneMix mix, int chunks, bool boxes);
+
+/// Deals out blocks of strips with edges: those that have tables of their own are fewer steps a block where there are
+/// multiprocessors for it, and begin behind the others. Returns how many blocks there are.
+inline std::int64_t deal_edge_strips(Args& args, int multiprocessors) {
+  Plane& plane = args.plane[0];
+  plane.low_strips = std::min(plane.low_strips, plane.strips);
+  plane.high_strip = std::clamp(plane.high_strip, plane.low_strips, plane.strips);
+  const int all = (plane.height + step_rows - 1) / step_rows, inner = plane.high_strip - plane.low_strips;
+  const int bands = (all + plane.steps - 1) / plane.steps, edge = plane.strips - inner;
+  args.edge_block = inner * bands;
+  const bool more = edge > 0 && args.edge_block + edge * (bands + 1) <= multiprocessors;
+  args.edge_steps = more ? (all + bands) / (bands + 1) : plane.steps;
+  return args.edge_block + std::int64_t{edge} * ((all + args.edge_steps - 1) / args.edge_steps);
+}
 
 template <PlaneMix mix, int chunks, bool boxes>
 Kernel kernel_of() {

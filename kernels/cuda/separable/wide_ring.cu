@@ -33,7 +33,8 @@ Kernel ring_kernel_of(PlaneMix mix, int chunks, bool boxes) {
   if (mix == PlaneMix::four) return boxes ? kernel_by_ring<PlaneMix::four, true>() : kernel_by_ring<PlaneMix::four>();
   if (mix == PlaneMix::three)
     return boxes ? kernel_by_ring<PlaneMix::three, true>() : kernel_by_ring<PlaneMix::three>();
-  return mix == PlaneMix::none && boxes ? kernel_by_ring<PlaneMix::none, true>() : Kernel{};
+  if (mix == PlaneMix::none) return boxes ? kernel_by_ring<PlaneMix::none, true>() : kernel_by_ring<PlaneMix::none>();
+  return {};
 }
 
 }  // namespace convolve::cuda::wide

@@ -13,6 +13,10 @@
 // Steps begin with the first row of the frame or whole steps before it, so that those above the frame, or below, have
 // no row of it. Nothing is loaded or filtered for them: all their rows are the frame's first or last one, whose V is
 // stored as 8 rows that the column pass takes in as often as it has to.
+//
+// Packed 4:2:2 has room for such a ring since luma's taps are a few blocks that repeat, the same ones for all strips.
+// Left and right of the frame its rows are zeros, as tensor copies leave them, and taps that meet what is there are
+// added up beforehand: they meet the frame's first and last pair in one more product (PairSums in wide_rows.cuh).
 #pragma once
 
 #include "cuda/common/hopper/tensor/ptx.cuh"
@@ -51,6 +55,7 @@ struct Ring {
   int place;           ///< in the ring, of this step's first stage
   unsigned phase = 0;  ///< parity of this step's
   FrameSteps steps;
+  EdgeWords edges = {};   ///< of this step
   std::uint32_t rows[2];  ///< the lane's first piece of its two rows, in the first place of the ring
 
   __device__ __forceinline__ Ring(const Args& args, const Plane& plane, std::uint32_t memory, std::uint32_t barriers,
@@ -104,7 +109,7 @@ struct Ring {
       to[h] = read_in_order(rows[h] + place_of(stage) * S::stage_bytes + of_stage * 4 * S::piece_bytes);
   }
   /// Where piece p, which has been read, was a stage's last one: asks for what follows in its place. Waits until the
-  /// piece is in registers, for which arriving at a barrier does not.
+  /// piece is in registers, and so all before it, for which arriving at a barrier does not.
   __device__ __forceinline__ void refill_behind(const P (&piece)[2], int p, int step) const {
     if ((p + 1) % S::pieces_of_stage != 0) return;
     const int stage = p / S::pieces_of_stage, next = stage + S::ring_stages, later = next / S::stages;
@@ -115,6 +120,16 @@ struct Ring {
     if (warp != stage % 4 || lane != 0 || step + later >= steps.count) return;
     ptx::wait_for_phase(empty + barrier_of(group, stage), phase);
     load(next % S::stages, step + later, place_of(stage));
+  }
+  /// Asks for the pairs at the frame's edges of a step, by loads that do not move.
+  __device__ __forceinline__ void load_edges(int step) {
+    const int t = lane & 3, y = row_of(step) + 16 * warp + (lane >> 2);
+    if (t != 1 && t != 2) return;
+    const std::uint8_t* const from = plane.in + (t == 1 ? 0 : plane.row_bytes - 4);
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      edges.row[h] =
+          *reinterpret_cast<const volatile std::uint32_t*>(from + min(y + 8 * h, plane.height - 1) * plane.in_stride);
   }
   __device__ __forceinline__ int row_of(int step) const {
     return steps.first_row + step * step_rows;
@@ -149,7 +164,7 @@ struct Ring {
     if (S::stages % S::ring_stages != 0 && step >= S::groups)
       ptx::wait_for_phase(empty + of, (step / S::groups - 1) & 1);
     const int x = window + stage * S::stage_row;
-    if (x + S::stage_row <= 0 || x >= plane.row_bytes) return ptx::arrive_at_barrier(barrier);
+    if (!S::edges && (x + S::stage_row <= 0 || x >= plane.row_bytes)) return ptx::arrive_at_barrier(barrier);
     ptx::expect_bytes(barrier, S::stage_bytes);
     ptx::copy_box(memory + to * S::stage_bytes, args.rows[0], x / 4, row_of(step), barrier);
   }
@@ -180,8 +195,8 @@ struct RingWorker {
     if (step >= 0) ptx::wait_for_phase(made + step % S::phases * 8, step / S::phases & 1);
   }
 
-  /// V of a step's rows to a slot.
-  __device__ __forceinline__ void filter_rows(const Plane& plane, int step, int slot) {
+  /// V of a step's rows to a slot. `at_edge`: taps of the strip reach beyond the frame.
+  __device__ __forceinline__ void filter_rows(const Plane& plane, int step, int slot, bool at_edge) {
     ring.begin_step(step);
     Rows sums(plane, row_taps, lane);
     typename Ring<S>::P ahead[S::read_ahead][2];
@@ -199,13 +214,16 @@ struct RingWorker {
         if (last && next < S::pieces) ring.read(piece, next);
         ptx::wgmma_fence();
         sums.multiply(left, row_taps, p, first);
-        ptx::wgmma_commit();
+        const bool commits = !Rows::waits_for_more(p);
+        if (commits) ptx::wgmma_commit();
         if (last && next < S::pieces) ring.refill_behind(piece, next, step);
-        if (!last || p + 1 < S::pieces) ptx::wait_for_products_but_last();
+        if (commits && (!last || p + 1 < S::pieces)) ptx::wait_for_products_but_last();
       }
     }
     ptx::wgmma_wait();
     sums.hold_all();
+    if constexpr (S::edges)
+      if (at_edge) sums.add_edges(ring.edges, row_taps, lane);
     // What was in the slot has been read before V of the step before was made, or by this warpgroup.
     wait_for_rows(step - 1);
     ptx::wait_at_warpgroup_barrier(1 + (threadIdx.x >> 7));
@@ -273,14 +291,32 @@ struct RingWorker {
   }
 };
 
+/// Which strip a block has, and which part of its steps.
+template <class S>
+struct StripOfBlock {
+  int strip, band, steps;
+
+  __device__ __forceinline__ StripOfBlock(const Args& args, const Plane& plane, int block) : steps(plane.steps) {
+    const int inner = plane.high_strip - plane.low_strips;
+    if (!S::edges || block < args.edge_block) {
+      const int count = S::edges ? inner : plane.strips;
+      band = block / count, strip = block - band * count + (S::edges ? plane.low_strips : 0);
+    } else {
+      const int at = block - args.edge_block, count = plane.strips - inner;
+      steps = args.edge_steps, band = at / count, strip = at - band * count;
+      if (strip >= plane.low_strips) strip += inner;
+    }
+  }
+};
+
 template <class S, class Out>
 __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& plane, std::uint8_t* memory) {
   const int group = __shfl_sync(~0u, threadIdx.x >> 7, 0), block = blockIdx.x;
-  const int band = block / plane.strips, strip = block - band * plane.strips, left = strip * S::pixels;
-  const int top = band * plane.steps * step_rows;
+  const StripOfBlock<S> of(args, plane, block);
+  const int left = of.strip * S::pixels, top = of.band * of.steps * step_rows;
   if (plane.copied) return copy_block<S>(plane, left, top);
-  const uint4* const table = plane.row_taps + plane.table_of(strip) * (S::table_bytes / 16);
-  const int outputs = min(plane.steps, (plane.height - top + step_rows - 1) / step_rows);
+  const uint4* const table = plane.row_taps + plane.table_of(of.strip) * (S::table_bytes / 16);
+  const int outputs = min(of.steps, (plane.height - top + step_rows - 1) / step_rows);
   const FrameSteps steps(args, plane, top, outputs, S::chunks);
   RingWorker<S> worker(args, plane, ptx::address_in_shared(memory), left, group, steps);
   const std::uint32_t tables = worker.made + 8 * S::phases;  // the barrier at which they have been copied
@@ -290,11 +326,16 @@ __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& pl
     worker.ring.set_up();
     ptx::publish_barriers();
     ptx::expect_bytes(tables, S::table_bytes + S::column_bytes);
-    ptx::copy_bulk(worker.row_taps, table, S::table_bytes, tables);
+    // Where all strips have the same taps, of one table, which is there already.
+    constexpr int alike = S::edges ? S::row_taps_bytes : 0;
+    if (alike > 0) ptx::copy_bulk(worker.row_taps, plane.row_taps, alike, tables);
+    ptx::copy_bulk(worker.row_taps + alike, table + alike / 16, S::table_bytes - alike, tables);
     ptx::copy_bulk(worker.column_taps, args.column_taps, S::column_bytes, tables);
   }
   pdl_wait();
   if (threadIdx.x == 0) worker.ring.load_first();
+  const bool at_edge = plane.table_of(of.strip) != 0;
+  if (S::edges && at_edge) worker.ring.load_edges(group);
   __syncthreads();
   ptx::wait_for_phase(tables, 0);
   const Out samples(args, plane, left, worker.lane, ptx::address_in_shared(memory));
@@ -302,9 +343,10 @@ __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& pl
 #pragma unroll 1
   for (int step = group, slot = group; step < steps.all; step += S::groups) {
     if (step < steps.count)
-      worker.filter_rows(plane, step, slot);
+      worker.filter_rows(plane, step, slot, S::edges && at_edge);
     else
       worker.wait_for_rows(steps.count - 1);
+    if (S::edges && at_edge) worker.ring.load_edges(step + S::groups);
     const int first = step - (S::chunks - 1), ready = first + steps.above;
     if (ready >= 0) {
       typename S::Sum sum[S::columns / 2];

@@ -4,6 +4,8 @@
 // The row pass of a warpgroup of wide.cuh: its sums, and the left matrices of its products.
 #pragma once
 
+#include <cuda_fp16.h>
+
 #include <type_traits>
 
 #include "cuda/common/limbs/ptx.cuh"
@@ -55,6 +57,15 @@ __device__ __forceinline__ uint4 ones_of(int lane) {
   ptx::hold_matrix(ones);
   return ones;
 }
+/// Half of some sums.
+__device__ __forceinline__ float (&half_of(float (&sum)[32], int half))[16] {
+  return *reinterpret_cast<float(*)[16]>(sum + 16 * half);
+}
+/// Of a lane's two rows, pairs of the frame for the taps beside it: the second of four lanes has the first pair, the
+/// third one the last pair, and others nothing.
+struct EdgeWords {
+  std::uint32_t row[2];
+};
 /// Stores sums, a word of two by `pack`, so that products find blocks of 8 columns by 8 rows, columns apart.
 template <class Sum, int n, class Pack>
 __device__ __forceinline__ void store_sums(const Sum (&sum)[n], std::uint32_t at, Pack&& pack) {
@@ -133,6 +144,9 @@ struct RowSums : SumsOfComponents<S, float> {
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
   }
+  static __device__ __forceinline__ constexpr bool waits_for_more(int) {
+    return false;
+  }
   /// Sends the products of piece p from `first` on.
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int first) {
     const MatrixDescriptor right = describe_matrix(table, of_product / 2, 128);
@@ -161,10 +175,18 @@ template <class S, class Sum>
 struct SumsOfPairs {
   const Plane& plane;
   Sum luma[S::pixels], chroma[2][S::pixels / 2];
+  float start;  ///< of a ring, that of all sums
 
   __device__ __forceinline__ SumsOfPairs(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
     const std::uint32_t starts = table + S::row_taps_bytes;
-    if constexpr (S::start_products) {
+    if constexpr (S::edges) {
+      const std::uint32_t two = ptx::load_shared_word(starts);  // a half and what it lacks
+      const float2 parts = __half22float2(*reinterpret_cast<const __half2*>(&two));
+      start = parts.x + parts.y;
+#pragma unroll
+      for (int i = 0; i < S::pixels; ++i) luma[i] = 0, chroma[0][i / 2] = chroma[1][i / 2] = start;
+      hold(chroma[0]), hold(chroma[1]);
+    } else if constexpr (S::start_products) {
       const uint4 ones = ones_of(lane);
       ptx::wgmma_fence();
       send_starts(luma, ones, starts);
@@ -177,6 +199,12 @@ struct SumsOfPairs {
       for (int c = 0; c < 2; ++c) start_sums<S>(chroma[c], starts + (2 + c) * S::pixels * 4, lane);
     }
   }
+  /// Of a ring: luma begins behind the products of the pieces that it does not meet.
+  __device__ __forceinline__ void begin_luma() {
+#pragma unroll
+    for (int i = 0; i < S::pixels; ++i) luma[i] = start;
+    hold(luma);
+  }
   static __device__ __forceinline__ constexpr bool has_luma(int p) {
     return p >= S::first_luma && p < S::first_luma + S::luma_pieces;
   }
@@ -187,7 +215,7 @@ struct SumsOfPairs {
 template <class S>
 struct PairSums : SumsOfPairs<S, float> {
   using Base = SumsOfPairs<S, float>;
-  using Base::Base, Base::luma, Base::chroma, Base::has_luma;
+  using Base::Base, Base::luma, Base::chroma, Base::has_luma, Base::plane;
   using P = Piece<4>;
   static constexpr int of_luma = 32 * 2 * S::pixels, of_chroma = 32 * S::pixels;
 
@@ -212,8 +240,9 @@ struct PairSums : SumsOfPairs<S, float> {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const std::uint32_t of = sums.plane.luma_halves;
-        luma[j] = {__byte_perm(v[0].word[2 * j], 0, of), __byte_perm(v[1].word[2 * j], 0, of),
-                   __byte_perm(v[0].word[2 * j + 1], 0, of), __byte_perm(v[1].word[2 * j + 1], 0, of)};
+        constexpr int low = S::edges ? 1 : 0, high = 1 - low;
+        luma[j] = {__byte_perm(v[0].word[2 * j + low], 0, of), __byte_perm(v[1].word[2 * j + low], 0, of),
+                   __byte_perm(v[0].word[2 * j + high], 0, of), __byte_perm(v[1].word[2 * j + high], 0, of)};
         ptx::hold_matrix(luma[j]);
       }
     }
@@ -221,20 +250,67 @@ struct PairSums : SumsOfPairs<S, float> {
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
   }
+  /// By a ring: whether those of piece p are sent together with those of the piece behind it, since they are few.
+  static __device__ __forceinline__ constexpr bool waits_for_more(int p) {
+    return !has_luma(p) && p % 2 == 0;
+  }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, of_chroma / 2, 128);
 #pragma unroll
     for (int c = 0; c < 2; ++c) ptx::multiply_halves(chroma[c], left.chroma[c], moved(of_pairs, p * of_chroma), true);
+    if constexpr (S::edges)
+      if (p == S::first_luma - 1) this->begin_luma();
     if (!has_luma(p)) return;
+    if constexpr (S::edges) return multiply_bands(left, table, p - S::first_luma);
     const MatrixDescriptor right = describe_matrix(table, of_luma / 2, 128);
 #pragma unroll
     for (int j = 0; j < 2; ++j)
       ptx::multiply_halves(luma, left.luma[j], moved(right, (2 * (p - S::first_luma) + j) * of_luma), true);
   }
+  /// Of luma's pieces number a, by blocks that repeat: the two halves of a strip take in all but one of them. Along the
+  /// columns of a product distances grow from block to block, and along its rows they would shrink: so those are in
+  /// reverse.
+  __device__ __forceinline__ void multiply_bands(const Left& left, std::uint32_t table, int a) {
+    const MatrixDescriptor right = describe_matrix(table, 128, 128);
+#pragma unroll
+    for (int c = 0; c < 2; ++c)
+#pragma unroll
+      for (int j = 0; j < 2; ++j)
+        if (a >= c && a - c < S::luma_pieces - 1)
+          ptx::multiply_halves(half_of(luma, c), left.luma[j], moved(right, ((a - c) * 7 + 2 - 2 * j) * 128), true);
+  }
+  /// Adds the products of the taps beside the frame and its first and last pixels: each sample is in two columns of the
+  /// left matrix, for a tap is two halves.
+  __device__ __forceinline__ void add_edges(const EdgeWords& words, std::uint32_t table, int lane) {
+    const std::uint32_t luma_at = plane.luma_halves & 1;
+    const auto left_of = [&words](std::uint32_t at) {
+      const std::uint32_t bytes = 0x4040 + at * 0x0101;
+      uint4 left{__byte_perm(words.row[0], 0, bytes), __byte_perm(words.row[1], 0, bytes), 0, 0};
+      ptx::hold_matrix(left);
+      return left;
+    };
+    const uint4 left[3] = {left_of(luma_at + ((lane & 3) == 2 ? 2 : 0)), left_of(1 - luma_at), left_of(3 - luma_at)};
+    const MatrixDescriptor right = describe_matrix(table + S::row_taps_bytes, 0, 128);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      ptx::multiply_halves(half_of(luma, c), left[0], moved(right, c * S::pixels * 16), true);
+      ptx::multiply_halves(chroma[c], left[1 + c], moved(right, (2 + c) * S::pixels * 16), true);
+    }
+    ptx::wgmma_commit();
+    ptx::wgmma_wait();
+    this->hold_all();
+  }
   __device__ __forceinline__ void store(std::uint32_t at) const {
     store_sums(luma, at);
 #pragma unroll
     for (int c = 0; c < 2; ++c) store_sums(chroma[c], at + (2 + c) * S::pixels * 16);
+  }
+  __device__ __forceinline__ void store_repeated(int half, std::uint32_t at) const {
+    const auto pack = [](float first, float second) { return ptx::pack_halves(first, second); };
+    wide::store_repeated(luma, half, at, pack);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) wide::store_repeated(chroma[c], half, at + (2 + c) * S::pixels * 16, pack);
   }
 };
 

@@ -41,6 +41,7 @@ class Window {
       : strips_(strips), axis_(axis), tap_bits_(tap_bits) {
     bits_.resize(strips.matrix_halves());
     outside_.resize(static_cast<std::size_t>(strips.pixels));
+    low_ = high_ = outside_;
   }
   void set_inner() {
     for (int q = 0; q < strips_.pieces(); ++q) piece_.push_back(q);
@@ -49,6 +50,7 @@ class Window {
   }
   /// Of the strip that begins at `left`. False where a tap finds no place.
   bool set(int left) {
+    if (strips_.edges) return set_edges(left);
     if (strips_.tiles) return set_tile(left);
     first_ = left - axis_.before;
     for (int q = 0; q < strips_.pieces(); ++q) piece_.push_back(piece_at(first_ / unit() + q));
@@ -97,16 +99,21 @@ class Window {
     const double outside = outside_[static_cast<std::size_t>(pixel_of(strips_, n))];
     return axis_.row_start + axis_.ghost[static_cast<std::size_t>(c)] * outside * sample_unit;
   }
-  /// As products read them, in the layout of the taps: in the first two rows two halves, then zeros.
+  /// As products read them, in the layout of the taps: in the first two rows two halves, with edges in the next ones
+  /// the taps that meet the first pixel and those that meet the last, then zeros.
   void append_start_products(std::vector<std::byte>& to) const {
     std::vector<std::uint16_t> halves;
+    const auto add = [&halves](double value) {
+      halves.push_back(half_bits(value));
+      halves.push_back(half_bits(value - half_value(halves.back())));
+    };
     for (int c = 0; c < strips_.components; ++c) {
       for (int n = 0; n < strips_.pixels; ++n) {
-        halves.push_back(half_bits(start(c, n)));
-        halves.push_back(half_bits(start(c, n) - half_value(halves.back())));
-        halves.insert(halves.end(), 6, 0);
+        const auto pixel = static_cast<std::size_t>(pixel_of(strips_, n));
+        add(start(c, n)), add(low_[pixel]), add(high_[pixel]);
+        halves.insert(halves.end(), 2, 0);
       }
-      halves.insert(halves.end(), static_cast<std::size_t>(8 * strips_.pixels), 0);
+      if (!strips_.edges) halves.insert(halves.end(), static_cast<std::size_t>(8 * strips_.pixels), 0);
     }
     append(to, halves);
   }
@@ -154,6 +161,18 @@ class Window {
     piece_.assign(static_cast<std::size_t>(strips_.pieces()), 0);
     for (int n = 0; n < std::min(strips_.pixels, axis_.width - left); ++n)
       if (!add_all_taps(n)) return false;
+    return true;
+  }
+  /// With the taps of inner strips; beside the frame they meet zeros.
+  bool set_edges(int left) {
+    set_inner();
+    first_ = left - axis_.before;
+    for (int n = 0; n < strips_.pixels; ++n)
+      for (std::size_t k = 0; k < axis_.taps.size(); ++k) {
+        const int pixel = first_ + axis_.lead + n + static_cast<int>(k);
+        if (pixel < 0) low_[static_cast<std::size_t>(n)] += axis_.taps[k];
+        if (pixel >= axis_.width) high_[static_cast<std::size_t>(n)] += axis_.taps[k];
+      }
     return true;
   }
   /// The taps of pixel n of the strip, those that meet one pixel added up.
@@ -244,7 +263,24 @@ class Window {
   std::vector<int> piece_;           ///< of the frame, in the window's order
   std::vector<std::uint16_t> bits_;  ///< [pixel of the strip][pixel of the window]
   std::vector<double> outside_;      ///< for each pixel of the strip, the sum of taps that meet ghost cells
+  std::vector<double> low_, high_;   ///< with edges: that of those before the frame's first pixel and behind its last
 };
+
+/// The places of luma's taps in a window's, as blocks that repeat. Of the rows and columns of a block of products, the
+/// first ones are pixels 32 a + 2 b of the window and 32 c + 2 d of the strip, and its taps depend on a - c and d - b
+/// alone.
+std::vector<int> band_order(const Strips& strips) {
+  std::vector<int> order;
+  for (int a = 0; a < strips.window / 32 - 1; ++a)
+    for (int i = 0; i < 7; ++i) {
+      const int b = std::max(0, 3 - i), d = std::max(0, i - 3);
+      for (int n = 0; n < 8; ++n)
+        for (int k = 0; k < 8; ++k)
+          order.push_back(pixel_of(strips, 8 * d + n) * strips.window +
+                          window_pixel(strips, 2 * a + b / 2, b % 2 * 8 + k));
+    }
+  return order;
+}
 
 }  // namespace
 
@@ -253,6 +289,10 @@ StripTables::StripTables(const std::vector<StripPart>& parts, bool bytes) : coun
   for (const StripPart& from : parts) {
     Part& part = parts_.emplace_back(Part{from, {}, {}});
     for (const double tap : part.axis.taps) part.tap_bits.push_back(half_bits(tap));
+    if (part.strips.has_bands()) {
+      part.order = band_order(part.strips);
+      continue;
+    }
     part.order.reserve(part.strips.matrix_halves());
     // As products read them in shared memory: blocks of 8 columns by 8 rows, whose columns are 16 bytes.
     for (int product = 0; product < (part.strips.window + rows - 1) / rows; ++product)

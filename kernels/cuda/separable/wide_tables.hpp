@@ -20,6 +20,8 @@ struct Strips {
   int pixel_bytes;
   bool tiles;           ///< no pieces of the frame stand beside it (wide_tiles.cuh)
   bool start_products;  ///< sums begin with rows of a product
+  bool edges = false;   ///< taps beside the frame are there, apart, for its first and last pixels (PairSums)
+  bool has_bands() const { return edges && components == 1; }  ///< taps are blocks that repeat
   int pieces() const { return window / piece_pixels; }
   std::size_t matrix_halves() const { return static_cast<std::size_t>(window) * static_cast<std::size_t>(pixels); }
 };
