@@ -14,7 +14,6 @@
 
 #include "cuda/common/byte_planes.hpp"
 #include "cuda/common/half.hpp"
-#include "cuda/common/hopper/tensor/map.hpp"
 #include "cuda/common/packed_422.hpp"
 #include "cuda/common/shared_memory.hpp"
 #include "cuda/common/table.hpp"
@@ -22,6 +21,7 @@
 #include "cuda/separable/large_group_plan.hpp"
 #include "cuda/separable/wide_aligned.cuh"
 #include "cuda/separable/wide_kernels.cuh"
+#include "cuda/separable/wide_maps.cuh"
 
 namespace convolve::cuda {
 namespace {
@@ -170,9 +170,9 @@ class WidePlan final : public Plan {
     if (other_ && !(in_aligned && out_aligned)) return other_->enqueue(window, out, stream);
     if (const char* error = in_aligned ? nullptr : aligned_.take(args_, stream)) return error;
     if (!out_aligned) aligned_.set_out(args_, stream);
-    for (int p = 0; p < args_.planes && kernel_.tile_row_bytes > 0; ++p) describe_rows(p);
+    for (int p = 0; p < args_.planes && kernel_.tile_row_bytes > 0; ++p) describe_rows(args_, kernel_, p);
     if (kernel_.ring && !args_.plane[0].described) return other_->enqueue(window, out, stream);
-    if (kernel_.out_rows > 0 && !describe_samples(args_.plane[0])) return "the driver describes no tensors";
+    if (kernel_.out_rows > 0 && !describe_samples(args_, kernel_)) return "the driver describes no tensors";
     launch_pdl(90, kernel_.kernel, blocks_, dim3(static_cast<unsigned>(128 * kernel_.groups)), stream, args_,
                static_cast<unsigned>(kernel_.memory));
     if (const char* error = launch_error()) return error;
@@ -188,21 +188,6 @@ class WidePlan final : public Plan {
   }
 
  private:
-  /// Describes a plane to tensor copies, but where rows are bottom-up, or the driver cannot.
-  void describe_rows(int p) noexcept {
-    Plane& plane = args_.plane[p];
-    const int tile_row = plane.components == 2 ? kernel_.second_tile_row_bytes : kernel_.tile_row_bytes;
-    plane.described = describe_tensor(args_.rows[p], TensorUnit::word, plane.in, plane.row_bytes, plane.height,
-                                      plane.in_stride, tile_row, kernel_.tile_rows, tile_row == swizzled_row);
-  }
-  /// Describes what is made of a plane, but for a last vector that is not whole; false where the driver cannot.
-  bool describe_samples(Plane& plane) noexcept {
-    plane.bottom_up = plane.out_stride < 0;
-    const std::ptrdiff_t stride = std::abs(plane.out_stride);
-    const std::uint8_t* const first = plane.out - (plane.bottom_up ? (plane.height - 1) * stride : 0);
-    return describe_tensor(args_.samples, TensorUnit::byte, first, plane.row_bytes / 16 * 16, plane.height, stride,
-                           plane.components * kernel_.of(plane.components).pixels, kernel_.out_rows);
-  }
   void set_plane(Plane& to, const PlanDesc& desc, const LargeTaps& taps, int p) const {
     const PlaneLayout& from = desc.layout.plane[p];
     set_size(to, desc, from.components, from.component[0].width, from.component[0].height);

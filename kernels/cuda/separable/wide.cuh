@@ -169,7 +169,7 @@ __device__ __forceinline__ void filter_block(const Args& args, const Plane& plan
   int y = top - args.centre_y + In::first_row(worker.warp, worker.lane) + group * step_rows;
   worker.input.set_next_rows(y);
   worker.input.find_first(reinterpret_cast<const std::uint8_t*>(table) + S::offsets_at);
-  if constexpr (S::prefetches) worker.input.prefetch_first();
+  if constexpr (S::tiles) worker.input.prefetch_first();
   pdl_wait();
   if constexpr (S::tiles && S::groups > S::chunks) {  // of warpgroups without a step nobody would wait for copies
     if (top + (group - S::chunks + 1) * step_rows < plane.height && group < plane.steps + S::chunks - 1)

@@ -83,10 +83,6 @@ struct Shape {
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;
   static constexpr int row_products = window / 16, column_products = 4 * chunks;
-  /// Whether the first pieces are asked for before the launch before this one is over: where multiprocessors hold
-  /// several blocks, of which one may wait for that while another works, or one copy asks for them (measured on one
-  /// H100, 2026-11-26).
-  static constexpr bool prefetches = tiles && !ring;
   static constexpr bool boxes = boxes_;  ///< taps are equal, and sums exact
   static constexpr int limb = limb_of(chunks);
   using Sum = std::conditional_t<boxes, std::int32_t, float>;  ///< of the column pass
@@ -160,7 +156,7 @@ constexpr int resident_of(PlaneMix mix, int chunks) {
 }
 /// Where boxes are faster than by running sums (one H100, 2026-11-26).
 constexpr bool is_faster_for_boxes(PlaneMix mix, int chunks) {
-  return mix == PlaneMix::none || chunks == 2 || (chunks == 3 && (mix == PlaneMix::one || mix == PlaneMix::four));
+  return mix == PlaneMix::none || chunks == 2 || (chunks == 3 && mix != PlaneMix::three);
 }
 template <PlaneMix mix, int chunks, int components, bool boxes = false>
 using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMix::none, boxes>;

@@ -41,8 +41,7 @@ __device__ __forceinline__ std::uint32_t halves_of(const Piece<S::piece_words>& 
 template <class S, bool first>
 __device__ __forceinline__ Piece<S::piece_words> load_piece(const std::uint8_t* from, int at) {
   if constexpr (S::piece_bytes == 16) {
-    constexpr bool far = S::chunks == 2 && !first;  // the faster one (measured on one H100, 2026-11-26)
-    const uint4 v = first ? ptx::load_near_in_order(from + at) : ptx::load_near<far>(from + at);
+    const uint4 v = first ? ptx::load_near_in_order(from + at) : ptx::load_near(from + at);
     return {{v.x, v.y, v.z, v.w}};
   } else {
     const std::uint8_t* const four = from + (at & ~15);
@@ -110,13 +109,6 @@ struct Input {
 #pragma unroll
     for (int p = 0; p < S::ahead; ++p)
       piece[p][0].word[0] = __ldg(reinterpret_cast<const std::uint32_t*>(of_table + 4 * (threadIdx.x & 3) + 16 * p));
-  }
-  /// Brings them to the second level cache, whatever is there: another launch may still write them.
-  __device__ __forceinline__ void prefetch_first() const {
-#pragma unroll
-    for (int p = 0; p < S::ahead; ++p)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) ptx::prefetch_l2(next.at[h] + static_cast<int>(piece[p][0].word[0]));
   }
   __device__ __forceinline__ void load_first() {
 #pragma unroll

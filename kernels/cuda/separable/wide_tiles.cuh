@@ -3,10 +3,10 @@
 //
 // How rows of the frame come to shared memory for wide.cuh: a warp has a tile for itself, 16 rows of a strip's window,
 // which is one tensor copy (CUDA C++ Programming Guide, Asynchronous data copies using the tensor memory accelerator).
-// Where some rows are above or below the frame, or the frame is bottom-up, lanes copy 16 bytes at a time. Left and
-// right of the frame no tap of a strip meets anything, since those of the first and last strips have been moved to the
-// pixels of the frame that they meet; but of a border that wraps rows have there what is on the other side, and lanes
-// copy that as well.
+// Where some rows are above or below the frame lanes copy 16 bytes at a time. Rows of a frame bottom-up lie so in a
+// tile, too. Left and right of the frame no tap of a strip meets anything, since those of the first and last strips
+// have been moved to the pixels of the frame that they meet; but of a border that wraps rows have there what is on the
+// other side, and lanes copy that as well.
 //
 // Samples of three components leave by tensor copies, too, of tiles of as many rows as a warp makes in a step.
 #pragma once
@@ -74,7 +74,7 @@ struct TileInput {
   }
   __device__ __forceinline__ void prefetch_first() const {
     if (plane.described && (threadIdx.x & 31) == 0)
-      ptx::prefetch_box(rows, window / 4, max(0, min(next_y, plane.height - 1)));
+      ptx::prefetch_box(rows, window / 4, max(0, min(box_y(), plane.height - 1)));
   }
   __device__ __forceinline__ void load_first() { load(); }
   /// Piece p of a window.
@@ -84,7 +84,8 @@ struct TileInput {
       phase ^= 1;
     }
 #pragma unroll
-    for (int h = 0; h < 2; ++h) to[h] = read_piece<S>(piece + h * 8 * S::tile_pitch + p * 4 * S::piece_bytes);
+    for (int h = 0; h < 2; ++h)
+      to[h] = read_piece<S>(piece + h * (is_turned() ? -8 : 8) * S::tile_pitch + p * 4 * S::piece_bytes);
   }
   /// Piece p has been taken.
   __device__ __forceinline__ void go_on(int p, bool more) {
@@ -92,8 +93,17 @@ struct TileInput {
   }
 
  private:
+  /// Whether rows of tiles lie in reverse, as those of a frame bottom-up.
+  __device__ __forceinline__ bool is_turned() const {
+    return plane.in_stride < 0;
+  }
+  /// Where the next tile begins in memory.
+  __device__ __forceinline__ int box_y() const {
+    return is_turned() ? plane.height - 16 - next_y : next_y;
+  }
   /// Where 16 bytes of a row of the tile are.
   __device__ __forceinline__ std::uint32_t place_of(int row, int at) const {
+    if (is_turned()) row = 15 - row;
     return tile + row * S::tile_pitch + (S::swizzled ? at ^ (row & 7) * 16 : at);
   }
   /// Asks for the next tile, once all lanes have done with this one.
@@ -105,7 +115,7 @@ struct TileInput {
     if ((threadIdx.x & 31) != 0) return;
     ptx::arrive_at_barrier(copied, 31);
     ptx::expect_bytes(copied, S::tile_bytes);
-    ptx::copy_box(tile, rows, window / 4, next_y, copied);
+    ptx::copy_box(tile, rows, window / 4, box_y(), copied);
   }
   /// Eight lanes a row.
   __device__ __forceinline__ void copy_vectors() const {

@@ -45,15 +45,11 @@ __device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, in
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
-/// Loads 16 bytes that no kernel writes meanwhile; the 128 or 256 bytes that they are of are to come to the second
-/// level cache. PTX ISA, ld.global.nc.
-template <bool far>
+/// Loads 16 bytes that no kernel writes meanwhile; the 128 bytes that they are of are to come to the second level
+/// cache. PTX ISA, ld.global.nc.
 __device__ __forceinline__ uint4 load_near(const void* from) {
   uint4 v;
-  if constexpr (far)
-    asm("ld.global.nc.L2::256B.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
-  else
-    asm("ld.global.nc.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  asm("ld.global.nc.L2::128B.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
   return v;
 }
 /// The same in order, right behind pdl_wait(): ptxas (CUDA 13.0) moves loads by way of the read-only cache up past it,
