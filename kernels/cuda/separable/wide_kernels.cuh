@@ -40,12 +40,12 @@ inline std::int64_t deal_edge_strips(Args& args, int multiprocessors) {
   Plane& plane = args.plane[0];
   plane.low_strips = std::min(plane.low_strips, plane.strips);
   plane.high_strip = std::clamp(plane.high_strip, plane.low_strips, plane.strips);
-  const int all = (plane.height + step_rows - 1) / step_rows, inner = plane.high_strip - plane.low_strips;
-  const int bands = (all + plane.steps - 1) / plane.steps, edge = plane.strips - inner;
+  const int all = ceil_div(plane.height, step_rows), inner = plane.high_strip - plane.low_strips;
+  const int bands = ceil_div(all, plane.steps), edge = plane.strips - inner;
   args.edge_block = inner * bands;
   const bool more = edge > 0 && args.edge_block + edge * (bands + 1) <= multiprocessors;
-  args.edge_steps = more ? (all + bands) / (bands + 1) : plane.steps;
-  return args.edge_block + std::int64_t{edge} * ((all + args.edge_steps - 1) / args.edge_steps);
+  args.edge_steps = more ? ceil_div(all, bands + 1) : plane.steps;
+  return args.edge_block + std::int64_t{edge} * ceil_div(all, args.edge_steps);
 }
 
 template <PlaneMix mix, int chunks, bool boxes>

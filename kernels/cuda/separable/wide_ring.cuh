@@ -106,7 +106,7 @@ struct Ring {
     if (of_stage == 0) ptx::wait_for_phase(full + barrier_of(group, stage), phase);
 #pragma unroll
     for (int h = 0; h < 2; ++h)
-      to[h] = read_in_order(rows[h] + place_of(stage) * S::stage_bytes + of_stage * 4 * S::piece_bytes);
+      to[h] = read_piece<S>(rows[h] + place_of(stage) * S::stage_bytes + of_stage * 4 * S::piece_bytes);
   }
   /// Where piece p, which has been read, was a stage's last one: asks for what follows in its place. Waits until the
   /// piece is in registers, and so all before it, for which arriving at a barrier does not.
@@ -136,17 +136,6 @@ struct Ring {
   }
 
  private:
-  /// Reads a lane's piece of a row, in the order of the program: once a stage's last piece is there, all others are.
-  static __device__ __forceinline__ P read_in_order(std::uint32_t from) {
-    if constexpr (S::piece_bytes == 16) {
-      const uint4 v = ptx::load_shared_four_words_in_order(from);
-      return {{v.x, v.y, v.z, v.w}};
-    } else {
-      const uint2 a = ptx::load_shared_two_words_in_order(from), b = ptx::load_shared_two_words_in_order(from + 8),
-                  c = ptx::load_shared_two_words_in_order(from + 16);
-      return {{a.x, a.y, b.x, b.y, c.x, c.y}};
-    }
-  }
   static __device__ __forceinline__ constexpr int barrier_of(int group, int stage) {
     return 8 * (group * S::stages + stage);
   }

@@ -21,18 +21,19 @@ namespace convolve::cuda::wide {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Reads a lane's piece of a row from shared memory.
+/// Reads a lane's piece of a row from shared memory: of a ring in the order of the program, so that once a stage's last
+/// piece is there, all others are.
 template <class S>
 __device__ __forceinline__ Piece<S::piece_words> read_piece(std::uint32_t from) {
   if constexpr (S::swizzled) {
     const uint4 v = ptx::load_shared_four_words(from), w = ptx::load_shared_four_words(from ^ 16);
     return {{v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w}};
   } else if constexpr (S::piece_bytes == 16) {
-    const uint4 v = ptx::load_shared_four_words(from);
+    const uint4 v = ptx::load_shared_four_words<S::ring>(from);
     return {{v.x, v.y, v.z, v.w}};
   } else {
-    const uint2 a = ptx::load_shared_two_words(from), b = ptx::load_shared_two_words(from + 8),
-                c = ptx::load_shared_two_words(from + 16);
+    const uint2 a = ptx::load_shared_two_words<S::ring>(from), b = ptx::load_shared_two_words<S::ring>(from + 8),
+                c = ptx::load_shared_two_words<S::ring>(from + 16);
     return {{a.x, a.y, b.x, b.y, c.x, c.y}};
   }
 }

@@ -60,31 +60,27 @@ __device__ __forceinline__ void arrive_behind_loads(std::uint32_t barrier, std::
       "r"(loaded), "r"(zero)
       : "memory");
 }
-/// Loads two words, or four, in a volatile statement. PTX ISA, ld.
+/// Loads two words, or four, in a volatile statement. Such statements keep the order of the program until the
+/// assembler, which then moves loads (CUDA 13.0) but for those `in_order`. PTX ISA, ld and ld.volatile.
+template <bool in_order = false>
 __device__ __forceinline__ uint2 load_shared_two_words(std::uint32_t from) {
   uint2 v;
-  asm volatile("ld.shared.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "r"(from));
+  if constexpr (in_order)
+    asm volatile("ld.volatile.shared.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "r"(from) : "memory");
+  else
+    asm volatile("ld.shared.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "r"(from));
   return v;
 }
+template <bool in_order = false>
 __device__ __forceinline__ uint4 load_shared_four_words(std::uint32_t from) {
   uint4 v;
-  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(from));
-  return v;
-}
-
-/// The same, in the order of the program: volatile statements keep theirs until the assembler, which then moves loads
-/// but for volatile ones (CUDA 13.0). PTX ISA, ld.volatile.
-__device__ __forceinline__ uint2 load_shared_two_words_in_order(std::uint32_t from) {
-  uint2 v;
-  asm volatile("ld.volatile.shared.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "r"(from) : "memory");
-  return v;
-}
-__device__ __forceinline__ uint4 load_shared_four_words_in_order(std::uint32_t from) {
-  uint4 v;
-  asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3},[%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "r"(from)
-               : "memory");
+  if constexpr (in_order)
+    asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3},[%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(from)
+                 : "memory");
+  else
+    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(from));
   return v;
 }
 
