@@ -170,7 +170,8 @@ Arithmetic arithmetic_of(const PlanDesc& desc) {
 struct Sample {
   double made, wanted;
 };
-Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int high, std::uint32_t seed) {
+Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int high, std::uint32_t seed,
+                     double row_scale = 0x1p-24) {
   std::mt19937 random(seed);
   std::uniform_int_distribution<int> byte(low, high);
   const FrameFactors& frame = desc.filter.frame_factors().front();
@@ -181,7 +182,7 @@ Sample random_sample(const PlanDesc& desc, const LargeTaps& taps, int low, int h
     for (int x = 0; x < desc.filter.width(); ++x) {
       const int sample = byte(random);
       if (y == desc.filter.centre_y() && x == desc.filter.centre_x()) at_centre = sample;
-      v += taps.row[x] * sample * (halves ? 0x1p-24 : 1);
+      v += taps.row[x] * sample * (halves ? row_scale : 1);
       row += frame.factors.row[x] * sample;
     }
     sum += taps.column[y] * (halves ? cuda::half_value(cuda::half_bits(v)) : v);
@@ -207,6 +208,69 @@ TEST(LargeTaps, RealTapsStayWithinACodeValue) {
           ASSERT_NEAR(sample.made, sample.wanted, 0.2) << "radius " << radius;
         }
     }
+}
+
+// Blurs and unsharp masks, alone and upside down: the taps are bytes, and samples stay as near as the error says.
+TEST(LargeTaps, RowsOfBytesStayWithinHalfACodeValue) {
+  for (const Preset preset : {Preset::gaussian_blur, Preset::unsharp})
+    for (const int radius : {8, 31, 63, 97, 127})
+      for (const double scale : {1.0, -1.0}) {
+        PlanDesc desc = desc_of(preset, radius);
+        desc.filter = Filter(make_preset(preset, {.radius = radius}), {.scale = scale});
+        LargeTaps taps;
+        ASSERT_TRUE(make_large_taps_of_bytes(desc, desc.filter.frame_factors().front(), taps)) << radius;
+        EXPECT_LT(taps.error, 0.5);
+        for (const double tap : taps.row) {
+          ASSERT_EQ(tap, std::round(tap));
+          ASSERT_TRUE(tap >= 0 && tap <= 255) << tap;
+        }
+        for (std::uint32_t seed = 0; seed < 8; ++seed)
+          for (const auto& [low, high] : {std::pair{0, 255}, std::pair{0, 3}, std::pair{252, 255}}) {
+            const Sample sample = random_sample(desc, taps, low, high, seed, taps.row_scale);
+            ASSERT_NEAR(sample.made, sample.wanted, taps.error) << "radius " << radius;
+          }
+        // An even frame is off by what halves round alone.
+        for (const int level : {0, 1, 127, 254, 255}) {
+          const Sample sample = random_sample(desc, taps, level, level, 0, taps.row_scale);
+          ASSERT_NEAR(sample.made, sample.wanted, 0.12) << "radius " << radius << ", level " << level;
+        }
+      }
+}
+
+// The frame for which the taps of a row are worst, as far as a column of one tap lets it be seen.
+TEST(LargeTaps, TheErrorOfRowsOfBytesIsThatOfTheWorstFrame) {
+  PlanDesc desc = desc_of(Preset::gaussian_blur, 63);
+  const std::vector<double> row = desc.filter.frame_factors().front().factors.row;
+  TapArray array{.depth = 1, .height = 1, .width = static_cast<int>(row.size()), .taps = {}};
+  for (const double tap : row) array.taps.push_back(Tap::real(tap));
+  desc.filter = Filter(array);
+  const FrameFactors& frame = desc.filter.frame_factors().front();
+  LargeTaps taps;
+  ASSERT_TRUE(make_large_taps_of_bytes(desc, frame, taps));
+  const double of_column = frame.factors.column[0];
+  double made = taps.row_start, wanted = 0;
+  for (std::size_t i = 0; i < taps.row.size(); ++i) {
+    const double unit = taps.gain * taps.column[0] * taps.row_scale;  // of a tap
+    const int sample = unit * taps.row[i] > of_column * frame.factors.row[i] ? 255 : 0;
+    made += taps.row[i] * taps.row_scale * sample;
+    wanted += of_column * frame.factors.row[i] * sample;
+  }
+  const double off = std::abs(made * taps.column[0] * taps.gain + taps.level[0][0] - wanted);
+  EXPECT_GT(off, 0.1);
+  EXPECT_LT(off, taps.error);
+}
+
+TEST(LargeTaps, RowsOfEitherSignAreNoBytes) {
+  PlanDesc desc = desc_of(Preset::gaussian_blur, 31);
+  TapArray array{.depth = 1, .height = 1, .width = 63, .taps = std::vector<Tap>(63, Tap::real(0.0171))};
+  array.taps[0] = Tap::real(-0.001);
+  desc.filter = Filter(array);
+  LargeTaps taps;
+  EXPECT_FALSE(make_large_taps_of_bytes(desc, desc.filter.frame_factors().front(), taps));
+  // One sign, but so uneven that most of the sum is lost to rounding.
+  for (int i = 0; i < 63; ++i) array.taps[static_cast<std::size_t>(i)] = Tap::real(i == 31 ? 0.5 : 0.5 / 62 / 5.3);
+  desc.filter = Filter(array);
+  EXPECT_FALSE(make_large_taps_of_bytes(desc, desc.filter.frame_factors().front(), taps));
 }
 
 TEST(LargeTaps, BoxesAreExact) {

@@ -36,18 +36,39 @@ struct HalfTaps {
   }
 };
 
-bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps) {
+/// Taps as whole numbers of one byte, which add up to as many units as the taps do, and how far they are off.
+struct ByteTaps {
+  double unit = 0, error = 0;
+  std::vector<double> taps;
+
+  ByteTaps(const std::vector<double>& row, double per_tap) {
+    for (const double tap : row) taps.push_back(std::round(tap * per_tap));
+    unit = sum_of(row) / sum_of(taps);
+    for (std::size_t i = 0; i < row.size(); ++i) error += std::abs(unit * taps[i] - row[i]);
+  }
+};
+/// The best of some, of taps of one sign.
+ByteTaps best_bytes(const std::vector<double>& row) {
+  const double largest = sum_of(row) > 0 ? largest_of(row) : -largest_of(row);
+  ByteTaps best(row, 255 / largest);
+  for (int of_largest = 254; of_largest > 224; --of_largest)
+    if (ByteTaps taps(row, of_largest / largest); taps.error < best.error) best = std::move(taps);
+  return best;
+}
+
+/// Of taps whose row is set: V is `unit` times what the true row makes of samples less the middle, and the row's taps
+/// are off by `row_error`. False where samples could be off by `most_error`.
+bool real_taps(const PlanDesc& desc, const FrameFactors& frame, double unit, double row_error, double most_error,
+               LargeTaps& taps) {
   const SpaceFactors& f = frame.factors;
   taps.numbers = LargeNumbers::halves;
-  const HalfTaps row(f.row, taps.row), column(f.column, taps.column);
-  const double unit = std::ldexp(sample_unit, row.scale);  // of V
-  taps.row_start = -middle * sum_of(taps.row) * sample_unit;
+  const HalfTaps column(f.column, taps.column);
   taps.gain = static_cast<float>(std::ldexp(1 / unit, -column.scale));
   taps.centre = static_cast<float>(frame.centre / taps.gain);
-  const double row_magnitude = magnitude_of(f.row) + row.error,
+  const double row_magnitude = magnitude_of(f.row) + row_error,
                column_magnitude = magnitude_of(f.column) + column.error;
   const double v = middle * row_magnitude;
-  const double v_error = middle * row.error + half_rounding(v * unit) / unit;
+  const double v_error = middle * row_error + half_rounding(v * std::abs(unit)) / std::abs(unit);
   const double error = v_error * column_magnitude + v * column.error;
   const double all = sum_of(f.row) * sum_of(f.column);
   taps.magnitude = row_magnitude * column_magnitude;
@@ -58,8 +79,14 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps)
     // What single precision rounds of sums of some 300 products, 16 at a time.
     const double rounded = (2 * v * column_magnitude + std::abs(level) + 255 * std::abs(frame.centre)) * 0x1p-17;
     taps.error = std::max(taps.error, error + rounded + ghost_rounding(desc, f));
-    return taps.error < max_sample_error;
+    return taps.error < most_error;
   });
+}
+
+bool half_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps) {
+  const HalfTaps row(frame.factors.row, taps.row);
+  taps.row_start = -middle * sum_of(taps.row) * sample_unit;
+  return real_taps(desc, frame, std::ldexp(sample_unit, row.scale), row.error, max_sample_error, taps);
 }
 
 /// The multiple of the divisor that sums are read beside as floats, divided by it, and what is added to the quotient
@@ -151,7 +178,21 @@ int pixel_of(int components, int tile, int n) {
 bool make_large_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const FrameFactors& frame, LargeTaps& taps) {
   taps = {};
   if (!is_of_bytes(desc, arithmetic, frame.factors)) return false;
-  return arithmetic.exact_taps ? exact_taps(desc, arithmetic, frame, taps) : real_taps(desc, frame, taps);
+  return arithmetic.exact_taps ? exact_taps(desc, arithmetic, frame, taps) : half_taps(desc, frame, taps);
+}
+
+bool make_large_taps_of_bytes(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps) {
+  constexpr double largest_half = 65504, most_error = 0.5;
+  const std::vector<double>& f = frame.factors.row;
+  const auto [least, most] = std::minmax_element(f.begin(), f.end());
+  if (*least < 0 && *most > 0) return false;
+  const ByteTaps row = best_bytes(f);
+  taps = {};
+  taps.row = row.taps;
+  const double most_of_v = middle * sum_of(row.taps);
+  taps.row_scale = std::ldexp(1, std::min(0, std::ilogb(largest_half / most_of_v)));
+  taps.row_start = -most_of_v * taps.row_scale;
+  return real_taps(desc, frame, taps.row_scale / row.unit, row.error, most_error, taps);
 }
 
 std::vector<std::uint32_t> large_row_matrices(const LargeTaps& taps, int centre_x, int components) {

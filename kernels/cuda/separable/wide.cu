@@ -47,7 +47,7 @@ bool takes_in(const Kernel& kernel, const Filter& filter) {
 /// The smallest kernel that takes a filter in.
 Kernel kernel_for(PlaneMix mix, const Filter& filter) {
   for (int chunks = 2; chunks <= 5; ++chunks)
-    if (const Kernel kernel = kernel_of<false>(mix, chunks); takes_in(kernel, filter)) return kernel;
+    if (const Kernel kernel = kernel_of<RowTaps::halves>(mix, chunks); takes_in(kernel, filter)) return kernel;
   return {};
 }
 /// Rows from the first of the steps that a step of output takes in to the output's. By a ring steps begin with the
@@ -56,21 +56,23 @@ int above_of(const Kernel& kernel, const Filter& filter) {
   return kernel.ring ? ceil_div(filter.centre_y(), step_rows) * step_rows : filter.centre_y();
 }
 /// The kernel by a ring of so many chunks, where it serves a case.
-Kernel ring_kernel_for(const PlanDesc& desc, int chunks, bool boxes) {
-  const Kernel ring = ring_kernel_of(plane_mix(desc.layout), chunks, boxes);
-  if (!ring.kernel || desc.border != Border::replicate || !takes_in(ring, desc.filter)) return {};
+Kernel ring_kernel_for(const Device& device, const PlanDesc& desc, int chunks, RowTaps row) {
+  const Kernel ring = ring_kernel_of(plane_mix(desc.layout), chunks, row);
+  if (!ring.kernel || ring.memory > device.shared_bytes || desc.border != Border::replicate ||
+      !takes_in(ring, desc.filter))
+    return {};
   const int lead = above_of(ring, desc.filter) - desc.filter.centre_y();
   return lead + step_rows - 1 + desc.filter.height() <= step_rows * ring.chunks ? ring : Kernel{};
 }
 /// The smallest kernel for a box. Where running sums are faster than registers, a ring is faster than these from the
 /// size on that only it takes in (one H100, 2026-11-26).
-Kernel box_kernel_for(const PlanDesc& desc, bool read_as_floats) {
+Kernel box_kernel_for(const Device& device, const PlanDesc& desc, bool read_as_floats) {
   for (int chunks = 2; chunks <= 5; ++chunks) {
     if (desc.filter.width() > most_box_width(chunks) || read_as_floats != (limb_of(chunks) == 128)) continue;
     const Kernel kernel = box_kernel_of(plane_mix(desc.layout), chunks);
     if (takes_in(kernel, desc.filter)) return kernel;
     const bool largest = std::min(desc.filter.width(), desc.filter.height()) > step_rows * (chunks - 2) + 1;
-    if (const Kernel ring = ring_kernel_for(desc, chunks, true); ring.kernel && largest) return ring;
+    if (const Kernel ring = ring_kernel_for(device, desc, chunks, RowTaps::ones); ring.kernel && largest) return ring;
   }
   return {};
 }
@@ -137,7 +139,7 @@ class WidePlan final : public Plan {
     // Sums of taps are to be halves as well.
     double magnitude = 0;
     for (const double tap : taps.row) magnitude += std::abs(tap);
-    const int scale = std::min(0, 14 - std::ilogb(magnitude));
+    const int scale = kernel.row == RowTaps::halves ? std::min(0, 14 - std::ilogb(magnitude)) : 0;
     args_.planes = desc.layout.planes;
     args_.centre_y = above_of(kernel, desc.filter);
     args_.gain = std::ldexp(taps.gain, -scale), args_.centre = std::ldexp(taps.centre, scale);
@@ -149,6 +151,7 @@ class WidePlan final : public Plan {
     std::int64_t blocks = 0;
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];
+      plane.row_scale = static_cast<float>(taps.row_scale), plane.row_start = static_cast<float>(taps.row_start);
       plane.steps = steps;
       plane.first_block = static_cast<int>(checked_blocks(blocks));
       blocks += std::int64_t{plane.strips} * ceil_div(steps_of(plane.height), steps);
@@ -184,7 +187,8 @@ class WidePlan final : public Plan {
   Algorithm algorithm() const override { return Algorithm::separable; }
   std::string describe() const override {
     return "separable " + shape_ + (args_.centre != 0 ? " with a centre tap" : "") +
-           (kernel_.boxes ? ", tensor cores, limbs, warpgroups" : ", tensor cores, half precision, warpgroups");
+           (kernel_.boxes() ? ", tensor cores, limbs, warpgroups" : ", tensor cores, half precision, warpgroups") +
+           (kernel_.row == RowTaps::bytes ? ", rows of bytes" : "");
   }
 
  private:
@@ -218,7 +222,7 @@ class WidePlan final : public Plan {
     const int luma = luma_index(from), luma_at = from.component[luma].offset, width = from.component[luma].width;
     set_size(to, desc, 4, width / 2, from.component[luma].height);
     to.chroma_bytes = luma_at ? 0x6240 : 0x7351;
-    to.luma_halves = kernel_.boxes ? (luma_at ? 0x7531 : 0x6420) : luma_at ? 0x4341 : 0x4240;
+    to.luma_halves = kernel_.row != RowTaps::halves ? (luma_at ? 0x7531 : 0x6420) : luma_at ? 0x4341 : 0x4240;
     to.turn = luma_at ? 0x2301 : 0x3210;
     to.copied = true;
     to.passthrough[0] = 0;
@@ -240,7 +244,7 @@ class WidePlan final : public Plan {
     Joined joined;
     const int blocks = column_blocks_of(kernel_.chunks), lead = args_.centre_y - desc.filter.centre_y();
     const std::size_t column =
-        joined.add(kernel_.boxes ? box_column_blocks(taps.column, blocks, limb_of(kernel_.chunks), lead)
+        joined.add(kernel_.boxes() ? box_column_blocks(taps.column, blocks, limb_of(kernel_.chunks), lead)
                                  : column_blocks(taps.column, blocks, lead));
     std::size_t rows[max_planes], ghosts[max_planes];
     for (int p = 0; p < args_.planes; ++p) {
@@ -253,7 +257,7 @@ class WidePlan final : public Plan {
         rows[p] = rows[p - 1], ghosts[p] = ghosts[p - 1];
         continue;
       }
-      StripTables tables(parts_of(plane, desc, taps, scale), kernel_.boxes);
+      StripTables tables(parts_of(plane, desc, taps, scale), kernel_.row != RowTaps::halves);
       tables.add_inner();
       for (int i = 0; has_strips_ && i * strips.pixels < plane.width; ++i)
         if (i < plane.low_strips || i >= plane.high_strip) has_strips_ = tables.add(i * strips.pixels);
@@ -336,15 +340,25 @@ bool has_its_planes(const FrameLayout& layout) {
   return false;
 }
 
+/// Whether rows are whole words, as with edges tensor copies of rows and loads of their last pixels need them.
+bool has_whole_words(const FrameLayout& layout) {
+  const PlaneLayout& plane = layout.plane[0];
+  return lies_as_packed_422(layout) || plane.component[0].width * plane.components % 4 == 0;
+}
+
 /// The plan by a kernel, or by a ring with that one for frames that a ring does not serve; `other` where the kernel has
 /// no tables for all strips.
 std::unique_ptr<Plan> make_plan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps,
                                 std::unique_ptr<Plan> other) {
   auto plan = std::make_unique<WidePlan>(device, desc, kernel, taps, std::move(other));
   if (!plan->served()) return plan->take_other();
-  const Kernel ring = ring_kernel_for(desc, kernel.chunks, kernel.boxes);
-  if (kernel.ring || !ring.kernel || ring.memory > device.shared_bytes) return plan;
-  return make_plan(device, desc, ring, taps, std::move(plan));
+  if (kernel.ring) return plan;
+  if (const Kernel ring = ring_kernel_for(device, desc, kernel.chunks, RowTaps::bytes);
+      ring.kernel && kernel.row == RowTaps::halves && has_whole_words(desc.layout))
+    if (LargeTaps bytes; make_large_taps_of_bytes(desc, desc.filter.frame_factors().front(), bytes))
+      return make_plan(device, desc, ring, bytes, std::move(plan));
+  const Kernel ring = ring_kernel_for(device, desc, kernel.chunks, kernel.row);
+  return ring.kernel ? make_plan(device, desc, ring, taps, std::move(plan)) : std::move(plan);
 }
 
 }  // namespace
@@ -365,7 +379,7 @@ bool serves_separable_wide(const Device& device, const PlanDesc& desc, const Lar
 std::unique_ptr<Plan> make_separable_wide_box(const Device& device, const PlanDesc& desc, const BoxQuotient& quotient,
                                               std::unique_ptr<Plan> other) {
   if (device.capability != 90 || !has_its_planes(desc.layout) || !folds_once(desc)) return other;
-  const Kernel kernel = box_kernel_for(desc, quotient.read_as_floats);
+  const Kernel kernel = box_kernel_for(device, desc, quotient.read_as_floats);
   if (!kernel.kernel || kernel.memory > device.shared_bytes) return other;
   LargeTaps taps;
   taps.column.assign(static_cast<std::size_t>(desc.filter.height()), 1);

@@ -16,7 +16,7 @@
 // pass needs the V of the steps before, and where a slot is written that they may still read; else several of them keep
 // the tensor cores busy while one loads, rounds or stores. There is no code for borders: see wide_tables.hpp.
 //
-// Boxes are exact: both passes are products of bytes, and V is two limbs in place of a half (wide_box_rows.cuh).
+// Boxes are exact: both passes are products of bytes, and V is two limbs in place of a half (wide_byte_rows.cuh).
 //
 // A byte b is the half b * 2^-24, a subnormal number, as in strips (large.cuh): the taps and the error are theirs.
 #pragma once
@@ -24,7 +24,7 @@
 #include <type_traits>
 
 #include "cuda/common/launch.hpp"
-#include "cuda/separable/wide_box_rows.cuh"
+#include "cuda/separable/wide_byte_rows.cuh"
 #include "cuda/separable/wide_input.cuh"
 #include "cuda/separable/wide_samples.cuh"
 #include "cuda/separable/wide_tiles.cuh"
@@ -75,6 +75,7 @@ struct Worker {
         if (!SumsOf<S>::Type::sends(p)) continue;
         ptx::wgmma_fence();
         sums.multiply(left, row_taps, p, first);
+        if (SumsOf<S>::Type::waits_for_more(p)) continue;
         ptx::wgmma_commit();
         if (!last || p + 1 < S::pieces) ptx::wait_for_products_but_last();
       }
@@ -215,24 +216,24 @@ __device__ __forceinline__ void filter_plane(const Args& args, const Plane& plan
 
 #endif
 
-template <PlaneMix mix, int chunks, bool boxes = false>
+template <PlaneMix mix, int chunks, RowTaps row = RowTaps::halves>
 __global__ void __launch_bounds__(128 * groups_of(mix, chunks), resident_of(mix, chunks))
     wide_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) std::uint8_t memory[];
   if constexpr (mix == PlaneMix::one_and_two) {
     if (static_cast<int>(blockIdx.x) < args.plane[1].first_block)
-      filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
+      filter_plane<ShapeOf<mix, chunks, 1, row>>(args, args.plane[0], memory);
     else
-      filter_plane<ShapeOf<mix, chunks, 2, boxes>>(args, args.plane[1], memory);
+      filter_plane<ShapeOf<mix, chunks, 2, row>>(args, args.plane[1], memory);
   } else if constexpr (mix == PlaneMix::one) {
     // What is read of a plane at a place of run time is slow.
-    if (args.planes == 1) return filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[0], memory);
+    if (args.planes == 1) return filter_plane<ShapeOf<mix, chunks, 1, row>>(args, args.plane[0], memory);
     int p = 0;
     while (p + 1 < args.planes && static_cast<int>(blockIdx.x) >= args.plane[p + 1].first_block) ++p;
-    filter_plane<ShapeOf<mix, chunks, 1, boxes>>(args, args.plane[p], memory);
+    filter_plane<ShapeOf<mix, chunks, 1, row>>(args, args.plane[p], memory);
   } else {
-    filter_plane<ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), boxes>>(args, args.plane[0],
+    filter_plane<ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), row>>(args, args.plane[0],
                                                                                                   memory);
   }
 #endif

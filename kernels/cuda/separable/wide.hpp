@@ -64,10 +64,18 @@ constexpr int most_box_width(int chunks) {
   return limb_of(chunks) == 128 ? 128 : 255;
 }
 
+/// What rows of the frame are multiplied with.
+enum class RowTaps : std::uint8_t {
+  halves,  ///< real taps as halves: V is halves
+  bytes,   ///< real taps as bytes, where samples are hardly less exact (wide_byte_taps.hpp): V is halves
+  ones     ///< boxes: V is exact, as two limbs
+};
+
 /// A warpgroup's work: strips of a plane of C components, under filters that take in up to `chunks` times 64 rows for
 /// 64 rows of output, and as many more pixels than a strip has. `most_groups` warpgroups side by side are a block.
 /// `ring`: rows come to a ring that warpgroups share (wide_ring.cuh).
-template <int components, int chunks_, int most_groups, bool pairs_ = false, bool boxes_ = false, bool ring_ = false>
+template <int components, int chunks_, int most_groups, bool pairs_ = false, RowTaps row = RowTaps::halves,
+          bool ring_ = false>
 struct Shape {
   static constexpr int C = components, chunks = chunks_, groups = most_groups;
   static constexpr int pixels = C == 1 ? 64 : 32, columns = C * pixels;  ///< of a strip; bytes of its rows
@@ -78,27 +86,30 @@ struct Shape {
   static constexpr int piece_words = piece_bytes / 4, piece_pixels = piece_bytes / C;
   static constexpr int products_of_piece = piece_pixels / 4;
   /// Pieces that are loaded ahead. They divide those of a window.
-  static constexpr int ahead = tiles ? 1 : boxes_ && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
+  static constexpr int ahead = tiles ? 1 : row == RowTaps::ones && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
   static constexpr int of_pieces = 4 * piece_pixels, of_turns = of_pieces * ahead;
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;
   static constexpr int row_products = window / 16, column_products = 4 * chunks;
-  static constexpr bool boxes = boxes_;  ///< taps are equal, and sums exact
+  static constexpr bool boxes = row == RowTaps::ones;  ///< taps are equal, and sums exact
   static constexpr int limb = limb_of(chunks);
   using Sum = std::conditional_t<boxes, std::int32_t, float>;  ///< of the column pass
   /// Of packed 4:2:2 pixels are pairs; luma meets pieces from `first_luma` on.
   static constexpr bool pairs = pairs_;
   static constexpr int first_luma = chunks - 1, luma_pieces = 2 * chunks;
-  /// The row's taps are halves; those of boxes are bytes, of 32 pixels a product.
-  static constexpr int row_tap_bytes = boxes ? 1 : 2;
-  /// Of a ring of pairs, blocks of 8 by 8 of luma's taps are there once each, and taps beside the frame meet its first
-  /// and last pixels in a product of their own (PairSums in wide_rows.cuh).
-  static constexpr bool edges = ring_ && pairs && !boxes;
-  static constexpr int luma_taps_bytes = edges   ? band_blocks_of(chunks) * 128
+  /// The row's taps are halves, of 16 pixels a product, or bytes, of 32.
+  static constexpr bool byte_rows = row != RowTaps::halves;
+  static constexpr int row_tap_bytes = byte_rows ? 1 : 2;
+  /// Of a ring of pairs, blocks of 8 by 8 of luma's taps are there once each, where they are halves.
+  static constexpr bool bands = ring_ && pairs && !byte_rows;
+  /// Taps beside the frame are in no product of the window, but meet the frame's first and last pixels on their own:
+  /// in one more product (PairSums in wide_rows.cuh), or by lanes (add_edge_pixels() in wide_byte_rows.cuh).
+  static constexpr bool edges = bands || row == RowTaps::bytes;
+  static constexpr int luma_taps_bytes = bands   ? band_blocks_of(chunks) * 128
                                          : pairs ? luma_pieces * (2 * of_pieces) * (2 * pixels) * row_tap_bytes
                                                  : 0;
   static constexpr int row_taps_bytes =
-      luma_taps_bytes + (boxes ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
+      luma_taps_bytes + (byte_rows ? (window + 31) / 32 * 32 : window) * pixels * row_tap_bytes;
   /// Rows of a tile lie so that lanes read them without bank conflicts: 8 bytes of four rows at a time, or 16 of two.
   static constexpr int tile_row = window * C, tile_pitch = C == 4 ? tile_row + 64 : tile_row;  ///< bytes
   static_assert(!tiles || swizzled == (tile_pitch == swizzled_row));
@@ -109,8 +120,8 @@ struct Shape {
   static constexpr int stages = window * C / stage_row, pieces_of_stage = pieces / stages;
   static constexpr int ring_stages = C == 3 ? 5 : 6;
   static constexpr int read_ahead = 2;  ///< pieces in registers, so that stages are empty early
-  /// The column's, which saves reads of shared memory, but boxes no time (one H100, 2026-11-26).
-  static constexpr bool left_in_registers = ring && C == 4 && !boxes;
+  /// The column's, which saves reads of shared memory, but with rows of bytes no time (one H100, 2026-11-27).
+  static constexpr bool left_in_registers = ring && C == 4 && !byte_rows;
   static constexpr int tiles_bytes = ring    ? ring_stages * stage_bytes
                                      : tiles ? 4 * groups * tile_bytes + (4 * groups * 8 + 127) / 128 * 128
                                              : 0;
@@ -126,13 +137,16 @@ struct Shape {
   static constexpr int phases = 4;  ///< barriers that steps have in turn
   /// What sums of a column begin with: rows of a product of ones (send_starts() in wide_rows.cuh), or one number, which
   /// is faster where registers are short, of four components without tiles (one H100, 2026-11-26).
-  static constexpr bool start_products = (tiles || C <= 2) && !boxes;
-  static constexpr int start_bytes = edges ? 16 : start_products ? 32 : 4;   ///< of a column
-  static constexpr int offsets_at = row_taps_bytes + columns * start_bytes;  ///< of pieces, in a table
+  static constexpr bool start_products = (tiles || C <= 2) && !byte_rows;
+  static constexpr int start_bytes = bands ? 16 : start_products ? 32 : 4;  ///< of a column
+  /// Of rows of bytes with edges: of a column, that of all components, what taps on either side of the frame add up to.
+  static constexpr int edge_bytes = (pairs ? 3 : 1) * pixels * 8;
+  static constexpr int offsets_at =
+      row_taps_bytes + (edges && !bands ? edge_bytes : columns * start_bytes);  ///< of pieces, in a table
   static constexpr int table_bytes = offsets_at + pieces * 16;
   /// Products of a component that are sent at once: fewer take fewer registers.
   static constexpr int products_at_once =
-      boxes ? products_of_piece : std::min(products_of_piece, tiles&& C == 3 ? 1 : 4);
+      byte_rows ? products_of_piece : std::min(products_of_piece, tiles&& C == 3 ? 1 : 4);
   static constexpr int column_bytes = column_blocks_of(chunks) * 128;
   static constexpr int repeated_bytes = 16 * columns;  ///< of a ring: a group of 8 rows of V that are alike
   static constexpr int memory = staged_bytes + table_bytes + column_bytes + slots * slot_bytes + (phases + 1) * 8 +
@@ -158,8 +172,8 @@ constexpr int resident_of(PlaneMix mix, int chunks) {
 constexpr bool is_faster_for_boxes(PlaneMix mix, int chunks) {
   return mix == PlaneMix::none || chunks == 2 || (chunks == 3 && mix != PlaneMix::three);
 }
-template <PlaneMix mix, int chunks, int components, bool boxes = false>
-using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMix::none, boxes>;
+template <PlaneMix mix, int chunks, int components, RowTaps row = RowTaps::halves>
+using ShapeOf = Shape<components, chunks, groups_of(mix, chunks), mix == PlaneMix::none, row>;
 
 struct Plane {
   const std::uint8_t* in;
@@ -184,9 +198,10 @@ struct Plane {
   std::uint32_t passthrough[3];  ///< word i of a row has number i % 3 (of three components), or any
   std::uint8_t ghost_byte[4];
   /// Of packed 4:2:2, permutes of bytes: two words' chroma, a word's luma as halves, and words to luma first and back.
-  /// Of boxes two words' luma.
+  /// Of rows of bytes two words' luma.
   std::uint32_t chroma_bytes, luma_halves, turn;
   float level[4];
+  float row_scale, row_start;  ///< of rows of bytes that become halves: V is sums times the scale, and the start
 };
 
 struct Args {

@@ -7,7 +7,7 @@
 namespace convolve::cuda::wide {
 
 Kernel box_kernel_of(PlaneMix mix, int chunks) {
-  return kernel_of<true>(mix, chunks);
+  return kernel_of<RowTaps::ones>(mix, chunks);
 }
 
 }  // namespace convolve::cuda::wide

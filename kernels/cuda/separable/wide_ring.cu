@@ -8,17 +8,17 @@
 namespace convolve::cuda::wide {
 namespace {
 
-template <PlaneMix mix, bool boxes = false>
+template <PlaneMix mix, RowTaps row>
 Kernel kernel_by_ring() {
   constexpr int chunks = 5;
-  using S = RingShape<mix, chunks, boxes>;
-  return {wide_ring_kernel<mix, chunks, boxes>,
+  using S = RingShape<mix, chunks, row>;
+  return {wide_ring_kernel<mix, chunks, row>,
           chunks,
           S::groups,
           1,
           S::memory,
           S::pairs,
-          boxes,
+          row,
           true,
           S::stage_row,
           step_rows,
@@ -26,14 +26,25 @@ Kernel kernel_by_ring() {
           {strips_of<S>(), strips_of<S>()}};
 }
 
+template <RowTaps row>
+Kernel kernel_by_ring(PlaneMix mix) {
+  if (mix == PlaneMix::four) return kernel_by_ring<PlaneMix::four, row>();
+  if (mix == PlaneMix::three) return kernel_by_ring<PlaneMix::three, row>();
+  return mix == PlaneMix::none ? kernel_by_ring<PlaneMix::none, row>() : Kernel{};
+}
+
 }  // namespace
 
-Kernel ring_kernel_of(PlaneMix mix, int chunks, bool boxes) {
+Kernel ring_kernel_of(PlaneMix mix, int chunks, RowTaps row) {
   if (chunks != 5) return {};
-  if (mix == PlaneMix::four) return boxes ? kernel_by_ring<PlaneMix::four, true>() : kernel_by_ring<PlaneMix::four>();
-  if (mix == PlaneMix::three)
-    return boxes ? kernel_by_ring<PlaneMix::three, true>() : kernel_by_ring<PlaneMix::three>();
-  if (mix == PlaneMix::none) return boxes ? kernel_by_ring<PlaneMix::none, true>() : kernel_by_ring<PlaneMix::none>();
+  switch (row) {
+    case RowTaps::halves:
+      return kernel_by_ring<RowTaps::halves>(mix);
+    case RowTaps::bytes:
+      return kernel_by_ring<RowTaps::bytes>(mix);
+    case RowTaps::ones:
+      return kernel_by_ring<RowTaps::ones>(mix);
+  }
   return {};
 }
 

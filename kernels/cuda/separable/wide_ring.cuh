@@ -24,9 +24,9 @@
 
 namespace convolve::cuda::wide {
 
-template <PlaneMix mix, int chunks, bool boxes = false>
+template <PlaneMix mix, int chunks, RowTaps row = RowTaps::halves>
 using RingShape =
-    Shape<mix == PlaneMix::none ? 4 : max_components_of(mix), chunks, 3, mix == PlaneMix::none, boxes, true>;
+    Shape<mix == PlaneMix::none ? 4 : max_components_of(mix), chunks, 3, mix == PlaneMix::none, row, true>;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
@@ -55,7 +55,6 @@ struct Ring {
   int place;           ///< in the ring, of this step's first stage
   unsigned phase = 0;  ///< parity of this step's
   FrameSteps steps;
-  EdgeWords edges = {};   ///< of this step
   std::uint32_t rows[2];  ///< the lane's first piece of its two rows, in the first place of the ring
 
   __device__ __forceinline__ Ring(const Args& args, const Plane& plane, std::uint32_t memory, std::uint32_t barriers,
@@ -121,15 +120,17 @@ struct Ring {
     ptx::wait_for_phase(empty + barrier_of(group, stage), phase);
     load(next % S::stages, step + later, place_of(stage));
   }
-  /// Asks for the pairs at the frame's edges of a step, by loads that do not move.
-  __device__ __forceinline__ void load_edges(int step) {
-    const int t = lane & 3, y = row_of(step) + 16 * warp + (lane >> 2);
-    if (t != 1 && t != 2) return;
-    const std::uint8_t* const from = plane.in + (t == 1 ? 0 : plane.row_bytes - 4);
+  /// The pixels at the frame's edges of the lane's rows of a step.
+  __device__ __forceinline__ EdgePixels edges_of(int step) const {
+    const int y = row_of(step) + 16 * warp + (lane >> 2);
+    EdgePixels edges;
 #pragma unroll
-    for (int h = 0; h < 2; ++h)
-      edges.row[h] =
-          *reinterpret_cast<const volatile std::uint32_t*>(from + min(y + 8 * h, plane.height - 1) * plane.in_stride);
+    for (int h = 0; h < 2; ++h) {
+      const std::uint8_t* const row = plane.in + min(y + 8 * h, plane.height - 1) * plane.in_stride;
+      edges.first[h] = *reinterpret_cast<const std::uint32_t*>(row);
+      edges.last[h] = *reinterpret_cast<const std::uint32_t*>(row + plane.row_bytes - 4);
+    }
+    return edges;
   }
   __device__ __forceinline__ int row_of(int step) const {
     return steps.first_row + step * step_rows;
@@ -209,10 +210,12 @@ struct RingWorker {
         if (commits && (!last || p + 1 < S::pieces)) ptx::wait_for_products_but_last();
       }
     }
+    EdgePixels edges = {};
+    if (S::edges && at_edge) edges = ring.edges_of(step);
     ptx::wgmma_wait();
     sums.hold_all();
     if constexpr (S::edges)
-      if (at_edge) sums.add_edges(ring.edges, row_taps, lane);
+      if (at_edge) sums.add_edges(edges, row_taps, lane);
     // What was in the slot has been read before V of the step before was made, or by this warpgroup.
     wait_for_rows(step - 1);
     ptx::wait_at_warpgroup_barrier(1 + (threadIdx.x >> 7));
@@ -324,7 +327,6 @@ __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& pl
   pdl_wait();
   if (threadIdx.x == 0) worker.ring.load_first();
   const bool at_edge = plane.table_of(of.strip) != 0;
-  if (S::edges && at_edge) worker.ring.load_edges(group);
   __syncthreads();
   ptx::wait_for_phase(tables, 0);
   const Out samples(args, plane, left, worker.lane, ptx::address_in_shared(memory));
@@ -332,10 +334,9 @@ __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& pl
 #pragma unroll 1
   for (int step = group, slot = group; step < steps.all; step += S::groups) {
     if (step < steps.count)
-      worker.filter_rows(plane, step, slot, S::edges && at_edge);
+      worker.filter_rows(plane, step, slot, at_edge);
     else
       worker.wait_for_rows(steps.count - 1);
-    if (S::edges && at_edge) worker.ring.load_edges(step + S::groups);
     const int first = step - (S::chunks - 1), ready = first + steps.above;
     if (ready >= 0) {
       typename S::Sum sum[S::columns / 2];
@@ -355,12 +356,12 @@ __device__ __forceinline__ void filter_by_ring(const Args& args, const Plane& pl
 
 #endif
 
-template <PlaneMix mix, int chunks, bool boxes = false>
-__global__ void __launch_bounds__(128 * RingShape<mix, chunks, boxes>::groups)
+template <PlaneMix mix, int chunks, RowTaps row = RowTaps::halves>
+__global__ void __launch_bounds__(128 * RingShape<mix, chunks, row>::groups)
     wide_ring_kernel(const __grid_constant__ Args args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) std::uint8_t memory[];
-  using S = RingShape<mix, chunks, boxes>;
+  using S = RingShape<mix, chunks, row>;
   static_assert(S::read_ahead < S::pieces_of_stage);  // behind the first piece no stage is empty
   filter_by_ring<S, std::conditional_t<S::out_bytes != 0, TileSamples<S>, Samples<S>>>(args, args.plane[0], memory);
 #endif

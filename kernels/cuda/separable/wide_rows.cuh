@@ -25,7 +25,7 @@ __device__ __forceinline__ void hold(Sum (&sum)[n]) {
 /// ring, whose border has no ghost cells, zeros.
 template <class S, class Sum, int n>
 __device__ __forceinline__ void start_sums(Sum (&sum)[n], std::uint32_t starts, int lane) {
-  if constexpr (S::boxes && S::ring) {
+  if constexpr (S::byte_rows && S::ring) {
 #pragma unroll
     for (int i = 0; i < n; ++i) sum[i] = 0;
     return hold(sum);
@@ -61,10 +61,9 @@ __device__ __forceinline__ uint4 ones_of(int lane) {
 __device__ __forceinline__ float (&half_of(float (&sum)[32], int half))[16] {
   return *reinterpret_cast<float(*)[16]>(sum + 16 * half);
 }
-/// Of a lane's two rows, pairs of the frame for the taps beside it: the second of four lanes has the first pair, the
-/// third one the last pair, and others nothing.
-struct EdgeWords {
-  std::uint32_t row[2];
+/// Of a lane's two rows, the frame's first four bytes and its last ones, for taps beside it.
+struct EdgePixels {
+  std::uint32_t first[2], last[2];
 };
 /// Stores sums, a word of two by `pack`, so that products find blocks of 8 columns by 8 rows, columns apart.
 template <class Sum, int n, class Pack>
@@ -97,9 +96,10 @@ __device__ __forceinline__ void store_sums(const float (&sum)[n], std::uint32_t 
 /// The sums of a step, of pixels of C components.
 template <class S, class Sum>
 struct SumsOfComponents {
+  const Plane& plane;
   Sum sum[S::C][S::pixels / 2];
 
-  __device__ __forceinline__ SumsOfComponents(const Plane&, std::uint32_t table, int lane) {
+  __device__ __forceinline__ SumsOfComponents(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
     const std::uint32_t starts = table + S::row_taps_bytes;
     if constexpr (S::start_products) {
       const uint4 ones = ones_of(lane);
@@ -179,7 +179,7 @@ struct SumsOfPairs {
 
   __device__ __forceinline__ SumsOfPairs(const Plane& plane, std::uint32_t table, int lane) : plane(plane) {
     const std::uint32_t starts = table + S::row_taps_bytes;
-    if constexpr (S::edges) {
+    if constexpr (S::bands) {
       const std::uint32_t two = ptx::load_shared_word(starts);  // a half and what it lacks
       const float2 parts = __half22float2(*reinterpret_cast<const __half2*>(&two));
       start = parts.x + parts.y;
@@ -240,7 +240,7 @@ struct PairSums : SumsOfPairs<S, float> {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const std::uint32_t of = sums.plane.luma_halves;
-        constexpr int low = S::edges ? 1 : 0, high = 1 - low;
+        constexpr int low = S::bands ? 1 : 0, high = 1 - low;
         luma[j] = {__byte_perm(v[0].word[2 * j + low], 0, of), __byte_perm(v[1].word[2 * j + low], 0, of),
                    __byte_perm(v[0].word[2 * j + high], 0, of), __byte_perm(v[1].word[2 * j + high], 0, of)};
         ptx::hold_matrix(luma[j]);
@@ -250,18 +250,19 @@ struct PairSums : SumsOfPairs<S, float> {
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
   }
-  /// By a ring: whether those of piece p are sent together with those of the piece behind it, since they are few.
+  /// Whether those of piece p are sent together with those of the piece behind it: where there are registers for it, or
+  /// where they are few.
   static __device__ __forceinline__ constexpr bool waits_for_more(int p) {
-    return !has_luma(p) && p % 2 == 0;
+    return (S::chunks == 2 || (S::ring && !has_luma(p))) && p % 2 == 0;
   }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, of_chroma / 2, 128);
 #pragma unroll
     for (int c = 0; c < 2; ++c) ptx::multiply_halves(chroma[c], left.chroma[c], moved(of_pairs, p * of_chroma), true);
-    if constexpr (S::edges)
+    if constexpr (S::bands)
       if (p == S::first_luma - 1) this->begin_luma();
     if (!has_luma(p)) return;
-    if constexpr (S::edges) return multiply_bands(left, table, p - S::first_luma);
+    if constexpr (S::bands) return multiply_bands(left, table, p - S::first_luma);
     const MatrixDescriptor right = describe_matrix(table, of_luma / 2, 128);
 #pragma unroll
     for (int j = 0; j < 2; ++j)
@@ -280,16 +281,18 @@ struct PairSums : SumsOfPairs<S, float> {
           ptx::multiply_halves(half_of(luma, c), left.luma[j], moved(right, ((a - c) * 7 + 2 - 2 * j) * 128), true);
   }
   /// Adds the products of the taps beside the frame and its first and last pixels: each sample is in two columns of the
-  /// left matrix, for a tap is two halves.
-  __device__ __forceinline__ void add_edges(const EdgeWords& words, std::uint32_t table, int lane) {
+  /// left matrix, for a tap is two halves. The second of four lanes has the first pair, the third one the last pair.
+  __device__ __forceinline__ void add_edges(const EdgePixels& pixels, std::uint32_t table, int lane) {
     const std::uint32_t luma_at = plane.luma_halves & 1;
-    const auto left_of = [&words](std::uint32_t at) {
+    const int t = lane & 3;
+    const auto left_of = [&pixels, t](std::uint32_t at) {
       const std::uint32_t bytes = 0x4040 + at * 0x0101;
-      uint4 left{__byte_perm(words.row[0], 0, bytes), __byte_perm(words.row[1], 0, bytes), 0, 0};
+      const auto word = [&](int row) { return t == 1 ? pixels.first[row] : t == 2 ? pixels.last[row] : 0; };
+      uint4 left{__byte_perm(word(0), 0, bytes), __byte_perm(word(1), 0, bytes), 0, 0};
       ptx::hold_matrix(left);
       return left;
     };
-    const uint4 left[3] = {left_of(luma_at + ((lane & 3) == 2 ? 2 : 0)), left_of(1 - luma_at), left_of(3 - luma_at)};
+    const uint4 left[3] = {left_of(luma_at + (t == 2 ? 2 : 0)), left_of(1 - luma_at), left_of(3 - luma_at)};
     const MatrixDescriptor right = describe_matrix(table + S::row_taps_bytes, 0, 128);
     ptx::wgmma_fence();
 #pragma unroll
@@ -319,7 +322,7 @@ struct SumsOf {
   using Type = RowSums<S>;
 };
 template <class S>
-requires(S::pairs && !S::boxes) struct SumsOf<S> {
+requires(S::pairs && !S::byte_rows) struct SumsOf<S> {
   using Type = PairSums<S>;
 };
 

@@ -64,12 +64,13 @@ class Window {
     for (const int i : order) halves.push_back(bits_[static_cast<std::size_t>(i)]);
     append(to, halves);
   }
-  void append_counts(const std::vector<int>& order, std::vector<std::byte>& to) const {
+  void append_bytes(const std::vector<int>& order, std::vector<std::byte>& to) const {
     for (const int i : order)
       to.push_back(i < 0 ? std::byte{0} : static_cast<std::byte>(half_value(bits_[static_cast<std::size_t>(i)])));
   }
-  /// Of counts, in whole numbers.
+  /// Of bytes, in whole numbers.
   void append_whole_starts(std::vector<std::byte>& to) const {
+    if (strips_.edges) return append_edges(to);
     std::vector<std::int32_t> starts;
     for (int c = 0; c < strips_.components; ++c)
       for (int n = 0; n < strips_.pixels; ++n)
@@ -116,6 +117,15 @@ class Window {
       if (!strips_.edges) halves.insert(halves.end(), static_cast<std::size_t>(8 * strips_.pixels), 0);
     }
     append(to, halves);
+  }
+  /// Of two columns each, what the taps on the left of the frame add up to, and on its right.
+  void append_edges(std::vector<std::byte>& to) const {
+    std::vector<std::int32_t> sums;
+    for (int n = 0; n < strips_.pixels; n += 2)
+      for (const std::vector<double>* const side : {&low_, &high_})
+        for (int e = 0; e < 2; ++e)
+          sums.push_back(static_cast<std::int32_t>((*side)[static_cast<std::size_t>(pixel_of(strips_, n + e))]));
+    append(to, sums);
   }
   int unit() const { return strips_.piece_pixels; }
   /// A piece of 24 bytes at a multiple of 8, of which `there` are of the frame, as a vector of 16 bytes and one of 8,
@@ -284,7 +294,7 @@ std::vector<int> band_order(const Strips& strips) {
 
 }  // namespace
 
-StripTables::StripTables(const std::vector<StripPart>& parts, bool bytes) : counts_(bytes) {
+StripTables::StripTables(const std::vector<StripPart>& parts, bool bytes) : of_bytes_(bytes) {
   const int rows = bytes ? 32 : 16;  // of a product
   for (const StripPart& from : parts) {
     Part& part = parts_.emplace_back(Part{from, {}, {}});
@@ -314,8 +324,8 @@ bool StripTables::add_table(Set&& set) {
     if (!set(part, windows.back())) return false;
   }
   for (std::size_t i = 0; i < parts_.size(); ++i)
-    counts_ ? windows[i].append_counts(parts_[i].order, bytes_) : windows[i].append_taps(parts_[i].order, bytes_);
-  for (const Window& window : windows) counts_ ? window.append_whole_starts(bytes_) : window.append_starts(bytes_);
+    of_bytes_ ? windows[i].append_bytes(parts_[i].order, bytes_) : windows[i].append_taps(parts_[i].order, bytes_);
+  for (const Window& window : windows) of_bytes_ ? window.append_whole_starts(bytes_) : window.append_starts(bytes_);
   windows.back().append_offsets(bytes_);
   return true;
 }

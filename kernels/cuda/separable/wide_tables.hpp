@@ -20,8 +20,9 @@ struct Strips {
   int pixel_bytes;
   bool tiles;           ///< no pieces of the frame stand beside it (wide_tiles.cuh)
   bool start_products;  ///< sums begin with rows of a product
-  bool edges = false;   ///< taps beside the frame are there, apart, for its first and last pixels (PairSums)
-  bool has_bands() const { return edges && components == 1; }  ///< taps are blocks that repeat
+  bool edges = false;   ///< taps beside the frame are there, apart, for its first and last pixels
+  bool bands = false;   ///< of one component, taps are blocks that repeat (PairSums)
+  bool has_bands() const { return bands && components == 1; }
   int pieces() const { return window / piece_pixels; }
   std::size_t matrix_halves() const { return static_cast<std::size_t>(window) * static_cast<std::size_t>(pixels); }
 };
@@ -48,7 +49,7 @@ struct StripPart {
 class StripTables {
  public:
   /// Of packed 4:2:2 the parts are luma and chroma. Pieces are the last part's.
-  /// `bytes`: of boxes, the taps are counts of one byte each.
+  /// `bytes`: the taps are whole numbers of one byte each.
   explicit StripTables(const std::vector<StripPart>& parts, bool bytes = false);
   /// That of strips whose window is within the frame.
   void add_inner();
@@ -68,7 +69,7 @@ class StripTables {
   bool add_table(Set&& set);
 
   std::vector<Part> parts_;
-  bool counts_;  ///< of one byte
+  bool of_bytes_;
   std::vector<std::byte> bytes_;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The row pass of a warpgroup of wide.cuh for boxes: exact sums, by products of bytes as they were loaded, a component
-// by itself. They are stored as two limbs each, in as many bits as halves have.
+// The row pass of a warpgroup of wide.cuh by products of bytes as they were loaded, a component by itself: exact sums
+// of boxes, or of real taps that are bytes. They are stored in as many bits as halves have, those of boxes as two limbs
+// each, others as halves.
 #pragma once
 
+#include "cuda/common/hopper/tensor/ptx.cuh"
 #include "cuda/separable/wide_rows.cuh"
 
 namespace convolve::cuda::wide {
@@ -20,15 +22,37 @@ __device__ __forceinline__ std::uint32_t pack_limbs(std::int32_t first, std::int
   const std::uint32_t more = two + __byte_perm(two, 0, 0x4341) + 0x00010001;
   return two + __byte_perm(more, 0, 0x4341);
 }
-template <int limb, int n>
-__device__ __forceinline__ void store_limbs(const std::int32_t (&sum)[n], std::uint32_t at) {
-  store_sums(sum, at, [](std::int32_t first, std::int32_t second) { return pack_limbs<limb>(first, second); });
-}
+/// V of two sums.
+template <class S>
+struct PackSums {
+  const Plane& plane;
+  __device__ __forceinline__ std::uint32_t operator()(std::int32_t first, std::int32_t second) const {
+    if constexpr (S::boxes) return pack_limbs<S::limb>(first, second);
+    const auto v = [&](std::int32_t sum) { return fmaf(__int2float_rn(sum), plane.row_scale, plane.row_start); };
+    return ptx::pack_halves(v(first), v(second));
+  }
+};
 
-template <int limb, int n>
-__device__ __forceinline__ void store_repeated_limbs(const std::int32_t (&sum)[n], int half, std::uint32_t at) {
-  store_repeated(sum, half, at,
-                 [](std::int32_t first, std::int32_t second) { return pack_limbs<limb>(first, second); });
+/// Adds what taps beside the frame make of its first and last samples, which are bytes `first_at` and `last_at`, to the
+/// sums of a lane. The table has for two columns each what the taps of either side add up to.
+template <int n>
+__device__ __forceinline__ void add_edge_pixels(std::int32_t (&sum)[n], const EdgePixels& pixels, std::uint32_t first_at,
+                                                std::uint32_t last_at, std::uint32_t table, int lane) {
+  std::int32_t first[2], last[2];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    first[h] = static_cast<std::int32_t>(__byte_perm(pixels.first[h], 0, 0x4440 | first_at));
+    last[h] = static_cast<std::int32_t>(__byte_perm(pixels.last[h], 0, 0x4440 | last_at));
+  }
+#pragma unroll
+  for (int i = 0; i < n; i += 4) {
+    const uint4 taps = ptx::load_shared_four_words(table + (i + (lane & 3)) * 16);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      sum[i + 2 * h] += static_cast<std::int32_t>(taps.x) * first[h] + static_cast<std::int32_t>(taps.z) * last[h];
+      sum[i + 2 * h + 1] += static_cast<std::int32_t>(taps.y) * first[h] + static_cast<std::int32_t>(taps.w) * last[h];
+    }
+  }
 }
 
 /// Word j of a piece's component c: four pixels.
@@ -47,7 +71,7 @@ __device__ __forceinline__ std::uint32_t bytes_of(const Piece<S::piece_words>& v
 
 /// The left matrices of a component: two words a row each. Where a piece has one, it waits for the next piece.
 template <int words, int pieces>
-struct BoxLeft {
+struct ByteLeft {
   static constexpr int products = words < 2 ? 1 : words / 2;
   /// The product that piece p is the last of; below 0: none.
   static __device__ __forceinline__ constexpr int first_product(int p) {
@@ -82,16 +106,16 @@ struct BoxLeft {
 
 /// The sums of a step, of pixels of C components.
 template <class S>
-struct BoxRowSums : SumsOfComponents<S, std::int32_t> {
+struct ByteRowSums : SumsOfComponents<S, std::int32_t> {
   using Base = SumsOfComponents<S, std::int32_t>;
-  using Base::Base, Base::sum;
+  using Base::Base, Base::sum, Base::plane;
   using P = Piece<S::piece_words>;
-  using Part = BoxLeft<S::piece_pixels / 4, S::pieces>;
+  using Part = ByteLeft<S::piece_pixels / 4, S::pieces>;
   std::uint32_t before[S::C][2];
 
   struct Left {
     Part part[S::C];
-    __device__ __forceinline__ Left(BoxRowSums& sums, const P (&v)[2], int p, int) {
+    __device__ __forceinline__ Left(ByteRowSums& sums, const P (&v)[2], int p, int) {
 #pragma unroll
       for (int c = 0; c < S::C; ++c)
         part[c].set([&](int row, int j) { return bytes_of<S>(v[row], j, c); }, sums.before[c], p);
@@ -100,38 +124,45 @@ struct BoxRowSums : SumsOfComponents<S, std::int32_t> {
   static __device__ __forceinline__ constexpr bool sends(int p) {
     return Part::first_product(p) >= 0;
   }
-  static __device__ __forceinline__ constexpr bool waits_for_more(int) {
-    return false;
+  static __device__ __forceinline__ constexpr bool waits_for_more(int p) {
+    return S::ring && !sends(p);
   }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor right = describe_matrix(table, 16 * S::pixels, 128);
 #pragma unroll
     for (int c = 0; c < S::C; ++c) left.part[c].multiply(sum[c], right, p);
   }
+  /// With edges: adds the taps beside the frame.
+  __device__ __forceinline__ void add_edges(const EdgePixels& pixels, std::uint32_t table, int lane) {
+#pragma unroll
+    for (int c = 0; c < S::C; ++c)
+      add_edge_pixels(sum[c], pixels, c, c + 4 - S::C, table + S::row_taps_bytes, lane);
+  }
   __device__ __forceinline__ void store(std::uint32_t at) const {
 #pragma unroll
-    for (int c = 0; c < S::C; ++c) store_limbs<S::limb>(sum[c], at + c * S::pixels * 16);
+    for (int c = 0; c < S::C; ++c) store_sums(sum[c], at + c * S::pixels * 16, PackSums<S>{plane});
   }
   __device__ __forceinline__ void store_repeated(int half, std::uint32_t at) const {
 #pragma unroll
-    for (int c = 0; c < S::C; ++c) store_repeated_limbs<S::limb>(sum[c], half, at + c * S::pixels * 16);
+    for (int c = 0; c < S::C; ++c)
+      wide::store_repeated(sum[c], half, at + c * S::pixels * 16, PackSums<S>{plane});
   }
 };
 
 /// Of packed 4:2:2, as PairSums.
 template <class S>
-struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
+struct BytePairSums : SumsOfPairs<S, std::int32_t> {
   using Base = SumsOfPairs<S, std::int32_t>;
-  using Base::Base, Base::luma, Base::chroma, Base::has_luma;
+  using Base::Base, Base::luma, Base::chroma, Base::has_luma, Base::plane;
   using P = Piece<4>;
-  using Chroma = BoxLeft<1, S::pieces>;
-  using Luma = BoxLeft<2, S::luma_pieces>;
+  using Chroma = ByteLeft<1, S::pieces>;
+  using Luma = ByteLeft<2, S::luma_pieces>;
   std::uint32_t before[2][2];
 
   struct Left {
     Luma luma;
     Chroma chroma[2];
-    __device__ __forceinline__ Left(BoxPairSums& sums, const P (&v)[2], int p, int) {
+    __device__ __forceinline__ Left(BytePairSums& sums, const P (&v)[2], int p, int) {
       std::uint32_t two[2][2];  // pairs' chroma, [row][half]
 #pragma unroll
       for (int r = 0; r < 2; ++r)
@@ -152,8 +183,9 @@ struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
   static __device__ __forceinline__ constexpr bool sends(int) {
     return true;
   }
-  static __device__ __forceinline__ constexpr bool waits_for_more(int) {
-    return false;
+  /// By a ring: two pieces at a time (one H100, 2026-11-27: 2 to 3 % less time).
+  static __device__ __forceinline__ constexpr bool waits_for_more(int p) {
+    return S::ring && p % 2 == 0;
   }
   __device__ __forceinline__ void multiply(const Left& left, std::uint32_t table, int p, int) {
     const MatrixDescriptor of_pairs = describe_matrix(table + S::luma_taps_bytes, 16 * S::pixels, 128);
@@ -161,25 +193,33 @@ struct BoxPairSums : SumsOfPairs<S, std::int32_t> {
     for (int c = 0; c < 2; ++c) left.chroma[c].multiply(chroma[c], of_pairs, p);
     if (has_luma(p)) left.luma.multiply(luma, describe_matrix(table, 32 * S::pixels, 128), p - S::first_luma);
   }
-  __device__ __forceinline__ void store(std::uint32_t at) const {
-    store_limbs<S::limb>(luma, at);
+  __device__ __forceinline__ void add_edges(const EdgePixels& pixels, std::uint32_t table, int lane) {
+    const std::uint32_t luma_at = plane.luma_halves & 1, edge_taps = table + S::row_taps_bytes;
+    add_edge_pixels(luma, pixels, luma_at, luma_at + 2, edge_taps, lane);
 #pragma unroll
-    for (int c = 0; c < 2; ++c) store_limbs<S::limb>(chroma[c], at + (2 + c) * S::pixels * 16);
+    for (int c = 0; c < 2; ++c)
+      add_edge_pixels(chroma[c], pixels, 1 - luma_at + 2 * c, 1 - luma_at + 2 * c, edge_taps + 16 * S::pixels, lane);
+  }
+  __device__ __forceinline__ void store(std::uint32_t at) const {
+    store_sums(luma, at, PackSums<S>{plane});
+#pragma unroll
+    for (int c = 0; c < 2; ++c) store_sums(chroma[c], at + (2 + c) * S::pixels * 16, PackSums<S>{plane});
   }
   __device__ __forceinline__ void store_repeated(int half, std::uint32_t at) const {
-    store_repeated_limbs<S::limb>(luma, half, at);
+    wide::store_repeated(luma, half, at, PackSums<S>{plane});
 #pragma unroll
-    for (int c = 0; c < 2; ++c) store_repeated_limbs<S::limb>(chroma[c], half, at + (2 + c) * S::pixels * 16);
+    for (int c = 0; c < 2; ++c)
+      wide::store_repeated(chroma[c], half, at + (2 + c) * S::pixels * 16, PackSums<S>{plane});
   }
 };
 
 template <class S>
-requires(S::boxes && !S::pairs) struct SumsOf<S> {
-  using Type = BoxRowSums<S>;
+requires(S::byte_rows && !S::pairs) struct SumsOf<S> {
+  using Type = ByteRowSums<S>;
 };
 template <class S>
-requires(S::boxes&& S::pairs) struct SumsOf<S> {
-  using Type = BoxPairSums<S>;
+requires(S::byte_rows&& S::pairs) struct SumsOf<S> {
+  using Type = BytePairSums<S>;
 };
 
 #endif
