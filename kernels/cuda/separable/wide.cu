@@ -245,7 +245,7 @@ class WidePlan final : public Plan {
     const int blocks = column_blocks_of(kernel_.chunks), lead = args_.centre_y - desc.filter.centre_y();
     const std::size_t column =
         joined.add(kernel_.boxes() ? box_column_blocks(taps.column, blocks, limb_of(kernel_.chunks), lead)
-                                 : column_blocks(taps.column, blocks, lead));
+                                   : column_blocks(taps.column, blocks, lead));
     std::size_t rows[max_planes], ghosts[max_planes];
     for (int p = 0; p < args_.planes; ++p) {
       Plane& plane = args_.plane[p];

@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(128 * groups_of(mix, chunks), resident_of(mix,
     filter_plane<ShapeOf<mix, chunks, 1, row>>(args, args.plane[p], memory);
   } else {
     filter_plane<ShapeOf<mix, chunks, mix == PlaneMix::none ? 4 : max_components_of(mix), row>>(args, args.plane[0],
-                                                                                                  memory);
+                                                                                                memory);
   }
 #endif
 }

@@ -25,11 +25,11 @@ constexpr int step_rows = 64;
 constexpr int swizzled_row = 128;
 
 /// Pieces that lanes have under way, as many as there are registers for, where there are no tiles.
-constexpr int pieces_ahead(int components, int chunks, bool pairs) {
+constexpr int pieces_ahead(int components, int chunks, bool pairs, bool boxes) {
   if (components == 1) return chunks;
   if (components == 2) return chunks == 4 ? 7 : 3;
   if (components == 3) return 3;
-  return chunks < 5 ? 5 : pairs ? 3 : 6;
+  return chunks < 5 ? 5 : pairs && !boxes ? 3 : 6;
 }
 
 /// Whether rows of a strip's window come to shared memory, as a tile of 16 rows that a warp has for itself
@@ -86,7 +86,7 @@ struct Shape {
   static constexpr int piece_words = piece_bytes / 4, piece_pixels = piece_bytes / C;
   static constexpr int products_of_piece = piece_pixels / 4;
   /// Pieces that are loaded ahead. They divide those of a window.
-  static constexpr int ahead = tiles ? 1 : row == RowTaps::ones && pairs_ && chunks == 5 ? 6 : pieces_ahead(C, chunks, pairs_);
+  static constexpr int ahead = tiles ? 1 : pieces_ahead(C, chunks, pairs_, row == RowTaps::ones);
   static constexpr int of_pieces = 4 * piece_pixels, of_turns = of_pieces * ahead;
   static constexpr int window = (step_rows * (chunks - 1) + pixels + of_turns - 1) / of_turns * of_turns;  ///< pixels
   static constexpr int pieces = window / of_pieces;

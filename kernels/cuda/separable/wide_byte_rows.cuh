@@ -36,8 +36,9 @@ struct PackSums {
 /// Adds what taps beside the frame make of its first and last samples, which are bytes `first_at` and `last_at`, to the
 /// sums of a lane. The table has for two columns each what the taps of either side add up to.
 template <int n>
-__device__ __forceinline__ void add_edge_pixels(std::int32_t (&sum)[n], const EdgePixels& pixels, std::uint32_t first_at,
-                                                std::uint32_t last_at, std::uint32_t table, int lane) {
+__device__ __forceinline__ void add_edge_pixels(std::int32_t (&sum)[n], const EdgePixels& pixels,
+                                                std::uint32_t first_at, std::uint32_t last_at, std::uint32_t table,
+                                                int lane) {
   std::int32_t first[2], last[2];
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -135,8 +136,7 @@ struct ByteRowSums : SumsOfComponents<S, std::int32_t> {
   /// With edges: adds the taps beside the frame.
   __device__ __forceinline__ void add_edges(const EdgePixels& pixels, std::uint32_t table, int lane) {
 #pragma unroll
-    for (int c = 0; c < S::C; ++c)
-      add_edge_pixels(sum[c], pixels, c, c + 4 - S::C, table + S::row_taps_bytes, lane);
+    for (int c = 0; c < S::C; ++c) add_edge_pixels(sum[c], pixels, c, c + 4 - S::C, table + S::row_taps_bytes, lane);
   }
   __device__ __forceinline__ void store(std::uint32_t at) const {
 #pragma unroll
@@ -144,8 +144,7 @@ struct ByteRowSums : SumsOfComponents<S, std::int32_t> {
   }
   __device__ __forceinline__ void store_repeated(int half, std::uint32_t at) const {
 #pragma unroll
-    for (int c = 0; c < S::C; ++c)
-      wide::store_repeated(sum[c], half, at + c * S::pixels * 16, PackSums<S>{plane});
+    for (int c = 0; c < S::C; ++c) wide::store_repeated(sum[c], half, at + c * S::pixels * 16, PackSums<S>{plane});
   }
 };
 
