@@ -240,7 +240,7 @@ TEST(LargeTaps, TheErrorOfRowsOfBytesIsThatOfTheWorstFrame) {
   const std::vector<double> row = desc.filter.frame_factors().front().factors.row;
   TapArray array{.depth = 1, .height = 1, .width = static_cast<int>(row.size()), .taps = {}};
   for (const double tap : row) array.taps.push_back(Tap::real(tap));
-  desc.filter = Filter(array);
+  desc.filter = Filter(array, {.normalize = true});
   const FrameFactors& frame = desc.filter.frame_factors().front();
   LargeTaps taps;
   ASSERT_TRUE(make_large_taps_of_bytes(desc, frame, taps));

@@ -17,6 +17,7 @@
 // the tensor cores busy while one loads, rounds or stores. There is no code for borders: see wide_tables.hpp.
 //
 // Boxes are exact: both passes are products of bytes, and V is two limbs in place of a half (wide_byte_rows.cuh).
+// Real taps may be bytes in the row pass as well (RowTaps): V is a half then, too.
 //
 // A byte b is the half b * 2^-24, a subnormal number, as in strips (large.cuh): the taps and the error are theirs.
 #pragma once

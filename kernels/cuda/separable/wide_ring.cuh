@@ -14,9 +14,10 @@
 // no row of it. Nothing is loaded or filtered for them: all their rows are the frame's first or last one, whose V is
 // stored as 8 rows that the column pass takes in as often as it has to.
 //
-// Packed 4:2:2 has room for such a ring since luma's taps are a few blocks that repeat, the same ones for all strips.
-// Left and right of the frame its rows are zeros, as tensor copies leave them, and taps that meet what is there are
-// added up beforehand: they meet the frame's first and last pair in one more product (PairSums in wide_rows.cuh).
+// Real taps of a row are bytes where samples are hardly less exact for it. Then, and in packed 4:2:2, where as halves
+// luma's taps have room only as a few blocks that repeat, all strips have the same taps. Left and right of the frame
+// rows are zeros, as tensor copies leave them, and taps that meet what is there are added up beforehand: they meet the
+// frame's first and last pixels on their own (add_edges() of the sums).
 #pragma once
 
 #include "cuda/common/hopper/tensor/ptx.cuh"
