@@ -213,7 +213,8 @@ struct Args {
   float whole;                   ///< and what is added to quotients, so that their lower bits are integers
   CUtensorMap rows[max_planes];  ///< of tiles: the planes as words
   CUtensorMap samples;           ///< of tiles of samples: the plane that is made, as bytes
-  /// Where strips with tables of their own have blocks apart, which take longer: the first of these, and their steps.
+  /// Where strips with tables of their own have blocks apart, since these take longer: the first one, and their steps,
+  /// else 0.
   int edge_block, edge_steps;
 };
 

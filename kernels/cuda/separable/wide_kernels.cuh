@@ -36,17 +36,16 @@ Kernel box_kernel_of(PlaneMix mix, int chunks);
 /// Of frames whose border repeats the edge, where rows come to a ring: wide_ring.cu. Null where others are as fast.
 Kernel ring_kernel_of(PlaneMix mix, int chunks, RowTaps row);
 
-/// Deals out blocks of strips with edges: those that have tables of their own are fewer steps a block where there are
-/// multiprocessors for it, and begin behind the others. Returns how many blocks there are.
+/// Deals out blocks of strips with edges: those that have tables of their own are fewer steps a block, and come behind
+/// the others, where there are multiprocessors for all at once. Returns how many blocks there are.
 inline std::int64_t deal_edge_strips(Args& args, int multiprocessors) {
   Plane& plane = args.plane[0];
   plane.low_strips = std::min(plane.low_strips, plane.strips);
   plane.high_strip = std::clamp(plane.high_strip, plane.low_strips, plane.strips);
   const int all = ceil_div(plane.height, step_rows), inner = plane.high_strip - plane.low_strips;
   const int bands = ceil_div(all, plane.steps), edge = plane.strips - inner;
-  args.edge_block = inner * bands;
-  const bool more = edge > 0 && args.edge_block + edge * (bands + 1) <= multiprocessors;
-  args.edge_steps = more ? ceil_div(all, bands + 1) : plane.steps;
+  if (edge == 0 || inner * bands + edge * (bands + 1) > multiprocessors) return std::int64_t{plane.strips} * bands;
+  args.edge_block = inner * bands, args.edge_steps = ceil_div(all, bands + 1);
   return args.edge_block + std::int64_t{edge} * ceil_div(all, args.edge_steps);
 }
 

@@ -291,9 +291,10 @@ struct StripOfBlock {
 
   __device__ __forceinline__ StripOfBlock(const Args& args, const Plane& plane, int block) : steps(plane.steps) {
     const int inner = plane.high_strip - plane.low_strips;
-    if (!S::edges || block < args.edge_block) {
-      const int count = S::edges ? inner : plane.strips;
-      band = block / count, strip = block - band * count + (S::edges ? plane.low_strips : 0);
+    const bool apart = S::edges && args.edge_steps > 0;
+    if (!apart || block < args.edge_block) {
+      const int count = apart ? inner : plane.strips;
+      band = block / count, strip = block - band * count + (apart ? plane.low_strips : 0);
     } else {
       const int at = block - args.edge_block, count = plane.strips - inner;
       steps = args.edge_steps, band = at / count, strip = at - band * count;
