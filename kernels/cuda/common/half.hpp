@@ -11,6 +11,8 @@ namespace convolve::cuda {
 /// In code values: a result that is off by less than this rounds to within one code value of the right one.
 inline constexpr double max_sample_error = 0.95;
 
+inline constexpr double largest_half = 65504;
+
 std::uint16_t half_bits(double value);  ///< the nearest half, ties to even; infinity beyond the largest
 double half_value(std::uint16_t bits);
 double nearest_half(double value);       ///< the value of those bits

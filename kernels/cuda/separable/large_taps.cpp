@@ -75,7 +75,7 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, double unit, dou
   return all_filtered(desc.layout, [&](const Component& c, int p, int i) {
     const double level = middle * all - c.zero * (all + frame.centre) + c.zero + c.bias;
     taps.level[p][i] = static_cast<float>(level);
-    taps.ghost[p][i] = half_bits(sum_of(taps.row) * std::nearbyint(c.ghost) * sample_unit + taps.row_start);
+    taps.ghost[p][i] = half_bits(sum_of(taps.row) * std::nearbyint(c.ghost) * taps.row_scale + taps.row_start);
     // What single precision rounds of sums of some 300 products, 16 at a time.
     const double rounded = (2 * v * column_magnitude + std::abs(level) + 255 * std::abs(frame.centre)) * 0x1p-17;
     taps.error = std::max(taps.error, error + rounded + ghost_rounding(desc, f));
@@ -85,7 +85,7 @@ bool real_taps(const PlanDesc& desc, const FrameFactors& frame, double unit, dou
 
 bool half_taps(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps) {
   const HalfTaps row(frame.factors.row, taps.row);
-  taps.row_start = -middle * sum_of(taps.row) * sample_unit;
+  taps.row_scale = sample_unit, taps.row_start = -middle * sum_of(taps.row) * sample_unit;
   return real_taps(desc, frame, std::ldexp(sample_unit, row.scale), row.error, max_sample_error, taps);
 }
 
@@ -182,7 +182,7 @@ bool make_large_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const F
 }
 
 bool make_large_taps_of_bytes(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps) {
-  constexpr double largest_half = 65504, most_error = 0.5;
+  constexpr double most_error = 0.5;
   const std::vector<double>& f = frame.factors.row;
   const auto [least, most] = std::minmax_element(f.begin(), f.end());
   if (*least < 0 && *most > 0) return false;

@@ -24,16 +24,15 @@ constexpr int unit_of(LargeNumbers numbers) {
   return numbers == LargeNumbers::halves ? 16 : 32;
 }
 
-/// The row pass makes V = sum(row * in) + row_start of bytes, the column pass H = sum(column * V). A sample is
-/// H + start, then `centre` times the input is added, then it is divided: multiplied by `gain`, and `level` added. Of
-/// exact taps it is multiplied by `gain` and `gain_low`, or, with a `divisor`, remainder_value() divides. With a
+/// The row pass makes V = row_scale * sum(row * in) + row_start of bytes, the column pass H = sum(column * V). A sample
+/// is H + start, then `centre` times the input is added, then it is divided: multiplied by `gain`, and `level` added.
+/// Of exact taps it is multiplied by `gain` and `gain_low`, or, with a `divisor`, remainder_value() divides. With a
 /// `whole` the bits of H + start + beside are a float of 2^23 or more, and fma(that, gain, rounding - whole) - rounding
 /// does as well: so strips divide (Magic numbers, kernels/README.md).
 struct LargeTaps {
   LargeNumbers numbers = LargeNumbers::halves;
   std::vector<double> column, row;  ///< as the matrices hold them
-  double row_start = 0;
-  double row_scale = 1;  ///< of rows of bytes: V is sums times this, and row_start
+  double row_start = 0, row_scale = 1;
   double error = 0;      ///< of real taps: what samples may be off by,
   double magnitude = 0;  ///< and of what the taps of a column and a row are at the most together
   float gain = 1, gain_low = 0, divisor = 0, whole = 0, rounding = 0, centre = 0;
@@ -49,7 +48,7 @@ bool make_large_taps(const PlanDesc& desc, const Arithmetic& arithmetic, const F
 /// Real taps, for which make_large_taps() is true, those of the row as whole numbers of 0 to 255, since products of
 /// bytes take half the time of those of halves: V is halves all the same. The numbers add up to what the taps do, so
 /// that an even frame is as exact as by halves. False where the row's taps are of either sign, or where samples could
-/// be off by half a code value. (Of Gaussian blurs of 63 to 255 pixels they may be by 0.2 to 0.35.)
+/// be off by half a code value. (Of Gaussian blurs of 63 to 255 pixels they may be by 0.2 to 0.45.)
 bool make_large_taps_of_bytes(const PlanDesc& desc, const FrameFactors& frame, LargeTaps& taps);
 
 /// How many units the row pass takes in for a unit of outputs, and the column pass likewise. The row pass begins at a

@@ -55,11 +55,16 @@ Kernel kernel_for(PlaneMix mix, const Filter& filter) {
 int above_of(const Kernel& kernel, const Filter& filter) {
   return kernel.ring ? ceil_div(filter.centre_y(), step_rows) * step_rows : filter.centre_y();
 }
+/// Whether rows are whole words, as with edges tensor copies of rows and loads of their last pixels need them.
+bool has_whole_words(const FrameLayout& layout) {
+  const PlaneLayout& plane = layout.plane[0];
+  return lies_as_packed_422(layout) || plane.component[0].width * plane.components % 4 == 0;
+}
 /// The kernel by a ring of so many chunks, where it serves a case.
 Kernel ring_kernel_for(const Device& device, const PlanDesc& desc, int chunks, RowTaps row) {
   const Kernel ring = ring_kernel_of(plane_mix(desc.layout), chunks, row);
   if (!ring.kernel || ring.memory > device.shared_bytes || desc.border != Border::replicate ||
-      !takes_in(ring, desc.filter))
+      !takes_in(ring, desc.filter) || (ring.strips[0].edges && !has_whole_words(desc.layout)))
     return {};
   const int lead = above_of(ring, desc.filter) - desc.filter.centre_y();
   return lead + step_rows - 1 + desc.filter.height() <= step_rows * ring.chunks ? ring : Kernel{};
@@ -340,12 +345,6 @@ bool has_its_planes(const FrameLayout& layout) {
   return false;
 }
 
-/// Whether rows are whole words, as with edges tensor copies of rows and loads of their last pixels need them.
-bool has_whole_words(const FrameLayout& layout) {
-  const PlaneLayout& plane = layout.plane[0];
-  return lies_as_packed_422(layout) || plane.component[0].width * plane.components % 4 == 0;
-}
-
 /// The plan by a kernel, or by a ring with that one for frames that a ring does not serve; `other` where the kernel has
 /// no tables for all strips.
 std::unique_ptr<Plan> make_plan(const Device& device, const PlanDesc& desc, const Kernel& kernel, const LargeTaps& taps,
@@ -354,7 +353,7 @@ std::unique_ptr<Plan> make_plan(const Device& device, const PlanDesc& desc, cons
   if (!plan->served()) return plan->take_other();
   if (kernel.ring) return plan;
   if (const Kernel ring = ring_kernel_for(device, desc, kernel.chunks, RowTaps::bytes);
-      ring.kernel && kernel.row == RowTaps::halves && has_whole_words(desc.layout))
+      ring.kernel && kernel.row == RowTaps::halves)
     if (LargeTaps bytes; make_large_taps_of_bytes(desc, desc.filter.frame_factors().front(), bytes))
       return make_plan(device, desc, ring, bytes, std::move(plan));
   const Kernel ring = ring_kernel_for(device, desc, kernel.chunks, kernel.row);

@@ -64,6 +64,7 @@ struct Worker {
   /// V of a step's rows to a slot. `more`: another step of this warpgroup follows, whose first pieces are loaded.
   __device__ __forceinline__ void filter_rows(int step, int slot, bool more) {
     typename SumsOf<S>::Type sums(input.plane, row_taps, lane);
+    static_assert(!SumsOf<S>::Type::waits_for_more(S::pieces - 1));  // else its products would be in no group
 #pragma unroll
     for (int p = 0; p < S::pieces; ++p) {
       typename In::P piece[2];

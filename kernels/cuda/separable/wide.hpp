@@ -67,7 +67,7 @@ constexpr int most_box_width(int chunks) {
 /// What rows of the frame are multiplied with.
 enum class RowTaps : std::uint8_t {
   halves,  ///< real taps as halves: V is halves
-  bytes,   ///< real taps as bytes, where samples are hardly less exact (wide_byte_taps.hpp): V is halves
+  bytes,   ///< real taps as bytes, where samples are hardly less exact (LargeTaps): V is halves
   ones     ///< boxes: V is exact, as two limbs
 };
 

@@ -147,7 +147,8 @@ struct Ring {
     const int at = place + stage % S::ring_stages;
     return at < S::ring_stages ? at : at - S::ring_stages;
   }
-  /// Asks for a stage of a step, to a place. What is beside the frame no taps meet: it may be anything.
+  /// Asks for a stage of a step, to a place. With edges taps meet what is beside the frame, which has to be zeros; else
+  /// none does, and it may be anything.
   __device__ __forceinline__ void load(int stage, int step, int to) const {
     const int of = barrier_of(step % S::groups, stage);
     const std::uint32_t barrier = full + of;
@@ -190,6 +191,7 @@ struct RingWorker {
   __device__ __forceinline__ void filter_rows(const Plane& plane, int step, int slot, bool at_edge) {
     ring.begin_step(step);
     Rows sums(plane, row_taps, lane);
+    static_assert(!Rows::waits_for_more(S::pieces - 1));  // else its products would be in no group
     typename Ring<S>::P ahead[S::read_ahead][2];
 #pragma unroll
     for (int p = 0; p < S::read_ahead; ++p) ring.read(ahead[p], p);

@@ -12,7 +12,7 @@
 namespace convolve::cuda::wide {
 namespace {
 
-constexpr double sample_unit = 0x1p-24, largest_half = 65504;
+constexpr double sample_unit = 0x1p-24;
 
 /// The pixel of a strip that column n of the row pass' product makes, so that a lane of the column pass ends with
 /// neighbours that are vectors, which four lanes store side by side.
@@ -70,13 +70,22 @@ class Window {
   }
   /// Of bytes, in whole numbers.
   void append_whole_starts(std::vector<std::byte>& to) const {
-    if (strips_.edges) return append_edges(to);
     std::vector<std::int32_t> starts;
     for (int c = 0; c < strips_.components; ++c)
       for (int n = 0; n < strips_.pixels; ++n)
         starts.push_back(static_cast<std::int32_t>(axis_.ghost[static_cast<std::size_t>(c)] *
                                                    outside_[static_cast<std::size_t>(pixel_of(strips_, n))]));
     append(to, starts);
+  }
+  /// Of bytes with edges, whose sums begin with nothing: of two columns each, what the taps on the left of the frame
+  /// add up to, and on its right.
+  void append_edges(std::vector<std::byte>& to) const {
+    std::vector<std::int32_t> sums;
+    for (int n = 0; n < strips_.pixels; n += 2)
+      for (const std::vector<double>* const side : {&low_, &high_})
+        for (int e = 0; e < 2; ++e)
+          sums.push_back(static_cast<std::int32_t>((*side)[static_cast<std::size_t>(pixel_of(strips_, n + e))]));
+    append(to, sums);
   }
   void append_starts(std::vector<std::byte>& to) const {
     if (strips_.start_products) return append_start_products(to);
@@ -117,15 +126,6 @@ class Window {
       if (!strips_.edges) halves.insert(halves.end(), static_cast<std::size_t>(8 * strips_.pixels), 0);
     }
     append(to, halves);
-  }
-  /// Of two columns each, what the taps on the left of the frame add up to, and on its right.
-  void append_edges(std::vector<std::byte>& to) const {
-    std::vector<std::int32_t> sums;
-    for (int n = 0; n < strips_.pixels; n += 2)
-      for (const std::vector<double>* const side : {&low_, &high_})
-        for (int e = 0; e < 2; ++e)
-          sums.push_back(static_cast<std::int32_t>((*side)[static_cast<std::size_t>(pixel_of(strips_, n + e))]));
-    append(to, sums);
   }
   int unit() const { return strips_.piece_pixels; }
   /// A piece of 24 bytes at a multiple of 8, of which `there` are of the frame, as a vector of 16 bytes and one of 8,
@@ -325,7 +325,13 @@ bool StripTables::add_table(Set&& set) {
   }
   for (std::size_t i = 0; i < parts_.size(); ++i)
     of_bytes_ ? windows[i].append_bytes(parts_[i].order, bytes_) : windows[i].append_taps(parts_[i].order, bytes_);
-  for (const Window& window : windows) of_bytes_ ? window.append_whole_starts(bytes_) : window.append_starts(bytes_);
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    if (!of_bytes_)
+      windows[i].append_starts(bytes_);
+    else if (parts_[i].strips.edges)
+      windows[i].append_edges(bytes_);
+    else
+      windows[i].append_whole_starts(bytes_);
   windows.back().append_offsets(bytes_);
   return true;
 }
