@@ -196,9 +196,9 @@ __device__ __forceinline__ void filter_tile(const SingleArgs& args, int p, float
   float* const cells = passed + terms * passed_rows * PassedRow::floats;
   int* const position = reinterpret_cast<int*>(cells + 2 * SingleTile::warps * row_floats);
   const bool inside = left >= Row::radius && left + SingleTile::width + Row::radius <= samples;
+  ask_for_tile<Sample, tile_rows>(args.in[0][p], left, top, samples, plane.height);
   for (int i = threadIdx.x; i < Row::reached; i += SingleTile::threads)
     position[i] = outer_sample<C>(args.border, left - Row::radius + i, plane.width);
-  ask_for_tile<Sample, tile_rows>(args.in[0][p], left, top, samples, plane.height);
   __syncthreads();
   const typename Pass::Rows pass(args, p, passed, cells + first_single_row() * row_floats, position, left, top,
                                  out_rows + 2 * radius, inside);
