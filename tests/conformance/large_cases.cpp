@@ -229,6 +229,27 @@ void add_odd_widths(CaseList& list) {
       }
 }
 
+// From 195 taps a row or a column on, of frames that are as large as what the taps reach and whose border repeats the
+// edge: rows come to a ring that warpgroups share, and strips may all touch the frame's edge.
+void add_rings(CaseList& list) {
+  constexpr std::array shapes{Shape{1, 60, 250}, Shape{1, 196, 200}, Shape{1, 240, 50}, Shape{1, 255, 255}};
+  constexpr std::array kind_names{"real-mirrored", "real-centred", "box", "real-separable", "real-mirrored"};
+  for (const char* layout : {"rgb8", "rgba8", "rgbx8", "yuy2", "uyvy"})
+    for (const Shape& shape : shapes) {
+      const std::size_t turn = list.turn();
+      CaseOptions o = list.draw(layout);
+      o.border = convolve::Border::replicate;
+      o.shape = shape;
+      for (const KindRow& kind : kinds())
+        if (std::string_view(kind.name) == rotate(kind_names, turn)) o.kind = &kind;
+      o.width = rotate(std::array{132, 324, 134}, turn);
+      o.height = rotate(std::array{131, 150}, turn);
+      o.in = turn % 7 == 6 ? Placement::bottom_up : Placement::aligned;
+      o.out = turn % 7 == 5 ? Placement::odd_stride : Placement::aligned;
+      list.add(o);
+    }
+}
+
 // Exact taps over even divisors: a quotient in some ten thousand is a tie, so that frames are large.
 void add_ties(CaseList& list) {
   for (const KindRow& kind : kinds()) {
@@ -269,6 +290,7 @@ std::vector<Case> cases_of_large_filters(Random& random) {
   add_strips_of_three(list);
   add_ties(list);
   add_odd_widths(list);
+  add_rings(list);
   return list.cases;
 }
 
