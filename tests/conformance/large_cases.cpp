@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The videoconvolve developers
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -7,6 +8,11 @@
 
 namespace conformance {
 namespace {
+
+const KindRow* kind_named(std::string_view name) {
+  const auto all = kinds();
+  return &*std::find_if(all.begin(), all.end(), [name](const KindRow& kind) { return kind.name == name; });
+}
 
 // Full rank; odd and even, of one row and of one column. Planes of several tiles each way and of less than one, rows of
 // whole words or not, and less than the filter.
@@ -219,8 +225,7 @@ void add_odd_widths(CaseList& list) {
         CaseOptions o = list.draw(layout);
         o.border = border.value;
         o.shape = shape;
-        for (const KindRow& kind : kinds())
-          if (std::string_view(kind.name) == rotate(kind_names, turn)) o.kind = &kind;
+        o.kind = kind_named(rotate(kind_names, turn));
         o.width = rotate(std::array{134, 150, 171, 191, 214, 257}, turn);
         o.height = rotate(std::array{75, 131, 93}, turn / 2);
         o.in = turn % 5 == 4 ? Placement::shifted : turn % 5 == 3 ? Placement::bottom_up : Placement::aligned;
@@ -240,8 +245,7 @@ void add_rings(CaseList& list) {
       CaseOptions o = list.draw(layout);
       o.border = convolve::Border::replicate;
       o.shape = shape;
-      for (const KindRow& kind : kinds())
-        if (std::string_view(kind.name) == rotate(kind_names, turn)) o.kind = &kind;
+      o.kind = kind_named(rotate(kind_names, turn));
       o.width = rotate(std::array{132, 324, 134}, turn);
       o.height = rotate(std::array{131, 150}, turn);
       o.in = turn % 7 == 6 ? Placement::bottom_up : Placement::aligned;

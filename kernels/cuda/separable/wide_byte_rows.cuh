@@ -162,12 +162,8 @@ struct BytePairSums : SumsOfPairs<S, std::int32_t> {
     Luma luma;
     Chroma chroma[2];
     __device__ __forceinline__ Left(BytePairSums& sums, const P (&v)[2], int p, int) {
-      std::uint32_t two[2][2];  // pairs' chroma, [row][half]
-#pragma unroll
-      for (int r = 0; r < 2; ++r)
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-          two[r][h] = __byte_perm(v[r].word[2 * h], v[r].word[2 * h + 1], sums.plane.chroma_bytes);
+      const std::uint32_t two[2][2] = {{sums.chroma_of(v[0], 0), sums.chroma_of(v[0], 1)},  // [row][half]
+                                       {sums.chroma_of(v[1], 0), sums.chroma_of(v[1], 1)}};
 #pragma unroll
       for (int c = 0; c < 2; ++c)
         chroma[c].set([&](int row, int) { return __byte_perm(two[row][0], two[row][1], c ? 0x7632 : 0x5410); },

@@ -205,6 +205,10 @@ struct SumsOfPairs {
     for (int i = 0; i < S::pixels; ++i) luma[i] = start;
     hold(luma);
   }
+  /// Both chroma of the pairs in half h of a row's piece.
+  __device__ __forceinline__ std::uint32_t chroma_of(const Piece<4>& v, int h) const {
+    return __byte_perm(v.word[2 * h], v.word[2 * h + 1], plane.chroma_bytes);
+  }
   static __device__ __forceinline__ constexpr bool has_luma(int p) {
     return p >= S::first_luma && p < S::first_luma + S::luma_pieces;
   }
@@ -223,17 +227,13 @@ struct PairSums : SumsOfPairs<S, float> {
     uint4 luma[2], chroma[2];
 
     __device__ __forceinline__ Left(const PairSums& sums, const P (&v)[2], int p, int) {
-      std::uint32_t two[2][2];  // pairs' chroma, [half][row]
-#pragma unroll
-      for (int h = 0; h < 2; ++h)
-#pragma unroll
-        for (int r = 0; r < 2; ++r)
-          two[h][r] = __byte_perm(v[r].word[2 * h], v[r].word[2 * h + 1], sums.plane.chroma_bytes);
+      const std::uint32_t two[4] = {sums.chroma_of(v[0], 0), sums.chroma_of(v[1], 0), sums.chroma_of(v[0], 1),
+                                    sums.chroma_of(v[1], 1)};
 #pragma unroll
       for (int c = 0; c < 2; ++c) {
         const std::uint32_t of = c ? 0x4342 : 0x4140;
-        chroma[c] = {__byte_perm(two[0][0], 0, of), __byte_perm(two[0][1], 0, of), __byte_perm(two[1][0], 0, of),
-                     __byte_perm(two[1][1], 0, of)};
+        chroma[c] = {__byte_perm(two[0], 0, of), __byte_perm(two[1], 0, of), __byte_perm(two[2], 0, of),
+                     __byte_perm(two[3], 0, of)};
         ptx::hold_matrix(chroma[c]);
       }
       if (!has_luma(p)) return;
